@@ -1,0 +1,102 @@
+"""Files of a gigabyte, and lines of a hundred megabytes and more: memory must stay bounded."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bench.measure import RECOLLECT, Contestant, function, interleave
+from bench.million_chain import SESSION_ID
+from bench.stores import cached_folder, generated_home
+from bench.table import Goal, Row
+
+ABILITY = "large file"
+GOAL_MB = 300.0
+_FOLDER = "-home-dev-work-large"
+_MB = 1_000_000
+_LINE_START = (
+    b'{"parentUuid":null,"isSidechain":false,"userType":"external","cwd":"/home/dev/work/large","sessionId":"%s",'
+    b'"version":"2.1.44","gitBranch":"main","type":"user","uuid":"%s","timestamp":"2026-01-01T00:00:00.000Z",'
+    b'"message":{"role":"user","content":"'
+)
+_LINE_END = b'"}}\n'
+
+
+def rows(quick: bool) -> Iterator[Row]:
+    scale = 10 if quick else 1
+    yield from _measure(f"{1000 // scale} MB in many lines", many_lines_home(1000 // scale * _MB), bounded=True)
+    yield from _measure(f"{100 // scale} MB in one line", one_line_home(100 // scale * _MB), bounded=False)
+    yield from _measure(f"{1000 // scale} MB in one line", one_line_home(1000 // scale * _MB), bounded=True)
+
+
+def _measure(case: str, home: Path, *, bounded: bool) -> Iterator[Row]:
+    path = home / "projects" / _FOLDER / f"{SESSION_ID}.jsonl"
+    floor, stream, cat = interleave(
+        [
+            function("python", read_blocks, path),
+            function("stream", stream_lines, path),
+            Contestant("cat", (*RECOLLECT, "--home", str(home), "cat", SESSION_ID)),
+        ],
+        rounds=3,
+    )
+    for name, series in (("stream of lines", stream), ("`recollect cat`", cat)):
+        goal = Goal(f"< {GOAL_MB:g} MB", GOAL_MB, series.peak_mb) if bounded else None
+        ratio = series.ratio_to(floor)
+        yield Row(ABILITY, f"{case}, {name}", series.cpu_seconds, series.peak_mb, "reading its bytes", ratio, goal)
+
+
+def read_blocks(path: str) -> Callable[[], object]:
+    def work() -> int:
+        count = 0
+        with open(path, "rb", buffering=0) as file:
+            while block := file.read(1 << 20):
+                count += len(block)
+        return count
+
+    return work
+
+
+def stream_lines(path: str) -> Callable[[], object]:
+    from recollect.store.read import stream_lines as stream
+
+    def work() -> int:
+        return sum(1 for _ in stream(Path(path)))
+
+    return work
+
+
+def many_lines_home(size: int) -> Path:
+    """The transcripts of a small store one after the other, again and again."""
+
+    def make(home: Path) -> None:
+        sources = sorted((generated_home("small", "--preset", "small") / "projects").glob("*/*.jsonl"))
+        with open(_transcript(home), "wb") as file:
+            while file.tell() < size:
+                for source in sources:
+                    file.write(source.read_bytes().rstrip(b"\n") + b"\n")
+                    if file.tell() >= size:
+                        break
+
+    return cached_folder(f"many-lines-{size // _MB}mb", make, [Path(__file__)], str(size))
+
+
+def one_line_home(size: int) -> Path:
+    """An ordinary prompt, one line with `size` bytes of text, and an ordinary prompt after it."""
+
+    def make(home: Path) -> None:
+        session = SESSION_ID.encode()
+        with open(_transcript(home), "wb") as file:
+            for number, length in enumerate((100, size, 100)):
+                file.write(_LINE_START % (session, str(uuid.UUID(int=number, version=4)).encode()))
+                for start in range(0, length, _MB):
+                    file.write(b"word " * (min(_MB, length - start) // 5))
+                file.write(_LINE_END)
+
+    return cached_folder(f"one-line-{size // _MB}mb", make, [Path(__file__)], str(size))
+
+
+def _transcript(home: Path) -> Path:
+    folder = home / "projects" / _FOLDER
+    folder.mkdir(parents=True)
+    return folder / f"{SESSION_ID}.jsonl"

@@ -1,0 +1,64 @@
+"""Listing every session of a store, against `list_sessions()` of the official SDK on the same store."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from bench.measure import RECOLLECT, BenchFailed, Contestant, Series, function, interleave
+from bench.stores import generated_home
+from bench.table import Goal, Row
+
+ABILITY = "list sessions"
+GOAL = 0.5
+PEER = "claude_agent_sdk.list_sessions()"
+
+
+def rows(quick: bool) -> Iterator[Row]:
+    if find_spec("claude_agent_sdk") is None:
+        raise BenchFailed("the package claude-agent-sdk is not installed: nothing to compare the listing with")
+    rounds = 3 if quick else 7
+    yield from _compare(generated_home("listing", "--sessions", "3000", "--bytes", "150e6"), "150 MB", rounds)
+    if not quick:
+        yield from _compare(generated_home("medium", "--preset", "medium"), "1 GB", rounds)
+
+
+def _compare(home: Path, size: str, rounds: int) -> Iterator[Row]:
+    sdk_home = {"CLAUDE_CONFIG_DIR": str(home)}
+    peer, library, command, peer_process = interleave(
+        [
+            function("sdk", list_with_sdk, environment=sdk_home),
+            function("library", list_with_library, home),
+            Contestant("command", (*RECOLLECT, "--home", str(home), "list", "--json")),
+            Contestant("sdk process", (sys.executable, "-c", _SDK_PROGRAM), sdk_home),
+        ],
+        rounds,
+    )
+    case = f"{library.result} sessions, {size}"
+    ratio = library.ratio_to(peer)
+    goal = Goal(f"<= {GOAL:g}", GOAL, ratio)
+    yield Row(ABILITY, f"{case}, library", library.cpu_seconds, library.peak_mb, f"{PEER}", ratio, goal)
+    yield _row(f"{case}, `list --json`", command, f"{PEER}, call alone", peer)
+    yield _row(f"{case}, `list --json`", command, f"{PEER}, whole process", peer_process)
+    yield Row(ABILITY, f"{peer.result} sessions, {size}, SDK", peer.cpu_seconds, peer.peak_mb)
+
+
+def _row(case: str, series: Series, name: str, peer: Series) -> Row:
+    return Row(ABILITY, case, series.cpu_seconds, series.peak_mb, name, series.ratio_to(peer))
+
+
+_SDK_PROGRAM = "from claude_agent_sdk import list_sessions; print(len(list_sessions()))"
+
+
+def list_with_sdk() -> Callable[[], object]:
+    from claude_agent_sdk import list_sessions
+
+    return lambda: len(list_sessions())
+
+
+def list_with_library(home: str) -> Callable[[], object]:
+    import recollect
+
+    return lambda: len(recollect.open(home).sessions())

@@ -1,0 +1,134 @@
+"""Run contestants as child processes, turn by turn, and note what each one costs.
+
+CPU time (user and system, of the child and its own children) is measured, since it hardly depends on what else
+the machine is doing. A contestant is either a whole command, or one function of a bench file that the child
+prepares first (imports, paths), so that only the work itself is counted.
+
+Peak memory is that of the whole child. Linux counts the parent's memory as the child's until the child has
+started its program: therefore this process stays small, and generating stores is left to children too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+# The command as pip installs it, run by the Python that runs this.
+RECOLLECT = (sys.executable, str(Path(sys.executable).with_name("recollect")))
+_MEBIBYTE = 1024 * 1024
+_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
+
+
+class BenchFailed(Exception):
+    """A contestant did not do its work; a figure for it would be a lie."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One way to do the measured work."""
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    # The child reports the cost of its work alone (see `bench.child`).
+    reports_itself: bool = False
+
+
+@dataclass(frozen=True)
+class Run:
+    cpu_seconds: float
+    wall_seconds: float
+    peak_mb: float
+    result: object = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """The runs of one contestant, in the order of the rounds."""
+
+    contestant: Contestant
+    runs: tuple[Run, ...]
+
+    @property
+    def cpu_seconds(self) -> float:
+        return statistics.median(run.cpu_seconds for run in self.runs)
+
+    @property
+    def peak_mb(self) -> float:
+        return max(run.peak_mb for run in self.runs)
+
+    @property
+    def result(self) -> object:
+        return self.runs[0].result
+
+    def ratio_to(self, other: Series) -> float:
+        """Median of the ratios of runs that stood side by side, so that slow minutes hit both."""
+        return statistics.median(
+            mine.cpu_seconds / theirs.cpu_seconds for mine, theirs in zip(self.runs, other.runs, strict=True)
+        )
+
+
+def function(
+    name: str,
+    prepare: Callable[..., Callable[[], object]],
+    *arguments: object,
+    repeat: int = 1,
+    environment: Mapping[str, str] | None = None,
+) -> Contestant:
+    """A contestant that calls `prepare(*arguments)` unmeasured, then what it returned, `repeat` times, measured."""
+    target = f"{prepare.__module__}:{prepare.__name__}"
+    command = (sys.executable, "-m", "bench.child", target, str(repeat), *map(str, arguments))
+    return Contestant(name, command, environment or {}, reports_itself=True)
+
+
+def interleave(contestants: Sequence[Contestant], rounds: int) -> list[Series]:
+    """Every contestant once per round, the first to start changing from round to round."""
+    runs: dict[str, list[Run]] = {each.name: [] for each in contestants}
+    for number in range(rounds):
+        first = number % len(contestants)
+        for each in (*contestants[first:], *contestants[:first]):
+            runs[each.name].append(run(each))
+    return [Series(each, tuple(runs[each.name])) for each in contestants]
+
+
+def run(contestant: Contestant) -> Run:
+    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as scratch, tempfile.TemporaryFile() as complaints:
+        report = Path(scratch) / "report.json"
+        environment = _environment(Path(scratch), contestant.environment)
+        if contestant.reports_itself:
+            environment["BENCH_REPORT"] = str(report)
+        child = subprocess.Popen(
+            contestant.command,
+            cwd=REPOSITORY,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=complaints,
+        )
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode != 0:
+            complaints.seek(0)
+            tail = complaints.read().decode(errors="replace")[-2000:]
+            raise BenchFailed(f"{contestant.name} ended with {child.returncode}:\n{tail}")
+        peak_mb = usage.ru_maxrss * _RSS_UNIT / _MEBIBYTE
+        if not contestant.reports_itself:
+            return Run(usage.ru_utime + usage.ru_stime, float("nan"), peak_mb)
+        own = json.loads(report.read_text())
+        return Run(own["cpu_seconds"], own["wall_seconds"], peak_mb, own["result"])
+
+
+def _environment(scratch: Path, extra: Mapping[str, str]) -> dict[str, str]:
+    """The bare minimum, with a home of its own: no contestant may look at the user's files."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR", "VIRTUAL_ENV") if name in os.environ}
+    home = scratch / "home"
+    home.mkdir()
+    return {**kept, "HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / ".claude"), "NO_COLOR": "1", **extra}

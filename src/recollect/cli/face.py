@@ -1,0 +1,219 @@
+"""What every command shares: the options that all of them take, the library they ask, and how they answer.
+
+A command is made with `@command("name", ...)`; its first argument is the `Face` of this run:
+
+    @command("plans", epilog="Examples: ...")
+    def plans(face: Face) -> None:
+        rows = [...]
+        face.rows(rows, columns=(...), total=len(rows))     # table, {"rows": [...], ...} or JSON lines
+
+`--json` prints one object, lists under `rows` with totals beside them; `--jsonl` prints one row a line.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ..errors import RecollectError
+from .terminal import safe, safe_line
+
+if TYPE_CHECKING:
+    from ..library.library import Library
+
+Row = Mapping[str, Any]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: the row's key, the heading, and how a value is written."""
+
+    key: str
+    heading: str = ""
+    show: Callable[[Any], str] | None = None
+    right: bool = False
+    stretch: bool = False
+    """Takes the room that is left; the others keep their width."""
+
+    @property
+    def title(self) -> str:
+        return self.heading or self.key.replace("_", " ")
+
+
+@dataclass
+class Face:
+    """One run of the command line."""
+
+    homes: list[str] = field(default_factory=list)
+    format: str = "text"
+    color: bool | None = None
+    _library: Library | None = None
+
+    @property
+    def library(self) -> Library:
+        if self._library is None:
+            from ..library.library import open_library
+
+            self._library = open_library(self.homes)
+        return self._library
+
+    @property
+    def is_text(self) -> bool:
+        return self.format == "text"
+
+    def say(self, text: str) -> None:
+        """Talk: to stderr, never mixed with data."""
+        click.echo(safe(text), err=True)
+
+    def print(self, text: str = "") -> None:
+        """A line of text as data."""
+        click.echo(safe(text))
+
+    def style(self, text: str, **styles: Any) -> str:
+        """Safe text with our own colours; plain where colours are off."""
+        cleaned = safe(text)
+        return click.style(cleaned, **styles) if self.colored else cleaned
+
+    def print_styled(self, text: str) -> None:
+        """Text whose parts went through `style` or `safe` already."""
+        click.echo(text, color=self.colored)
+
+    @property
+    def colored(self) -> bool:
+        if self.color is not None:
+            return self.color
+        return sys.stdout.isatty()
+
+    def value(self, value: Mapping[str, Any]) -> None:
+        """One object: `--json` and `--jsonl` print it alike."""
+        click.echo(_dumps(value, indent=2 if self.format == "json" else None))
+
+    def rows(
+        self, rows: Iterable[Row], columns: Sequence[Column] = (), *, empty: str = "nothing found", **totals: Any
+    ) -> None:
+        """A list: a table, one object with `rows` and totals, or a row a line."""
+        if self.format == "jsonl":
+            for row in rows:
+                click.echo(_dumps(row))
+            return
+        listed = list(rows)
+        if self.format == "json":
+            click.echo(_dumps({"rows": listed, **totals}, indent=2))
+            return
+        if not listed:
+            self.say(empty)
+            return
+        self.table(listed, columns)
+
+    def table(self, rows: Sequence[Row], columns: Sequence[Column]) -> None:
+        """A table by rich, which knows how wide characters are; every cell is made safe first."""
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        console = Console(
+            no_color=not self.colored, force_terminal=self.colored, highlight=False, emoji=False, markup=False,
+            width=None if sys.stdout.isatty() else 200, file=sys.stdout, legacy_windows=False,
+        )  # fmt: skip
+        table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold" if self.colored else "")
+        for column in columns:
+            table.add_column(
+                Text(column.title),
+                justify="right" if column.right else "left",
+                no_wrap=True,
+                overflow="ellipsis",
+                ratio=1 if column.stretch else None,
+            )
+        table.expand = any(column.stretch for column in columns) and sys.stdout.isatty()
+        for row in rows:
+            table.add_row(*(Text(_cell(row.get(column.key), column)) for column in columns))
+        console.print(table)
+
+
+def _cell(value: Any, column: Column) -> str:
+    if value is None:
+        return ""
+    return safe_line(column.show(value) if column.show else str(value))
+
+
+def _dumps(value: Any, indent: int | None = None) -> str:
+    """ASCII JSON: lone surrogates survive, and no byte of it can act on a terminal."""
+    return json.dumps(value, indent=indent, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str(value)
+
+
+def _shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """--home, --json, --jsonl, --no-color: taken before and after the command's name alike."""
+
+    def remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+        def callback(context: click.Context, _: click.Parameter, value: Any) -> None:
+            if value is None or value is False or value == ():
+                return
+            face = context.ensure_object(Face)
+            if name == "home":
+                face.homes.extend(value)
+            elif name == "color":
+                face.color = False
+            else:
+                face.format = name
+
+        return callback
+
+    for option in (
+        click.option("--no-color", is_flag=True, expose_value=False, callback=remember("color"), help="No colours."),
+        click.option("--jsonl", is_flag=True, expose_value=False, callback=remember("jsonl"), help="One JSON row a line."),
+        click.option("--json", is_flag=True, expose_value=False, callback=remember("json"), help="One JSON object."),
+        click.option(
+            "--home", multiple=True, metavar="DIR", expose_value=False, callback=remember("home"),
+            help="A Claude home (the folder with projects/). May be given several times.",
+        ),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def command(name: str, *, epilog: str = "", hidden: bool = False) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a function a command that gets the `Face` first. `epilog` holds the examples, one a line."""
+
+    def wrap(function: Callable[..., Any]) -> click.Command:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            context = click.get_current_context()
+            return function(context.ensure_object(Face), *args, **kwargs)
+
+        update_wrapper(run, function)
+        lines = [line.strip() for line in epilog.strip().splitlines()]
+        examples = "\b\nExamples:\n" + "\n".join("  " + line for line in lines) if lines else None
+        return click.command(name, epilog=examples, hidden=hidden)(_shared_options(run))
+
+    return wrap
+
+
+shared_options = _shared_options
+
+
+def report(error: RecollectError, face: Face) -> None:
+    """An error to stderr: a sentence, the nearest names, a hint. As JSON where JSON was asked for."""
+    nearest = list(getattr(error, "nearest", ()))
+    if not face.is_text:
+        told = {"slug": error.slug, "message": error.message, "hint": error.hint, "nearest": nearest}
+        click.echo(_dumps({"error": told}), err=True)
+        return
+    click.echo(f"recollect: {safe(error.message)}", err=True)
+    for name in nearest:
+        click.echo(f"  {safe_line(name)}", err=True)
+    if error.hint:
+        click.echo(f"hint: {safe(error.hint)}", err=True)

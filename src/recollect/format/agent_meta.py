@@ -1,0 +1,55 @@
+"""`agent-<id>.meta.json` beside a sub-agent's transcript (2.1.70 and later): what it is and which call started it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from recollect.format.fields import Fields
+from recollect.format.json_file import decode_json_file
+
+_AGENT_FILE = re.compile(r"agent-(?P<id>.+?)(?:\.jsonl|\.meta\.json)", re.DOTALL)
+
+
+class AgentMeta(msgspec.Struct, frozen=True, kw_only=True):
+    """`tool_use_id` is the call that started the agent; `parent_agent_id` is set where an agent made that call."""
+
+    agent_type: str | None = None
+    description: str | None = None
+    tool_use_id: str | None = None
+    parent_agent_id: str | None = None
+    spawn_depth: int | None = None
+    model: str | None = None
+    is_built_in: bool | None = None
+    is_fork: bool | None = None
+    finished: bool | None = None
+    extra: dict[str, Any] = {}
+    problem: str | None = None
+
+
+def agent_id_of(name: str) -> str | None:
+    """The agent's id in `agent-<id>.jsonl` or `agent-<id>.meta.json`; None for any other name."""
+    match = _AGENT_FILE.fullmatch(name)
+    return match["id"] if match else None
+
+
+def parse_agent_meta(data: bytes) -> AgentMeta:
+    file = decode_json_file(data, expect=dict)
+    if not isinstance(file.value, dict):
+        return AgentMeta(extra={} if file.value is None else {"value": file.value}, problem=file.problem)
+    fields = Fields(file.value)
+    return AgentMeta(
+        agent_type=fields.text("agentType"),
+        description=fields.text("description"),
+        tool_use_id=fields.text("toolUseId"),
+        parent_agent_id=fields.text("parentAgentId"),
+        spawn_depth=fields.whole("spawnDepth"),
+        model=fields.text("model"),
+        is_built_in=fields.flag("isBuiltIn"),
+        is_fork=fields.flag("isFork"),
+        finished=fields.flag("finished"),
+        extra=fields.rest,
+        problem=file.problem,
+    )

@@ -1,0 +1,84 @@
+"""Lines to entries: the fast path for plain objects, `salvage` for the rest, damage noted on the side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+import msgspec
+
+from .entries import Entry, decode_entry
+from .line import BOM, Damage, RawLine
+from .salvage import salvage_line
+
+_REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
+
+
+class Located(NamedTuple):
+    """An entry and where its bytes stand in the file. `client_reads` is False where the client skips what we could salvage."""
+
+    entry: Entry
+    line: int
+    offset: int
+    length: int
+    client_reads: bool
+
+
+def parse_lines(lines: Iterable[RawLine], damage: list[Damage]) -> Iterator[Located]:
+    """All entries of some lines in file order. What is wrong is appended to `damage`; nothing raises."""
+    for line in lines:
+        data = line.data
+        if line.more:
+            yield from _oversize(line, damage)
+            continue
+        try:
+            entry = decode_entry(data)
+        except _REFUSED:
+            yield from _refused(line, damage)
+            continue
+        if not data.isascii():
+            try:
+                data.decode()
+            except UnicodeDecodeError:
+                damage.append(Damage("encoding", line.number, line.offset, len(data), "invalid UTF-8"))
+        length = len(data)
+        if data[-1] == 0x0A:
+            length -= 1
+            if data[-2:-1] == b"\r":
+                length -= 1
+                damage.append(Damage("crlf", line.number, line.offset + length, 2))
+        else:
+            damage.append(Damage("no-newline", line.number, line.offset + length, 0))
+        yield Located(entry, line.number, line.offset, length, True)
+
+
+def _refused(line: RawLine, damage: list[Damage]) -> Iterator[Located]:
+    if line.number == 1 and line.data.startswith(BOM):
+        damage.append(Damage("bom", 1, line.offset, 3))
+        rest = RawLine(line.data[3:], line.offset + 3, 2)  # not line 1 again, or the mark would be looked for twice
+        shifted: list[Damage] = []
+        for located in parse_lines([rest], shifted):
+            yield located._replace(line=1)
+        damage.extend(Damage(item.kind, 1, item.offset, item.length, item.detail) for item in shifted)
+        return
+    data = line.data
+    if not data.strip():
+        damage.append(Damage("blank", line.number, line.offset, len(data)))
+        return
+    if data.endswith(b"\r\n"):
+        damage.append(Damage("crlf", line.number, line.offset + len(data) - 2, 2))
+    elif not data.endswith(b"\n"):
+        damage.append(Damage("no-newline", line.number, line.offset + len(data), 0))
+    saved = salvage_line(line)
+    damage.extend(saved.damage)
+    for found in saved.found:
+        yield Located(
+            found.entry, line.number, line.offset + found.start, found.end - found.start, found.client_reads
+        )
+
+
+def _oversize(line: RawLine, damage: list[Damage]) -> Iterator[Located]:
+    """The first piece of a line that is too long to hold names the damage; the other pieces say nothing more."""
+    if not any(item.kind == "oversize" and item.line == line.number for item in damage[-1:]):
+        damage.append(Damage("oversize", line.number, line.offset, len(line.data), "longer than can be held in memory"))
+    return iter(())

@@ -1,0 +1,134 @@
+"""Entries: one JSON object of a transcript as a typed view. Field names are those on disk.
+
+An `Entry` holds the small fields decoded and the large ones (`message`, `toolUseResult`, ...) as raw JSON until someone
+asks. What is not listed here is not lost: the line's bytes stay the truth, and `Entry.value()` decodes all of them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+#: Rows of the conversation tree: they carry uuid and parentUuid. `progress` was one of them in 2.1.0 - 2.1.42.
+ROW_TYPES: Final = frozenset({"user", "assistant", "system", "attachment", "progress"})
+
+#: State lines known to clients up to 2.1.325. Any other type is kept, shown and counted as unknown.
+STATE_TYPES: Final = frozenset(
+    {
+        "summary", "custom-title", "ai-title", "ended-by-model", "continued-in", "last-prompt", "tag", "relocated",
+        "agent-name", "agent-color", "agent-setting", "pr-link", "frame-link", "artifact-comment-monitor",
+        "artifact-autoreact-ledger", "bridge-session", "history-suppression", "file-history-snapshot",
+        "file-history-delta", "attribution-snapshot", "mode", "permission-mode", "isolation-latch", "session-owner",
+        "dev-mods", "memory-mode", "atis-latch", "tools-used", "data-flow-records", "data-flow-incomplete",
+        "derived-from", "worktree-state", "cost-state", "queue-operation", "content-replacement",
+        "api-request-shape", "api-request-blob", "api-request", "fork-context-ref", "observer-ref",
+        "resume-head-vouch", "repl-mode", "agent_metadata", "speculation-accept", "marble-origami-commit",
+        "marble-origami-snapshot", "task-summary", "started", "result",
+    }
+)  # fmt: skip
+
+KNOWN_TYPES: Final = ROW_TYPES | STATE_TYPES
+
+#: The request log: most of a file's bytes since 2.1.325, and nothing that a person said or saw.
+REQUEST_LOG_TYPES: Final = frozenset({"api-request", "api-request-shape", "api-request-blob"})
+
+_EMPTY: Final = Raw()
+
+
+class Entry(msgspec.Struct, omit_defaults=True):
+    """The envelope of one entry. The fields follow the order in which the client writes them, which is fastest to decode."""
+
+    parentUuid: str | None | UnsetType = UNSET
+    logicalParentUuid: str | None = None
+    isSidechain: bool | None = None
+    promptId: str | None = None
+    agentId: str | None = None
+    type: str | None = None
+    subtype: str | None = None
+    level: str | None = None
+    attachment: Raw = _EMPTY
+    message: Raw = _EMPTY
+    data: Raw = _EMPTY
+    content: Raw = _EMPTY
+    compactMetadata: Raw = _EMPTY
+    isMeta: bool | None = None
+    isApiErrorMessage: bool | None = None
+    isCompactSummary: bool | None = None
+    isVisibleInTranscriptOnly: bool | None = None
+    durationMs: int | float | None = None
+    requestId: str | None = None
+    uuid: str | None = None
+    timestamp: str | None = None
+    toolUseResult: Raw = _EMPTY
+    sourceToolAssistantUUID: str | None = None
+    sourceToolUseID: str | None = None
+    toolUseID: str | None = None
+    parentToolUseID: str | None = None
+    forkedFrom: Raw = _EMPTY
+    cwd: str | None = None
+    sessionId: str | None = None
+    version: str | None = None
+    gitBranch: str | None = None
+    slug: str | None = None
+    leafUuid: str | None | UnsetType = UNSET
+    explicit: bool | None = None
+    rewound: bool | None = None
+    cutUuid: str | None = None
+    messageId: str | None = None
+    summary: str | None = None
+    lastPrompt: str | None = None
+    customTitle: str | None = None
+    aiTitle: str | None = None
+    tag: str | None = None
+    relocatedCwd: str | None = None
+
+
+_decoder = msgspec.json.Decoder(Entry)
+decode_entry = _decoder.decode
+"""Bytes of one object to an `Entry`. Raises for anything that is not plain, valid JSON with the expected types."""
+
+_RAW_FIELDS: Final = frozenset(name for name, kind in Entry.__annotations__.items() if kind == "Raw")
+_BOOL_FIELDS: Final = frozenset(name for name, kind in Entry.__annotations__.items() if kind == "bool | None")
+_FIELDS: Final = frozenset(Entry.__struct_fields__)
+
+
+def entry_from_fields(fields: dict[str, bytes]) -> Entry:
+    """An `Entry` from raw JSON by field, for lines that the fast decoder refuses. A field of an odd type is left out."""
+    entry = Entry()
+    for name, raw in fields.items():
+        if name not in _FIELDS:
+            continue
+        if name in _RAW_FIELDS:
+            setattr(entry, name, Raw(raw))
+            continue
+        value = decode_loosely(raw)
+        if name in _BOOL_FIELDS:
+            fits = isinstance(value, bool) or value is None
+        elif name == "durationMs":
+            fits = isinstance(value, (int, float)) and not isinstance(value, bool)
+        else:
+            fits = isinstance(value, str) or value is None
+        if fits:
+            setattr(entry, name, value)
+    return entry
+
+
+def decode_loosely(raw: bytes | Raw) -> Any:
+    """The value of some JSON bytes, by the fast decoder or, where that refuses, by a lenient one. None where neither can.
+
+    Lone surrogates stay in the text, invalid UTF-8 becomes U+FFFD (as the client shows it), NaN becomes a float.
+    """
+    data = bytes(raw)
+    if not data:
+        return None
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError):
+        pass
+    try:
+        return json.loads(data.decode("utf-8", "replace"), strict=False)
+    except (ValueError, RecursionError):
+        return None

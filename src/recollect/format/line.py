@@ -1,0 +1,114 @@
+"""Lines of a transcript as the bytes they are, and damage as a value with its place.
+
+The line's bytes are the unit of everything: joining `RawLine.data` of a file gives the file back, whatever is in it.
+A line ends at LF only, as in the client; CR, U+2028 and the like are content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+PIECE: Final = 4 << 20
+"""How much is asked of a stream at once."""
+HELD_LIMIT: Final = 160 << 20
+"""A longer line is handed on in pieces and is never in memory as a whole (no client can parse such a line either)."""
+
+BOM: Final = b"\xef\xbb\xbf"
+
+
+@dataclass(slots=True, frozen=True)
+class RawLine:
+    """The bytes of one line with its ending, and where they stand. `number` counts from 1, `offset` from the file's start."""
+
+    data: bytes
+    offset: int
+    number: int
+    more: bool = False
+    """True on every piece but the last of a line above `HELD_LIMIT`."""
+
+    @property
+    def ending(self) -> bytes:
+        return b"\n" if self.data.endswith(b"\n") else b""
+
+    @property
+    def body(self) -> bytes:
+        """The line without its ending, a CR before it, and the file's byte order mark."""
+        data = self.data
+        start = 3 if self.number == 1 and data.startswith(BOM) else 0
+        return data[start:].rstrip(b"\r\n") if start or data[-1:] in b"\r\n" else data
+
+
+@dataclass(slots=True, frozen=True)
+class Damage:
+    """Something in a file that is not as it should be. A value, never an exception; nothing is changed because of it."""
+
+    kind: str
+    line: int
+    offset: int
+    length: int
+    detail: str = ""
+
+
+#: What a kind of damage means, and whether the client loses the line because of it.
+DAMAGE_KINDS: Final[dict[str, str]] = {
+    "torn": "an object that ends too early: the client skips the line",
+    "glued": "more than one object on a line: the client reads the first one at most",
+    "nul": "NUL bytes, as left by a crash: the client skips the line",
+    "not-json": "no JSON at all: the client skips the line",
+    "not-object": "JSON, but no object: the client skips the line",
+    "encoding": "invalid UTF-8: the client shows U+FFFD",
+    "surrogate": "half of a surrogate pair: the client shows U+FFFD",
+    "nonstandard-number": "NaN or Infinity: the client skips the line",
+    "control-character": "a raw control character inside a string: the client skips the line",
+    "too-deep": "nested deeper than JSON readers go: kept as it is",
+    "oversize": "a line too long to be held in memory: kept as it is, in pieces",
+    "bom": "a byte order mark at the start: ignored",
+    "crlf": "CR before the line feed: ignored",
+    "blank": "an empty line: ignored",
+    "no-newline": "the last line has no line feed: it is complete nonetheless",
+}
+
+#: Kinds that cost nobody anything; they are counted, and not shown as damage.
+HARMLESS: Final = frozenset({"bom", "crlf", "blank", "no-newline"})
+
+
+def read_lines(stream: BinaryIO, *, offset: int = 0, number: int = 1) -> Iterator[RawLine]:
+    """The lines of a seekable stream from its current position (which is `offset` in the file), with bounded memory."""
+    while True:
+        data = stream.readline(PIECE)
+        if not data:
+            return
+        if len(data) < PIECE or data.endswith(b"\n"):
+            yield RawLine(data, offset, number)
+            offset += len(data)
+        else:
+            length = _line_length(stream, len(data))
+            stream.seek(offset)
+            if length <= HELD_LIMIT:
+                yield RawLine(stream.read(length), offset, number)
+                offset += length
+            else:
+                yield from _pieces(stream, offset, length, number)
+                offset += length
+        number += 1
+
+
+def _line_length(stream: BinaryIO, seen: int) -> int:
+    """The length of the line of which `seen` bytes without an LF were read."""
+    while True:
+        data = stream.readline(PIECE)
+        seen += len(data)
+        if len(data) < PIECE or data.endswith(b"\n"):
+            return seen
+
+
+def _pieces(stream: BinaryIO, offset: int, length: int, number: int) -> Iterator[RawLine]:
+    end = offset + length
+    while offset < end:
+        data = stream.read(min(PIECE, end - offset))
+        if not data:  # the file was cut while we read it
+            return
+        yield RawLine(data, offset, number, more=offset + len(data) < end)
+        offset += len(data)

@@ -1,0 +1,289 @@
+"""The slow path: what can be had from a line that the fast decoder refuses.
+
+Every complete object on the line is found, also when two are glued together, when NUL bytes stand between them, or
+when one was torn off and the next one begun in the middle of it. What cannot be read stays as `Damage` with its place.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from .entries import Entry, entry_from_fields
+from .line import Damage, RawLine
+
+_TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,]|[^"{}\[\]:,\s]++|\s++|"', re.DOTALL)
+_NULS: Final = re.compile(rb"\x00+")
+# Where an entry may begin inside a torn one: the names that clients write first or that only entries carry.
+_ENTRY_START: Final = re.compile(
+    rb'\{\s*"(?:parentUuid|type|uuid|sessionId|leafUuid|messageId|isSidechain|logicalParentUuid|summary|timestamp)"\s*:'
+)
+_ENTRY_MARKS: Final = (b"uuid", b"sessionId", b"parentUuid", b"leafUuid", b"messageId", b"summary", b"timestamp")
+_LONE_SURROGATE: Final = re.compile(
+    rb"(?<!\\)(?:\\\\)*\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|[c-fC-F][0-9a-fA-F]{2})"
+)
+_HIGH_BEFORE_LOW: Final = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+
+
+@dataclass(slots=True)
+class Found:
+    """An object found on a line: its view, its span inside the line, and whether the client reads it too."""
+
+    entry: Entry
+    start: int
+    end: int
+    client_reads: bool
+
+
+@dataclass(slots=True)
+class Salvage:
+    found: list[Found] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+
+
+def has_lone_surrogate(body: bytes) -> bool:
+    """Whether an escape in the text stands for half of a surrogate pair."""
+    if b"\\ud" not in body and b"\\uD" not in body:
+        return False
+    return _LONE_SURROGATE.search(_HIGH_BEFORE_LOW.sub(b"", body)) is not None
+
+
+def salvage_line(line: RawLine) -> Salvage:
+    """Everything readable on a line that is not one plain object."""
+    result = Salvage()
+    body = line.body
+    lead = len(line.data) - len(line.data.lstrip(b"\xef\xbb\xbf")) if line.number == 1 else 0
+    if not body.strip():
+        return result
+
+    def note(kind: str, start: int, end: int, detail: str = "") -> None:
+        result.damage.append(Damage(kind, line.number, line.offset + lead + start, end - start, detail))
+
+    clean = _plain_value(body)
+    if clean is not None:
+        _take_whole(result, body, lead, clean, note)
+        return result
+    position = 0
+    pieces: list[tuple[int, int]] = []
+    for run in _NULS.finditer(body):
+        note("nul", run.start(), run.end(), f"{run.end() - run.start()} NUL bytes")
+        pieces.append((position, run.start()))
+        position = run.end()
+    pieces.append((position, len(body)))
+    nuls = len(pieces) > 1
+    for start, end in pieces:
+        if body[start:end].strip():
+            _scan(result, body, start, end, lead, note, nuls=nuls)
+    if not body.isascii() and not _is_utf8(body):
+        note("encoding", 0, len(body), "invalid UTF-8")
+    return result
+
+
+@dataclass(slots=True)
+class _Plain:
+    value: Any
+    kinds: list[str]
+    client_reads: bool
+
+
+def _plain_value(body: bytes) -> _Plain | None:
+    """One JSON value, leniently: what kept the fast decoder from reading it is named in `kinds`."""
+    kinds: list[str] = []
+    client_reads = True
+    if not body.isascii() and not _is_utf8(body):
+        kinds.append("encoding")
+    text = body.decode("utf-8", "replace")
+    constants: list[str] = []
+    try:
+        value = json.loads(text, parse_constant=_Constants(constants))
+    except RecursionError:
+        return _Plain({}, [*kinds, "too-deep"], client_reads=True) if _is_balanced(body) else None
+    except ValueError:
+        try:
+            value = json.loads(text, strict=False, parse_constant=_Constants(constants))
+        except RecursionError:
+            return _Plain({}, [*kinds, "too-deep"], client_reads=True) if _is_balanced(body) else None
+        except ValueError:
+            return None
+        kinds.append("nul" if b"\x00" in body else "control-character")
+        client_reads = False  # a strict JSON reader, such as the client's, refuses the line
+    if constants:
+        kinds.append("nonstandard-number")
+        client_reads = False
+    if not isinstance(value, dict):
+        kinds.append("not-object")
+    elif has_lone_surrogate(body):
+        kinds.append("surrogate")
+    return _Plain(value, kinds, client_reads)
+
+
+class _Constants:
+    """Receives NaN, Infinity and -Infinity, which standard JSON does not have."""
+
+    def __init__(self, seen: list[str]) -> None:
+        self.seen = seen
+
+    def __call__(self, name: str) -> float:
+        self.seen.append(name)
+        return float(name.replace("Infinity", "inf"))
+
+
+def _take_whole(result: Salvage, body: bytes, lead: int, plain: _Plain, note: Any) -> None:
+    for kind in plain.kinds:
+        note(kind, 0, len(body), _DETAIL.get(kind, ""))
+    if isinstance(plain.value, dict):
+        start = body.index(b"{")
+        skimmed = skim_object(body, start)
+        result.found.append(
+            Found(entry_from_fields(skimmed.fields), lead + start, lead + skimmed.end, plain.client_reads)
+        )
+
+
+_DETAIL: Final = {
+    "encoding": "invalid UTF-8",
+    "nonstandard-number": "NaN or Infinity",
+    "control-character": "raw control character in a string",
+    "surrogate": "half of a surrogate pair",
+    "not-object": "JSON, but no object",
+    "too-deep": "nested too deeply to decode",
+    "nul": "NUL inside a string",
+}
+
+
+def _scan(result: Salvage, body: bytes, start: int, end: int, lead: int, note: Any, *, nuls: bool) -> None:
+    """All complete objects in body[start:end], which does not parse as one value."""
+    position = start
+    count = len(result.found)
+    readable_first = not nuls  # the client reads the first of two glued objects, and nothing on a line with NULs
+    while position < end:
+        if body[position : position + 1].isspace():
+            position += 1
+            continue
+        stop = _object_end(body, position, end) if body[position : position + 1] == b"{" else None
+        if stop is not None:
+            skimmed = skim_object(body, position)
+            first = readable_first and position == start
+            result.found.append(Found(entry_from_fields(skimmed.fields), lead + position, lead + stop, first))
+            position = stop
+            continue
+        following = _next_entry(body, position + 1, end)
+        until = end if following is None else following
+        is_object = body[position : position + 1] == b"{"
+        note("torn" if is_object else "not-json", position, until, _torn_detail(body[position:until]))
+        readable_first = False
+        position = until
+    if len(result.found) - count > 1 or (len(result.found) - count == 1 and result.found[-1].start > lead + start):
+        note("glued", start, end, f"{len(result.found) - count} objects on one line")
+
+
+def _object_end(body: bytes, start: int, end: int) -> int | None:
+    """Where the object that begins at `start` is complete; None if it is not, or is no valid JSON."""
+    skimmed = skim_object(body[:end] if end < len(body) else body, start)
+    if not skimmed.complete:
+        return None
+    piece = body[start : skimmed.end].decode("utf-8", "replace")
+    try:
+        json.loads(piece, strict=False)
+    except RecursionError:
+        return skimmed.end
+    except ValueError:
+        return None
+    return skimmed.end
+
+
+def _next_entry(body: bytes, start: int, end: int) -> int | None:
+    """Where, inside a torn object, the next entry begins that is complete up to the end or to yet another entry."""
+    for match in _ENTRY_START.finditer(body, start, end):
+        stop = _object_end(body, match.start(), end)
+        if stop is None:
+            continue
+        rest = body[stop:end].strip()
+        if rest and not rest.startswith(b"{"):
+            continue  # an inner object of the torn one: more of that follows
+        fields = skim_object(body, match.start()).fields
+        if "type" in fields and any(mark.decode() in fields for mark in _ENTRY_MARKS):
+            return match.start()
+    return None
+
+
+def _torn_detail(piece: bytes) -> str:
+    """What a torn object still says of itself, for people and for repair."""
+    fields = skim_object(piece, 0).fields if piece.startswith(b"{") else {}
+    told = [f"{name}={fields[name].decode('utf-8', 'replace')}" for name in ("type", "uuid") if name in fields]
+    return " ".join(told)[:200]
+
+
+@dataclass(slots=True)
+class Skimmed:
+    """The fields of an object as raw JSON, without looking into them. `complete` is False where the object is cut off."""
+
+    fields: dict[str, bytes]
+    end: int
+    complete: bool
+
+
+def skim_object(data: bytes, start: int) -> Skimmed:
+    """The top-level fields of the object at `start`. Iterative, so no nesting is too deep; later duplicates win."""
+    fields: dict[str, bytes] = {}
+    depth = 0
+    key: str | None = None
+    value_start = -1
+    expect_key = True
+    position = start
+    match = _TOKEN.match
+    while True:
+        token = match(data, position)
+        if token is None:
+            return Skimmed(fields, position, complete=False)
+        first = data[position]
+        position = token.end()
+        if first in b"{[":
+            depth += 1
+        elif first in b"}]":
+            depth -= 1
+            if depth <= 0:
+                if key is not None and value_start >= 0:
+                    fields[key] = data[value_start : token.start()].strip()
+                return Skimmed(fields, position, complete=depth == 0)
+        elif depth == 1:
+            if first == 0x22 and expect_key:  # a string where a name is due
+                if token.end() - token.start() < 2:
+                    return Skimmed(fields, position, complete=False)
+                key = _name(token.group())
+                expect_key = False
+            elif first == 0x3A:  # colon
+                value_start = position
+            elif first == 0x2C:  # comma
+                if key is not None and value_start >= 0:
+                    fields[key] = data[value_start : token.start()].strip()
+                key, value_start, expect_key = None, -1, True
+            elif first == 0x22 and token.end() - token.start() < 2:
+                return Skimmed(fields, position, complete=False)
+        elif first == 0x22 and token.end() - token.start() < 2:
+            return Skimmed(fields, position, complete=False)
+
+
+def _name(token: bytes) -> str:
+    try:
+        value = json.loads(token.decode("utf-8", "replace"), strict=False)
+    except ValueError:
+        return token.decode("utf-8", "replace")
+    return str(value)
+
+
+def _is_balanced(body: bytes) -> bool:
+    stripped = body.strip()
+    if not stripped.startswith(b"{"):
+        return stripped[:1] == b"["
+    skimmed = skim_object(stripped, 0)
+    return skimmed.complete and skimmed.end == len(stripped)
+
+
+def _is_utf8(body: bytes) -> bool:
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,86 @@
+"""What the client notes about sessions beside their transcripts: `sessions-index.json` and `custom-title.json`.
+
+`sessions-index.json` (2.0.77 - 2.1.20) is a cache of the client and often out of date: it is shown, never trusted.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from recollect.format.fields import Fields
+from recollect.format.json_file import decode_json_file
+
+
+class IndexedSession(msgspec.Struct, frozen=True, kw_only=True):
+    session_id: str | None = None
+    full_path: str | None = None
+    file_mtime: datetime | None = None
+    first_prompt: str | None = None
+    summary: str | None = None
+    custom_title: str | None = None
+    message_count: int | None = None
+    created: datetime | None = None
+    modified: datetime | None = None
+    git_branch: str | None = None
+    project_path: str | None = None
+    is_sidechain: bool | None = None
+    extra: dict[str, Any] = {}
+
+
+class SessionsIndex(msgspec.Struct, frozen=True, kw_only=True):
+    """`stray` holds entries that are no objects."""
+
+    version: int | None = None
+    entries: tuple[IndexedSession, ...] = ()
+    stray: tuple[Any, ...] = ()
+    extra: dict[str, Any] = {}
+    problem: str | None = None
+
+
+class CustomTitle(msgspec.Struct, frozen=True, kw_only=True):
+    """The title that /rename or /branch gave (2.1.325)."""
+
+    title: str | None = None
+    extra: dict[str, Any] = {}
+    problem: str | None = None
+
+
+def parse_sessions_index(data: bytes) -> SessionsIndex:
+    file = decode_json_file(data, expect=dict)
+    fields = Fields(file.value)
+    entries = fields.items("entries")
+    return SessionsIndex(
+        version=fields.whole("version"),
+        entries=tuple(_indexed(entry) for entry in entries if isinstance(entry, dict)),
+        stray=tuple(entry for entry in entries if not isinstance(entry, dict)),
+        extra=fields.rest,
+        problem=file.problem,
+    )
+
+
+def _indexed(value: dict[str, Any]) -> IndexedSession:
+    fields = Fields(value)
+    return IndexedSession(
+        session_id=fields.text("sessionId"),
+        full_path=fields.text("fullPath"),
+        file_mtime=fields.moment("fileMtime"),
+        first_prompt=fields.text("firstPrompt"),
+        summary=fields.text("summary"),
+        custom_title=fields.text("customTitle"),
+        message_count=fields.whole("messageCount"),
+        created=fields.moment("created"),
+        modified=fields.moment("modified"),
+        git_branch=fields.text("gitBranch"),
+        project_path=fields.text("projectPath"),
+        is_sidechain=fields.flag("isSidechain"),
+        extra=fields.rest,
+    )
+
+
+def parse_custom_title(data: bytes) -> CustomTitle:
+    file = decode_json_file(data, expect=dict)
+    fields = Fields(file.value)
+    return CustomTitle(title=fields.text("customTitle"), extra=fields.rest, problem=file.problem)

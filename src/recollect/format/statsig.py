@@ -1,0 +1,140 @@
+"""`statsig/`: the feature flags that the client fetched and keeps (to about 2.1.2xx).
+
+    statsig.cached.evaluations.<hash>       {source, data, receivedAt, stableID, fullUserHash};
+                                            `data` is JSON inside a string, or an object
+    statsig.last_modified_time.evaluations  {"statsig.cached.evaluations.<hash>": milliseconds}
+    statsig.session_id.<n>                  {sessionID, startTime, lastUpdate}
+    statsig.stable_id.<n>                   "uuid": identifies the machine, not shown
+Flag names are usually hashed by the server; the values are plain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from recollect.format.fields import Fields, moment_of_ms
+from recollect.format.json_file import decode_json_file
+from recollect.format.masking import mask_secrets
+
+EVALUATIONS_PREFIX = "statsig.cached.evaluations."
+LAST_MODIFIED_NAME = "statsig.last_modified_time.evaluations"
+
+
+class Gate(msgspec.Struct, frozen=True, kw_only=True):
+    """A switch: on or off. `key` is its place in the file, `name` what it says of itself."""
+
+    key: str
+    name: str | None = None
+    value: bool | None = None
+    rule_id: str | None = None
+    extra: dict[str, Any] = {}
+
+
+class DynamicConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """A set of values under one name; layers have the same shape."""
+
+    key: str
+    name: str | None = None
+    value: Any = None
+    rule_id: str | None = None
+    group: str | None = None
+    extra: dict[str, Any] = {}
+
+
+class Evaluations(msgspec.Struct, frozen=True, kw_only=True):
+    """One cached answer of the flag server. Account and machine ids are masked."""
+
+    source: str | None = None
+    received_at: datetime | None = None
+    generated_at: datetime | None = None
+    gates: tuple[Gate, ...] = ()
+    dynamic_configs: tuple[DynamicConfig, ...] = ()
+    layer_configs: tuple[DynamicConfig, ...] = ()
+    extra: dict[str, Any] = {}
+    problem: str | None = None
+
+
+def user_hash_of(name: str) -> str | None:
+    """The hash at the end of an evaluation file's name; None for any other name."""
+    return name.removeprefix(EVALUATIONS_PREFIX) or None if name.startswith(EVALUATIONS_PREFIX) else None
+
+
+def parse_evaluations(data: bytes) -> Evaluations:
+    file = decode_json_file(data, expect=dict)
+    problem = file.problem
+    outer = Fields(file.value)
+    inner_value = outer.rest.get("data")
+    if isinstance(inner_value, str):
+        inner = decode_json_file(inner_value.encode("utf-8", "surrogatepass"), expect=dict)
+        inner_value = inner.value
+        problem = problem or (f"data: {inner.problem}" if inner.problem else None)
+    elif inner_value is None and "feature_gates" in outer.rest:
+        inner_value, outer = outer.rest, Fields({})  # the answer itself, without the envelope
+    if isinstance(inner_value, dict):
+        outer.rest.pop("data", None)
+    fields = Fields(inner_value)
+    source, received_at = outer.text("source"), outer.moment("receivedAt")
+    gates = _take(fields, "feature_gates")
+    configs, layers = _take(fields, "dynamic_configs"), _take(fields, "layer_configs")
+    generated_at = fields.moment("time")
+    return Evaluations(
+        source=source,
+        received_at=received_at,
+        generated_at=generated_at,
+        gates=tuple(_gate(key, value) for key, value in gates.items()),
+        dynamic_configs=tuple(_config(key, value) for key, value in configs.items()),
+        layer_configs=tuple(_config(key, value) for key, value in layers.items()),
+        extra=mask_secrets({**outer.rest, **({"data": fields.rest} if fields.rest else {})}),
+        problem=problem,
+    )
+
+
+def parse_last_modified(data: bytes) -> dict[str, datetime]:
+    """When each evaluation file was last renewed, by file name; what is no time is left out."""
+    times = {name: moment_of_ms(value) for name, value in decode_json_file(data).mapping.items()}
+    return {name: moment for name, moment in times.items() if moment is not None}
+
+
+def _take(fields: Fields, key: str) -> dict[str, Mapping[str, Any]]:
+    """The named objects below `key`; old files hold a list of objects with a name instead."""
+    value = fields.rest.get(key)
+    named: dict[str, Mapping[str, Any]]
+    if isinstance(value, list):
+        named = {str(item.get("name", number)): item for number, item in enumerate(value) if isinstance(item, dict)}
+        complete = len(named) == len(value)
+    elif isinstance(value, dict):
+        named = {name: item if isinstance(item, dict) else {"value": item} for name, item in value.items()}
+        complete = True
+    else:
+        return {}
+    if complete:
+        del fields.rest[key]
+    return named
+
+
+def _gate(key: str, value: Mapping[str, Any]) -> Gate:
+    fields = Fields(value)
+    return Gate(
+        key=key,
+        name=fields.text("name"),
+        value=fields.flag("value"),
+        rule_id=fields.text("rule_id"),
+        extra=mask_secrets(fields.rest),
+    )
+
+
+def _config(key: str, value: Mapping[str, Any]) -> DynamicConfig:
+    fields = Fields(value)
+    held = fields.rest.pop("value", None)
+    return DynamicConfig(
+        key=key,
+        name=fields.text("name"),
+        value=mask_secrets(held),
+        rule_id=fields.text("rule_id"),
+        group=fields.text("group"),
+        extra=mask_secrets(fields.rest),
+    )

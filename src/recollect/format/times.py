@@ -1,0 +1,33 @@
+"""Timestamps as the client reads them: ISO text to seconds since 1970, or None."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def parse_time(text: str | None) -> float | None:
+    """Seconds since the epoch. A time without a zone is taken as UTC. None for anything that is no date."""
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return moment.timestamp()
+
+
+def to_datetime(seconds: float | None) -> datetime | None:
+    if seconds is None:
+        return None
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+def to_iso(seconds: float | None) -> str | None:
+    """``2026-01-31T12:00:00.000Z``, the client's own form."""
+    moment = to_datetime(seconds)
+    return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"

@@ -1,0 +1,48 @@
+"""Client versions as comparable values, and the ages of the format."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_NUMBERS = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+
+NEWEST_KNOWN: Final = (2, 1, 325)
+"""The newest client whose files were measured. Newer ones are read all the same and counted as "future"."""
+
+#: First version of each age, newest last: what changed on disk with it.
+AGES: Final[tuple[tuple[tuple[int, int, int], str], ...]] = (
+    ((0, 2, 126), "whole message per line, costUSD, summary titles, todos/<session>.json"),
+    ((1, 0, 30), "a line per content block, requestId, todos/<session>-agent-<agent>.json"),
+    ((2, 0, 26), "sub-agents inside the main file, debug/, session-env/"),
+    ((2, 0, 28), "sub-agents in agent-<id>.jsonl beside the session"),
+    ((2, 1, 9), "<session>/subagents/ and tool-results/"),
+    ((2, 1, 50), "long agent ids, progress rows, hashed long project names"),
+    ((2, 1, 70), "agent meta files, last-prompt checkpoints, ai-title"),
+    ((2, 1, 98), "true output tokens on every line"),
+    ((2, 1, 100), "attachment rows, sessions/<pid>.json, memory/"),
+    ((2, 1, 325), "request log, prompt snapshots, cost-state, preserved messages"),
+)
+
+
+def parse_version(text: str | None) -> tuple[int, int, int] | None:
+    """``"2.1.9"`` as (2, 1, 9); None where there is no version in it."""
+    match = _NUMBERS.match(text) if text else None
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
+
+
+def is_future(text: str | None) -> bool:
+    version = parse_version(text)
+    return version is not None and version > NEWEST_KNOWN
+
+
+def age_of(text: str | None) -> str | None:
+    """What the files of this client version look like, in words."""
+    version = parse_version(text)
+    if version is None:
+        return None
+    found = AGES[0][1]
+    for first, words in AGES:
+        if version >= first:
+            found = words
+    return found

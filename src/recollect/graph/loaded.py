@@ -1,0 +1,252 @@
+"""What the client holds in memory after loading a transcript: rows by uuid, links rewritten, compaction applied.
+
+Mirrors 2.1.325. A later copy of a uuid replaces the content and keeps the first copy's place. Progress rows and rows
+without usable content are bridged: who hung on them hangs on their parent. After a compaction that preserved messages,
+those are re-hung below its summary and everything else before the boundary is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import UNSET, Struct
+
+from .rows import Row, StateLine, Transcript
+
+LARGE_FILE = 5 << 20
+"""From this size on the client drops all rows before the last plain boundary while it loads."""
+
+
+class Loaded(Struct):
+    """Rows and links as the client sees them, and what it remembers of the checkpoints."""
+
+    rows: dict[str, Row]
+    parents: dict[str, str | None]
+    original_parents: dict[str, str | None]
+    """The links before compaction re-hung any of them."""
+    superseded: set[int]
+    """Indexes of rows of which a later copy exists."""
+    last_row: str | None = None
+    newest_row: str | None = None
+    checkpoint: str | None = None
+    checkpoint_explicit: bool = False
+    """The checkpoint was set on purpose and no row came after it."""
+    ever_explicit: bool = False
+    checkpoint_rewound: bool = False
+    since_rewind: set[str] | None = None
+    """Rows stored since a checkpoint that says it was a rewind."""
+    any_checkpoint: bool = False
+    cleared: bool = False
+    """Rewound to before the first prompt: the conversation is empty."""
+    trailing_snapshots: int = 0
+    preserved_tail: str | None = None
+    dropped_before: int = -1
+    """Index (in order of `rows`) below which compaction removed the rows."""
+    withdrawn: bool = False
+    """Some checkpoint said that the conversation starts anew (rewind to the start)."""
+
+
+def load(transcript: Transcript) -> Loaded:
+    """Replay a transcript line by line, as the client does."""
+    state = Loaded({}, {}, {}, set())
+    bridged: dict[str, str | None] = {}
+    unusable: dict[str, str | None] = {}
+    newest = ""
+    plain_boundary = _plain_boundary_to_cut_at(transcript)
+    checkpoints = _checkpoints_by_place(transcript.states)
+    pending = checkpoints.pop(0, ())
+    for line in pending:
+        _note_checkpoint(state, line)
+    for row in transcript.rows:
+        uuid = row.uuid
+        if uuid is not None and row.client_reads:
+            if row.type == "progress":
+                bridged[uuid] = bridged.get(row.parent, row.parent) if row.parent else row.parent
+            else:
+                newest = _note_row(state, row, uuid, bridged, unusable, newest)
+                if row.index == plain_boundary:
+                    _forget_before(state, uuid)
+                    bridged.clear()
+        for line in checkpoints.get(row.index + 1, ()):
+            _note_checkpoint(state, line)
+    if unusable:
+        _bridge_unusable(state, unusable)
+    state.original_parents = state.parents
+    _apply_compaction(state)
+    return state
+
+
+def _checkpoints_by_place(states: Sequence[StateLine]) -> dict[int, list[StateLine]]:
+    found: dict[int, list[StateLine]] = {}
+    for line in states:
+        if line.type == "last-prompt":
+            found.setdefault(line.index, []).append(line)
+    return found
+
+
+def _note_row(
+    state: Loaded,
+    row: Row,
+    uuid: str,
+    bridged: dict[str, str | None],
+    unusable: dict[str, str | None],
+    newest: str,
+) -> str:
+    parent = row.parent
+    if parent is not None and parent in bridged:
+        parent = bridged[parent]
+    if not row.usable:
+        if uuid not in state.rows:
+            unusable[uuid] = parent
+        return newest
+    known = state.rows.get(uuid)
+    if known is not None:
+        state.superseded.add(known.index)
+    state.rows[uuid] = row
+    state.parents[uuid] = parent
+    if row.type == "system" and row.subtype == "file_snapshot":
+        state.trailing_snapshots += 1
+    elif row.side is not True and not (row.type == "attachment" and row.detail == "fork_briefing"):
+        if known is None and state.since_rewind is not None:
+            state.since_rewind.add(uuid)
+        state.last_row = uuid
+        state.trailing_snapshots = 0
+        if row.timestamp is not None and row.timestamp > newest:
+            state.newest_row, newest = uuid, row.timestamp
+        state.checkpoint_explicit = False
+        state.cleared = False
+    if row.is_boundary:
+        state.checkpoint = None
+        state.checkpoint_explicit = state.ever_explicit = state.checkpoint_rewound = False
+    return newest
+
+
+def _note_checkpoint(state: Loaded, line: StateLine) -> None:
+    leaf = line.leaf
+    if leaf is UNSET:
+        return
+    state.any_checkpoint = True
+    if leaf:
+        same = leaf == state.checkpoint
+        state.checkpoint_explicit = line.explicit or (state.checkpoint_explicit and same)
+        state.ever_explicit = line.explicit or (state.ever_explicit and same)
+        state.checkpoint_rewound = line.rewound or (state.checkpoint_rewound and same)
+        state.since_rewind = set() if line.rewound else None
+        state.checkpoint = str(leaf)
+        state.cleared = False
+        if line.explicit and str(leaf).strip("0-") == "":
+            state.withdrawn = True
+    elif leaf is None and line.explicit:
+        state.cleared = state.withdrawn = True
+        state.checkpoint = None
+        state.checkpoint_explicit = state.ever_explicit = state.checkpoint_rewound = False
+
+
+def _plain_boundary_to_cut_at(transcript: Transcript) -> int:
+    """Index of the last boundary without preserved messages, in a file large enough for the client to cut there."""
+    if transcript.size <= LARGE_FILE:
+        return -1
+    for row in reversed(transcript.rows):
+        if row.is_boundary and row.client_reads and not _preserves(row.compact):
+            return row.index
+    return -1
+
+
+def _preserves(metadata: Any) -> bool:
+    return isinstance(metadata, dict) and bool(metadata.get("preservedMessages") or metadata.get("preservedSegment"))
+
+
+def _forget_before(state: Loaded, boundary: str) -> None:
+    row = state.rows[boundary]
+    parent = state.parents[boundary]
+    state.rows.clear()
+    state.parents.clear()
+    state.rows[boundary] = row
+    state.parents[boundary] = parent
+
+
+def _bridge_unusable(state: Loaded, unusable: dict[str, str | None]) -> None:
+    """Rows whose parent had no usable content hang on that one's parent instead."""
+    for uuid, parent in state.parents.items():
+        if parent is None or parent in state.rows or parent not in unusable:
+            continue
+        seen: set[str] = set()
+        target: str | None = parent
+        while target is not None and target not in state.rows and target in unusable:
+            if target in seen:
+                target = None
+                break
+            seen.add(target)
+            target = unusable[target]
+        for step in seen:
+            unusable[step] = target
+        state.parents[uuid] = target
+
+
+def _apply_compaction(state: Loaded) -> None:
+    """Re-hang the preserved messages of the last compaction below its anchor; drop the rest before the boundary."""
+    metadata: dict[str, Any] | None = None
+    preserving = last = -1
+    for place, row in enumerate(state.rows.values()):
+        if row.is_boundary:
+            last = place
+            if _preserves(row.compact):
+                metadata, preserving = row.compact, place
+    if metadata is None:
+        return
+    kept: list[str] = []
+    anchor: str | None = None
+    if preserving == last:
+        found = _preserved(metadata, state)
+        if found is None:
+            return
+        anchor, kept = found
+        if any(uuid not in state.rows for uuid in kept):
+            return
+    parents = dict(state.parents)
+    if kept:
+        above = anchor
+        for uuid in kept:
+            parents[uuid] = above
+            above = uuid
+        for uuid in state.rows:
+            if parents[uuid] == anchor and uuid != kept[0]:
+                parents[uuid] = kept[-1]
+    keep = set(kept)
+    dropped = [uuid for place, uuid in enumerate(state.rows) if place < last and uuid not in keep]
+    state.dropped_before = last
+    rows = dict(state.rows)
+    for uuid in dropped:
+        del rows[uuid]
+        del parents[uuid]
+    if kept and dropped:
+        gone = set(dropped)
+        for uuid, row in rows.items():
+            if row.is_message and parents[uuid] in gone:
+                parents[uuid] = kept[-1]
+    state.rows, state.parents = rows, parents
+    state.preserved_tail = kept[-1] if kept else None
+
+
+def _preserved(metadata: dict[str, Any], state: Loaded) -> tuple[str | None, list[str]] | None:
+    """(anchor, uuids in order) of the preserved messages: a list since 2.1.325, before that a segment by head and tail."""
+    listed = metadata.get("preservedMessages")
+    if isinstance(listed, dict) and isinstance(listed.get("uuids"), list):
+        anchor = listed.get("anchorUuid")
+        return (anchor if isinstance(anchor, str) else None), [u for u in listed["uuids"] if isinstance(u, str)]
+    segment = metadata.get("preservedSegment")
+    if not isinstance(segment, dict):
+        return None
+    head, tail, anchor = segment.get("headUuid"), segment.get("tailUuid"), segment.get("anchorUuid")
+    walked: list[str] = []
+    seen: set[str] = set()
+    step = tail if isinstance(tail, str) else None
+    while step is not None and step in state.rows and step not in seen:
+        seen.add(step)
+        walked.append(step)
+        if step == head:
+            walked.reverse()
+            return (anchor if isinstance(anchor, str) else None), walked
+        step = state.parents[step]
+    return None

@@ -1,0 +1,242 @@
+"""Calls and results of a response that hang beside the chain are put back into it, in file order (2.1.325).
+
+Parallel calls fan out: every result hangs on the line of its own call, so a walk along parents passes one of them only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .leaf import belongs_to_response, is_trailer
+from .loaded import Loaded
+from .rows import Row
+
+
+class _Span(NamedTuple):
+    """Part of the chain (start exclusive, end exclusive) into which `recovered` rows go by their place in the file."""
+
+    start: int
+    end: int
+    recovered: list[Row]
+    anchored: dict[str, list[Row]]
+
+
+def put_back(state: Loaded, chain: list[Row], seen: set[str]) -> list[Row]:
+    """The chain with the parallel rows in it. `seen` holds the chain's uuids and gets those of the added rows."""
+    if not any(row.type == "assistant" for row in chain):
+        return chain
+    return _Recovery(state, chain, seen).run()
+
+
+class _Recovery:
+    def __init__(self, state: Loaded, chain: list[Row], seen: set[str]) -> None:
+        self.state = state
+        self.chain = chain
+        self.seen = seen
+        self.groups: dict[str, list[Row]] = {}
+        self.results: dict[str, list[Row]] = {}
+        self.callers: dict[str, Row | None] = {}
+        self.children: dict[str, list[Row]] = {}
+        self.in_chain = {row.uuid: place for place, row in enumerate(chain)}
+        self.order = {uuid: place for place, uuid in enumerate(state.rows)}
+        self.moved: dict[str, float] = {}
+        self._index()
+
+    def _index(self) -> None:
+        rows, parents = self.state.rows, self.state.parents
+        answers: list[Row] = []
+        for uuid, row in rows.items():
+            if row.type == "assistant":
+                if row.message_id:
+                    self.groups.setdefault(row.message_id, []).append(row)
+            elif row.type == "user" and "tool_result" in row.block_types:
+                answers.append(row)
+            parent = parents[uuid]
+            if parent:
+                self.children.setdefault(parent, []).append(row)
+        for group in self.groups.values():
+            for row in group:
+                for ident, _ in row.tool_uses:
+                    known = self.callers.get(ident, row)
+                    same = known is not None and known.message_id == row.message_id
+                    self.callers[ident] = row if same else None
+        for answer in answers:
+            self._hang(answer, parents[answer.uuid or ""])
+
+    def _hang(self, answer: Row, parent: str | None) -> None:
+        """Note every call that a result may belong to: its parent, the call it names, the call whose id it answers."""
+        targets: dict[str, None] = {}
+        if parent:
+            targets[parent] = None
+        above = self.state.rows.get(parent or "")
+        own = {ident for ident, _ in above.tool_uses} if above is not None else set()
+        if not (answer.tool_results and all(ident in own for ident in answer.tool_results)):
+            named = answer.source_assistant
+            if named and named != parent and named in self.state.rows and _same_side(answer, self.state.rows[named]):
+                targets[named] = None
+            for ident in answer.tool_results:
+                caller = self.callers.get(ident)
+                if caller is not None and caller.uuid != parent and _same_side(answer, caller):
+                    targets[caller.uuid or ""] = None
+        for uuid in targets:
+            self.results.setdefault(uuid, []).append(answer)
+
+    def place(self, row: Row) -> float:
+        return self.moved.get(row.uuid or "", self.order[row.uuid or ""])
+
+    def run(self) -> list[Row]:
+        spans: list[_Span] = []
+        done: set[str] = set()
+        chain_answers: set[str] = set()
+        for row in self.chain:
+            chain_answers.update(row.tool_results)
+        for row in [item for item in self.chain if item.type == "assistant"]:
+            ident = row.message_id
+            if not ident or ident in done:
+                continue
+            done.add(ident)
+            span = self._span(row, ident, chain_answers)
+            if span is not None:
+                spans.append(span)
+        return self._merge(spans) if spans else self.chain
+
+    def _span(self, row: Row, ident: str, chain_answers: set[str]) -> _Span | None:
+        group = self.groups.get(ident, [row])
+        members = {item.uuid for item in group}
+        lost = [item for item in group if item.uuid not in self.seen]
+        answers = self._answers(group, members, chain_answers)
+        recovered = [*lost, *answers]
+        if not recovered and not any(item.tool_uses for item in group):
+            return None
+        self.seen.update(item.uuid or "" for item in recovered)
+        start = self.in_chain[row.uuid]
+        end = start + 1
+        for item in group:
+            place = self.in_chain.get(item.uuid)
+            if place is not None and place >= end:
+                end = place + 1
+        while end < len(self.chain) and belongs_to_response(self.chain[end], ident):
+            end += 1
+        anchored: dict[str, list[Row]] = {}
+        if any(item.tool_uses for item in group):
+            self._take_trailers(group, members, recovered, self.chain[start + 1 : end], anchored)
+        if not recovered and not anchored:
+            return None
+        recovered.sort(key=lambda item: (self.place(item), self.order[item.uuid or ""]))
+        return _Span(start, end, recovered, anchored)
+
+    def _answers(self, group: list[Row], members: set[str | None], chain_answers: set[str]) -> list[Row]:
+        own: list[Row] = []
+        foreign: list[Row] = []
+        looked: set[str] = set()
+        parents = self.state.parents
+        for item in group:
+            for answer in self.results.get(item.uuid or "", ()):
+                uuid = answer.uuid or ""
+                if uuid in self.seen or uuid in looked:
+                    continue
+                looked.add(uuid)
+                (own if parents[uuid] in members else foreign).append(answer)
+        if foreign:
+            known = set(chain_answers)
+            for answer in own:
+                known.update(answer.tool_results)
+            foreign.sort(key=lambda item: (self.place(item), self.order[item.uuid or ""]))
+            behind = max(self.order[item.uuid or ""] for item in group)
+            for answer in foreign:
+                if not any(
+                    ident not in known and (caller := self.callers.get(ident)) is not None and caller.uuid in members
+                    for ident in answer.tool_results
+                ):
+                    continue
+                known.update(answer.tool_results)
+                self.moved[answer.uuid or ""] = max(self.order[answer.uuid or ""], behind + 0.5)
+                own.append(answer)
+        return own
+
+    def _take_trailers(
+        self,
+        group: list[Row],
+        members: set[str | None],
+        recovered: list[Row],
+        between: list[Row],
+        anchored: dict[str, list[Row]],
+    ) -> None:
+        """Attachments and meta lines that hang on these calls and results, each a single line of rows."""
+        hosts = list(group)
+        known = set(members)
+        for item in group:
+            for answer in self.results.get(item.uuid or "", ()):
+                if answer.uuid in self.seen and answer.uuid not in known:
+                    known.add(answer.uuid)
+                    hosts.append(answer)
+        for host in hosts:
+            self._trailers_of(host, recovered.append)
+        for row in between:
+            if is_trailer(row):
+                found: list[Row] = []
+                self._trailers_of(row, found.append)
+                if found:
+                    anchored[row.uuid or ""] = found
+
+    def _trailers_of(self, host: Row, take: Callable[[Row], None]) -> None:
+        moved = self.moved.get(host.uuid or "")
+        for child in self.children.get(host.uuid or "", ()):
+            for row in self._tail(child, host):
+                self.seen.add(row.uuid or "")
+                take(row)
+                if moved is not None:
+                    self.moved[row.uuid or ""] = max(self.order[row.uuid or ""], moved)
+
+    def _tail(self, child: Row, host: Row) -> list[Row]:
+        tail: list[Row] = []
+        step: Row | None = child
+        while step is not None:
+            if step.uuid in self.seen or step.side != host.side or not is_trailer(step):
+                return []
+            tail.append(step)
+            below = [item for item in self.children.get(step.uuid or "", ()) if item.uuid not in self.seen]
+            if len(below) > 1 or len(tail) > len(self.order):
+                return []
+            step = below[0] if below else None
+        return tail
+
+    def _merge(self, spans: list[_Span]) -> list[Row]:
+        spans.sort(key=lambda span: span.start)
+        joined: list[_Span] = []
+        for span in spans:
+            if joined and span.start < joined[-1].end:
+                before = joined.pop()
+                rows = sorted(
+                    [*before.recovered, *span.recovered],
+                    key=lambda item: (self.place(item), self.order[item.uuid or ""]),
+                )
+                anchored = dict(before.anchored)
+                for uuid, found in span.anchored.items():
+                    anchored[uuid] = [*anchored.get(uuid, ()), *found]
+                span = _Span(before.start, max(before.end, span.end), rows, anchored)
+            joined.append(span)
+        result: list[Row] = []
+        position = 0
+        for span in joined:
+            result.extend(self.chain[position : span.start + 1])
+            waiting = iter(span.recovered)
+            following = next(waiting, None)
+            for row in self.chain[span.start + 1 : span.end]:
+                place = self.order[row.uuid or ""]
+                while following is not None and self.place(following) < place:
+                    result.append(following)
+                    following = next(waiting, None)
+                result.append(row)
+                result.extend(span.anchored.get(row.uuid or "", ()))
+            while following is not None:
+                result.append(following)
+                following = next(waiting, None)
+            position = span.end
+        result.extend(self.chain[position:])
+        return result
+
+
+def _same_side(one: Row, other: Row) -> bool:
+    return one.sidechain == other.sidechain and one.agent_id == other.agent_id

@@ -1,0 +1,320 @@
+"""The active conversation, exactly as the client resumes it, and the place of every other row.
+
+Follows 2.1.325 rule by rule: load (`loaded`), choose the leaf (`leaf`), walk up along the parents with the five-second
+mending of broken links, put parallel calls and results back (`parallel`), cut after the last compaction boundary, leave
+out API errors. Every row of the file gets a status and a reason.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from .leaf import Leaf, choose_leaf
+from .loaded import Loaded, load
+from .parallel import put_back
+from .rows import Row, Transcript
+
+MENDING_SECONDS: Final = 5.0
+
+LIVE: Final = "live"
+ABANDONED: Final = "abandoned"
+AGENT: Final = "agent"
+PRECOMPACT: Final = "precompact"
+BRIDGED: Final = "bridged"
+UNREACHABLE: Final = "unreachable"
+STATUSES: Final = (LIVE, ABANDONED, AGENT, PRECOMPACT, BRIDGED, UNREACHABLE)
+
+
+class Placement(NamedTuple):
+    """Where a row belongs, and why."""
+
+    status: str
+    reason: str
+
+
+class Thread(Struct):
+    """The conversation that a resume continues."""
+
+    leaf: str | None
+    leaf_reason: str
+    cleared: bool
+    """The user rewound to before the first prompt: there is a conversation, and it is empty."""
+    chain: list[Row]
+    """Rows from the first to the last, attachments and system rows among them, since the last compaction."""
+    sent: list[Row]
+    """The user and assistant rows whose content is sent to the model."""
+    placements: list[Placement]
+    """By row index."""
+    mended: dict[str, str]
+    """Rows whose parent is missing, and the row within five seconds that stands in for it."""
+    put_back: frozenset[str]
+    summarised: list[Row]
+    """Rows before the last compaction, oldest first."""
+
+    @property
+    def found(self) -> bool:
+        """Whether the client finds a conversation at all."""
+        return self.leaf is not None or self.cleared
+
+    @property
+    def reachable_share(self) -> float:
+        """How much of the main conversation the client can still get at: in the thread, or summarised before it.
+
+        What the user left by rewinding and what sub-agents wrote is not counted. 1.0 where there is nothing to lose.
+        """
+        reached = lost = 0
+        for row_status, kind in self._main_messages():
+            if row_status in (LIVE, PRECOMPACT):
+                reached += kind
+            elif row_status == UNREACHABLE:
+                lost += kind
+        return 1.0 if reached + lost == 0 else reached / (reached + lost)
+
+    def _main_messages(self) -> list[tuple[str, int]]:
+        return [(item.status, weight) for item, weight in zip(self.placements, self.weights, strict=True)]
+
+    weights: list[int] = []
+    """1 for user and assistant rows, 0 for the others, by row index."""
+
+
+def find_thread(transcript: Transcript) -> Thread:
+    """The active conversation of a transcript."""
+    state = load(transcript)
+    leaf = choose_leaf(state)
+    mended: dict[str, str] = {}
+    seen: set[str] = set()
+    chain: list[Row] = []
+    walked: set[str] = set()
+    if leaf.uuid is not None:
+        chain = walk_up(state, leaf.uuid, seen, mended)
+        walked = set(seen)
+        chain = put_back(state, chain, seen)
+        _add_trailing(state, leaf.uuid, chain, seen)
+    cut = _after_last_boundary(chain)
+    live = chain[cut:]
+    sent = [row for row in live if row.is_message and not row.is_api_error]
+    thread = Thread(
+        leaf.uuid, leaf.why, leaf.cleared, live, sent, [], mended,
+        frozenset(row.uuid or "" for row in live if row.uuid not in walked), [],
+    )  # fmt: skip
+    _place_all(thread, transcript, state, chain, cut, leaf)
+    return thread
+
+
+def walk_up(state: Loaded, start: str, seen: set[str], mended: dict[str, str]) -> list[Row]:
+    """Rows from the root to `start`. A missing or already passed parent is replaced by the row before in time, if close."""
+    chain: list[Row] = []
+    mender = _Mender(state)
+    uuid: str | None = start
+    while uuid is not None:
+        row = state.rows[uuid]
+        seen.add(uuid)
+        chain.append(row)
+        parent = state.parents[uuid]
+        if not parent:
+            break
+        if parent not in state.rows or parent in seen:
+            parent = mender.row_before(row, seen)
+            if parent is not None:
+                mended[uuid] = parent
+        uuid = parent
+    chain.reverse()
+    return chain
+
+
+class _Mender:
+    """Finds, for a row whose parent is gone, the row before it in time on the same side."""
+
+    def __init__(self, state: Loaded) -> None:
+        self.state = state
+        self.sides: dict[bool | None, tuple[list[float], list[str], list[int]]] = {}
+
+    def row_before(self, row: Row, seen: set[str]) -> str | None:
+        if row.time is None:
+            return None
+        if row.side not in self.sides:
+            timed = [
+                (item.time, -place, uuid)
+                for place, (uuid, item) in enumerate(self.state.rows.items())
+                if item.side == row.side
+                and item.time is not None
+                and uuid not in seen
+                and not (item.type == "system" and item.subtype == "file_snapshot")
+            ]
+            timed.sort()
+            self.sides[row.side] = ([t for t, _, _ in timed], [u for _, _, u in timed], list(range(len(timed))))
+        times, uuids, before = self.sides[row.side]
+        start = place = bisect_right(times, row.time) - 1
+        while place >= 0:  # skip rows already in the chain, with path compression so that many repairs stay linear
+            if before[place] != place:
+                place = before[place]
+            elif uuids[place] in seen:
+                before[place] = place - 1
+                place -= 1
+            else:
+                break
+        while start > place:
+            following = before[start]
+            before[start] = place
+            start = following
+        if place < 0 or row.time - times[place] > MENDING_SECONDS:
+            return None
+        return uuids[place]
+
+
+def _after_last_boundary(chain: list[Row]) -> int:
+    """Index behind the last compaction boundary of the chain, 0 where there is none."""
+    for place in range(len(chain) - 1, -1, -1):
+        if chain[place].is_boundary:
+            return place + 1
+    return 0
+
+
+def _add_trailing(state: Loaded, leaf: str, chain: list[Row], seen: set[str]) -> None:
+    """Attachments and system rows below the leaf belong to the conversation too."""
+    below: dict[str, list[Row]] = {}
+    for uuid, row in state.rows.items():
+        parent = state.parents[uuid]
+        if parent and not row.is_message:
+            below.setdefault(parent, []).append(row)
+    queue = [leaf]
+    found: list[Row] = []
+    for uuid in queue:
+        for row in below.get(uuid, ()):
+            if row.uuid is not None and row.uuid not in seen:
+                seen.add(row.uuid)
+                found.append(row)
+                queue.append(row.uuid)
+    found.sort(key=lambda row: row.timestamp or "")
+    chain.extend(found)
+
+
+def _place_all(thread: Thread, transcript: Transcript, state: Loaded, chain: list[Row], cut: int, leaf: Leaf) -> None:
+    rows = transcript.rows
+    places: list[Placement | None] = [None] * len(rows)
+    thread.weights = [1 if row.is_message else 0 for row in rows]
+    for row in chain[cut:]:
+        places[row.index] = Placement(LIVE, "api error, not sent" if row.is_api_error and row.is_message else "in the thread")
+    thread.summarised = _before_compaction(state, chain, cut, rows)
+    for row in thread.summarised:
+        if places[row.index] is None:
+            places[row.index] = Placement(PRECOMPACT, "before the last compaction, which summarised it")
+    uuids = {row.uuid: row.index for row in rows if row.uuid is not None and row.index not in state.superseded}
+    for row in rows:
+        if places[row.index] is None:
+            places[row.index] = _simple_place(row, state)
+    _place_branches(rows, places, uuids, thread, state)
+    thread.placements = [item or Placement(UNREACHABLE, "not connected to the conversation") for item in places]
+
+
+def _simple_place(row: Row, state: Loaded) -> Placement | None:
+    if not row.client_reads:
+        return Placement(UNREACHABLE, "on a line that the client cannot read")
+    if row.sidechain:
+        return Placement(AGENT, "written by a sub-agent")
+    if row.type == "progress":
+        return Placement(BRIDGED, "progress rows are passed over")
+    if row.uuid is None:
+        return Placement(UNREACHABLE, "has no uuid")
+    if row.index in state.superseded:
+        return Placement(BRIDGED, "a later line with the same uuid counts")
+    if not row.usable:
+        return Placement(BRIDGED, "has no usable content")
+    return None
+
+
+def _before_compaction(state: Loaded, chain: list[Row], cut: int, rows: list[Row]) -> list[Row]:
+    """What the boundaries before the thread summarised, following `logicalParentUuid` from one to the one before."""
+    if cut == 0:
+        return []
+    found: dict[int, Row] = {row.index: row for row in chain[:cut]}
+    by_uuid = {row.uuid: row for row in rows if row.uuid is not None and row.client_reads}
+    original = Loaded(
+        {u: r for u, r in by_uuid.items() if u is not None and r.usable and r.type != "progress"}, {}, {}, set()
+    )
+    bridges = {row.uuid: row.parent for row in rows if row.uuid is not None and row.type == "progress"}
+    for uuid, row in original.rows.items():
+        parent = row.parent
+        hops = 0
+        while parent in bridges and hops <= len(bridges):
+            parent = bridges[parent]
+            hops += 1
+        original.parents[uuid] = parent
+    boundaries = [row for row in chain[:cut] if row.is_boundary]
+    done: set[str] = set()
+    while boundaries:
+        boundary = boundaries.pop()
+        start = boundary.logical_parent
+        if start is None or start not in original.rows:
+            start = next(
+                (
+                    row.uuid
+                    for row in reversed(rows[: boundary.index])
+                    if row.uuid in original.rows and not row.sidechain
+                ),
+                None,
+            )
+        if start is None or start in done:
+            continue
+        seen: set[str] = set(done)
+        walked = walk_up(original, start, seen, {})
+        walked = put_back(original, walked, seen)
+        done |= seen
+        for row in walked:
+            if row.index not in found and row.is_boundary:
+                boundaries.append(row)
+            found.setdefault(row.index, row)
+    return [found[index] for index in sorted(found)]
+
+
+def _place_branches(
+    rows: list[Row], places: list[Placement | None], uuids: dict[str, int], thread: Thread, state: Loaded
+) -> None:
+    """Rows that are left: on a branch that leaves the conversation somewhere, or out of reach."""
+    for row in rows:
+        if places[row.index] is not None:
+            continue
+        path: list[int] = []
+        on_path: set[int] = set()
+        index: int | None = row.index
+        end: Placement | None = None
+        while index is not None and places[index] is None:
+            if index in on_path:
+                end = Placement(UNREACHABLE, "its parents form a circle")
+                break
+            path.append(index)
+            on_path.add(index)
+            parent = rows[index].parent
+            if parent is None:
+                end = _root_place(thread, state)
+                break
+            if parent not in uuids:
+                end = Placement(UNREACHABLE, f"its parent {parent} is not in the file")
+                break
+            index = uuids[parent]
+        if end is None and index is not None:
+            above = places[index]
+            end = _below(above, rows[index]) if above is not None else None
+        for item in path:
+            places[item] = end
+
+
+def _root_place(thread: Thread, state: Loaded) -> Placement:
+    if state.withdrawn:
+        return Placement(ABANDONED, "left by a rewind to the start")
+    if thread.leaf is None:
+        return Placement(UNREACHABLE, f"the client finds no conversation: {thread.leaf_reason}")
+    return Placement(UNREACHABLE, "hangs on another root than the conversation")
+
+
+def _below(above: Placement, row: Row) -> Placement:
+    if above.status in (LIVE, PRECOMPACT):
+        return Placement(ABANDONED, f"on a branch that left the conversation at {row.uuid}")
+    if above.status == BRIDGED:
+        return Placement(UNREACHABLE, "hangs on a row that is passed over")
+    if above.status == AGENT:
+        return Placement(UNREACHABLE, "hangs on a sub-agent's row")
+    return above

@@ -1,0 +1,85 @@
+"""Reading transcripts: streams of lines with bounded memory, and whole files as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from ..format.decode import Located, parse_lines
+from ..format.entries import decode_loosely
+from ..format.line import Damage, RawLine, read_lines
+from ..graph.rows import Transcript, build_transcript
+from .home import Home
+from .paths import open_inside
+
+
+def stream_lines(path: Path, home: Home | None = None) -> Iterator[RawLine]:
+    """The lines of a file, one after the other; joined, their bytes are the file's bytes."""
+    with _open(path, home) as stream:
+        yield from read_lines(stream)
+
+
+def stream_entries(path: Path, home: Home | None = None, damage: list[Damage] | None = None) -> Iterator[Located]:
+    """The entries of a file in order, as they are read. Damage is appended to `damage`."""
+    return parse_lines(stream_lines(path, home), [] if damage is None else damage)
+
+
+def read_transcript(path: Path, home: Home | None = None, *, file: int = 0) -> Transcript:
+    """All rows of a file. The words stay on disk: a row knows where its bytes are."""
+    damage: list[Damage] = []
+    counted = _Counted(stream_lines(path, home))
+    transcript = build_transcript(parse_lines(counted, damage), damage, file=file)
+    transcript.lines, transcript.size = counted.lines, counted.bytes
+    return transcript
+
+
+class _Counted:
+    """Passes lines on and counts them."""
+
+    def __init__(self, lines: Iterator[RawLine]) -> None:
+        self._lines = lines
+        self.lines = 0
+        self.bytes = 0
+
+    def __iter__(self) -> Iterator[RawLine]:
+        for line in self._lines:
+            if not line.more:
+                self.lines += 1
+            self.bytes += len(line.data)
+            yield line
+
+
+class EntryBytes:
+    """Random access to the entries of one file: bytes and decoded values by place. Use as a context manager."""
+
+    def __init__(self, path: Path, home: Home | None = None) -> None:
+        self._path = path
+        self._home = home
+        self._stream: BinaryIO | None = None
+
+    def __enter__(self) -> EntryBytes:
+        self._stream = _open(self._path, self._home)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    def bytes_at(self, offset: int, length: int) -> bytes:
+        """The bytes there; fewer, where the file has become shorter meanwhile."""
+        if self._stream is None:
+            with self:
+                return self.bytes_at(offset, length)
+        self._stream.seek(offset)
+        return self._stream.read(length)
+
+    def value_at(self, offset: int, length: int) -> dict[str, object]:
+        """The entry there as plain data; empty where it cannot be decoded."""
+        value = decode_loosely(self.bytes_at(offset, length))
+        return value if isinstance(value, dict) else {}
+
+
+def _open(path: Path, home: Home | None) -> BinaryIO:
+    return open_inside(home, path) if home is not None else open(path, "rb", buffering=1 << 20)

@@ -1,0 +1,176 @@
+"""Which sessions and sub-agents a home holds, by looking at names and sizes only."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from .home import Home
+from .paths import is_inside
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_AGENT: Final = re.compile(r"agent-(.+)\.jsonl")
+
+
+@dataclass(slots=True, frozen=True)
+class AgentFile:
+    """A transcript of a sub-agent in a file of its own."""
+
+    agent_id: str
+    path: Path
+    size: int
+    mtime: float
+    layout: str
+    """"subagents" (2.1.9 and later) or "beside" (2.0.28 - 2.1.8)."""
+    meta_path: Path | None = None
+    workflow: str | None = None
+
+
+@dataclass(slots=True)
+class SessionFile:
+    """A main transcript and the files that stand with it."""
+
+    session_id: str
+    path: Path
+    home: Home
+    folder: str
+    size: int
+    mtime: float
+    agents: list[AgentFile] = field(default_factory=list)
+    client_lists: bool = True
+    """False where the client does not find it by its name (no UUID in lower case)."""
+    problem: str | None = None
+
+    @property
+    def session_folder(self) -> Path:
+        return self.path.with_suffix("")
+
+
+@dataclass(slots=True)
+class Skipped:
+    """A file that is no part of any session, and why."""
+
+    path: Path
+    why: str
+
+
+@dataclass(slots=True)
+class Scan:
+    sessions: list[SessionFile] = field(default_factory=list)
+    beside: list[tuple[str, AgentFile]] = field(default_factory=list)
+    """(folder, file) of sub-agents that stand beside sessions: whose they are is told by their lines."""
+    orphan_agents: list[AgentFile] = field(default_factory=list)
+    """Sub-agent files of which the main transcript is gone."""
+    skipped: list[Skipped] = field(default_factory=list)
+
+
+def is_session_id(text: str) -> bool:
+    return _UUID.fullmatch(text) is not None
+
+
+def scan_home(home: Home) -> Scan:
+    """All sessions of a home. Never raises: what cannot be looked at is in `skipped`."""
+    scan = Scan()
+    root = home.projects
+    if not root.is_dir():
+        return scan
+    if not is_inside(home, root):
+        scan.skipped.append(Skipped(root, "leads out of the home"))
+        return scan
+    for folder in _entries(root, scan):
+        path = Path(folder.path)
+        if folder.is_symlink() and not is_inside(home, path):
+            scan.skipped.append(Skipped(path, "leads out of the home"))
+        elif folder.is_dir():
+            _scan_folder(home, path, folder.name, scan)
+        else:
+            scan.skipped.append(Skipped(path, "a file where project folders stand"))
+    return scan
+
+
+def _entries(folder: Path, scan: Scan) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return sorted(found, key=lambda entry: entry.name)
+    except OSError as problem:
+        scan.skipped.append(Skipped(folder, problem.strerror or "cannot be read"))
+        return []
+
+
+def _scan_folder(home: Home, path: Path, name: str, scan: Scan) -> None:
+    sessions: dict[str, SessionFile] = {}
+    folders: list[os.DirEntry[str]] = []
+    for entry in _entries(path, scan):
+        try:
+            if entry.is_symlink() and not is_inside(home, entry.path):
+                scan.skipped.append(Skipped(Path(entry.path), "leads out of the home"))
+                continue
+            if entry.is_dir():
+                folders.append(entry)
+                continue
+            if not entry.name.endswith(".jsonl"):
+                continue
+            if not entry.is_file():
+                scan.skipped.append(Skipped(Path(entry.path), "not a regular file"))
+                continue
+            info = entry.stat()
+        except OSError as problem:
+            scan.skipped.append(Skipped(Path(entry.path), problem.strerror or "cannot be read"))
+            continue
+        agent = _AGENT.fullmatch(entry.name)
+        if agent is not None:
+            beside = AgentFile(agent[1], Path(entry.path), info.st_size, info.st_mtime, "beside")
+            scan.beside.append((name, beside))
+            continue
+        stem = entry.name[: -len(".jsonl")]
+        session = SessionFile(stem, Path(entry.path), home, name, info.st_size, info.st_mtime)
+        session.client_lists = is_session_id(stem)
+        sessions[stem] = session
+    for entry in folders:
+        agents = _scan_agents(home, Path(entry.path) / "subagents", None, scan)
+        if entry.name in sessions:
+            sessions[entry.name].agents.extend(agents)
+        else:
+            scan.orphan_agents.extend(agents)
+    scan.sessions.extend(sessions.values())
+
+
+def _scan_agents(home: Home, folder: Path, workflow: str | None, scan: Scan) -> list[AgentFile]:
+    """Sub-agents of a session, those of workflow runs (`workflows/<run>/`) included."""
+    found: list[AgentFile] = []
+    try:
+        with os.scandir(folder) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
+    except OSError:
+        return found
+    names = {entry.name for entry in entries}
+    for entry in entries:
+        try:
+            if entry.is_symlink() and not is_inside(home, entry.path):
+                scan.skipped.append(Skipped(Path(entry.path), "leads out of the home"))
+                continue
+            if entry.is_dir():
+                if entry.name == "workflows" and workflow is None:
+                    with os.scandir(entry.path) as runs:
+                        for run in sorted(runs, key=lambda item: item.name):
+                            if run.is_dir(follow_symlinks=False):
+                                found.extend(_scan_agents(home, Path(run.path), run.name, scan))
+                continue
+            agent = _AGENT.fullmatch(entry.name)
+            if agent is None or not entry.is_file():
+                continue
+            info = entry.stat()
+        except OSError as problem:
+            scan.skipped.append(Skipped(Path(entry.path), problem.strerror or "cannot be read"))
+            continue
+        meta = f"agent-{agent[1]}.meta.json"
+        found.append(
+            AgentFile(
+                agent[1], Path(entry.path), info.st_size, info.st_mtime, "subagents",
+                folder / meta if meta in names else None, workflow,
+            )
+        )
+    return found

@@ -1,0 +1,40 @@
+"""Builders that ship with the package: Claude homes of every age and every kind of damage.
+
+They use no clock and no chance: the same calls give the same bytes and the same modification times.
+"""
+
+from __future__ import annotations
+
+from recollect.testing.ages import ALL_AGES, AgeDescription, AgentDescription, SessionDescription, build_age
+from recollect.testing.configfiles import SECRET
+from recollect.testing.damage import DAMAGES, DamageRecipe, Outcome, sample_session, write_huge_file
+from recollect.testing.demo import build_demo_home
+from recollect.testing.dialect import Dialect
+from recollect.testing.home import HomeBuilder
+from recollect.testing.identifiers import NIL_UUID, uuid_from
+from recollect.testing.statelines import backup_name
+from recollect.testing.toolcalls import ToolCall
+from recollect.testing.transcript import AgentBuilder, TranscriptBuilder
+
+__all__ = [
+    "ALL_AGES",
+    "DAMAGES",
+    "NIL_UUID",
+    "SECRET",
+    "AgeDescription",
+    "AgentBuilder",
+    "AgentDescription",
+    "DamageRecipe",
+    "Dialect",
+    "HomeBuilder",
+    "Outcome",
+    "SessionDescription",
+    "ToolCall",
+    "TranscriptBuilder",
+    "backup_name",
+    "build_age",
+    "build_demo_home",
+    "sample_session",
+    "uuid_from",
+    "write_huge_file",
+]

@@ -1,0 +1,21 @@
+"""JSON as the client writes it: compact, Unicode as it is, a lone surrogate as an escape."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def encode_line(value: Any) -> bytes:
+    """One line without its line feed."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text).encode()
+
+
+def encode_file(value: Any) -> bytes:
+    """A whole JSON file, indented as the client does it."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text).encode()

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.format.agent_meta import AgentMeta, agent_id_of, parse_agent_meta
+
+
+def test_all_known_fields() -> None:
+    meta = parse_agent_meta(
+        b"""{"agentType": "Explore", "description": "look", "toolUseId": "toolu_1", "parentAgentId": "a1",
+        "spawnDepth": 2, "isBuiltIn": true, "isFork": false, "finished": true, "model": "opus", "requestShape": "x"}"""
+    )
+    assert meta == AgentMeta(
+        agent_type="Explore",
+        description="look",
+        tool_use_id="toolu_1",
+        parent_agent_id="a1",
+        spawn_depth=2,
+        model="opus",
+        is_built_in=True,
+        is_fork=False,
+        finished=True,
+        extra={"requestShape": "x"},
+    )
+
+
+def test_a_sparse_file_of_an_older_client() -> None:
+    assert parse_agent_meta(b'{"agentType":"general-purpose"}') == AgentMeta(agent_type="general-purpose")
+
+
+@pytest.mark.parametrize(
+    ("name", "agent"),
+    [
+        ("agent-a0ad4f44468bdf20d.jsonl", "a0ad4f44468bdf20d"),
+        ("agent-a0ad4f44468bdf20d.meta.json", "a0ad4f44468bdf20d"),
+        ("agent-.jsonl", None),
+        ("agent-x.txt", None),
+        ("x-agent-y.jsonl", None),
+    ],
+)
+def test_names(name: str, agent: str | None) -> None:
+    assert agent_id_of(name) == agent
+
+
+@given(st.binary(max_size=80))
+def test_no_bytes_raise(data: bytes) -> None:
+    assert parse_agent_meta(data).problem is not None or data.strip().startswith(b"{")
