@@ -25,7 +25,8 @@ FILLERS = (
 
 SYNTHETIC_RESULTS = ("[Tool result missing", "[Tool use interrupted]", "[Tool call interrupted:")
 """How the results begin that the client makes up for calls that have none."""
-UNCOMPARED = {"thinking", "redacted_thinking"}
+UNCOMPARED = {"thinking", "redacted_thinking", "None"}
+"""Thoughts, and blocks without a type, which are never sent."""
 
 
 def readable(text: str) -> str:

@@ -65,7 +65,8 @@ def test_broken_inner_text_is_kept_and_said() -> None:
 
 def test_last_modified() -> None:
     times = parse_last_modified(b'{"statsig.cached.evaluations.1": 1772442000000, "x": "never"}')
-    assert times == {"statsig.cached.evaluations.1": datetime(2026, 3, 2, 9, tzinfo=UTC)}
+    assert times.times == {"statsig.cached.evaluations.1": datetime(2026, 3, 2, 9, tzinfo=UTC)}
+    assert times.extra == {"x": "never"}
 
 
 def test_names() -> None:

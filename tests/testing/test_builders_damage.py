@@ -45,8 +45,17 @@ def test_recipes_are_deterministic_and_change_something(recipe: DamageRecipe) ->
 
 @every_recipe
 def test_recipes_take_any_file(recipe: DamageRecipe) -> None:
-    for data in (HEALTHY[: len(HEALTHY) // 2], b'{"type":"mode","mode":"normal"}\n' * 4):
-        assert isinstance(recipe.apply(data, 3), bytes)
+    odd = b'{"uuid":1}\n{"type":"user","message":"text"}\n[]\n{"type":"user","message":{"content":[null,{}]}}\n'
+    for data in (
+        b"",
+        b"\n",
+        HEALTHY[: len(HEALTHY) // 2],
+        b'{"type":"mode","mode":"normal"}\n' * 4,
+        odd,
+        b"\xff\n" * 9,
+    ):
+        for seed in SEEDS:
+            assert isinstance(recipe.apply(data, seed), bytes)
 
 
 @every_recipe

@@ -195,7 +195,7 @@ def test_fork_up_to_a_row_stops_there() -> None:
 
 def test_the_clock_follows_step_at_and_wait() -> None:
     t = build(start="2026-01-01T00:00:00Z", step=30.0)
-    rows = [t.user("a"), t.user("b"), t.at(100).user("c"), t.wait(5).user("d")]  # type: ignore[func-returns-value]
+    rows = [t.user("a"), t.user("b"), t.at(100).user("c"), t.wait(5).user("d")]
     times = [t.entry(uuid)["timestamp"][14:19] for uuid in rows]
     assert times == ["00:00", "00:30", "01:40", "02:15"]
 

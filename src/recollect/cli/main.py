@@ -84,7 +84,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     face = Face()
     try:
         result: Any = cli.main(
-            args=list(arguments) if arguments is not None else None, prog_name="recollect", standalone_mode=False, obj=face
+            args=list(arguments) if arguments is not None else None,
+            prog_name="recollect",
+            standalone_mode=False,
+            obj=face,
         )
         return result if isinstance(result, int) else 0
     except RecollectError as error:

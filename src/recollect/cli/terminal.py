@@ -16,8 +16,11 @@ _SEQUENCES: Final = re.compile(
     r"|\x1b[ -/]*[0-~]"  # two-character sequences
 )
 # Marks that reorder or hide text: embeddings, overrides, isolates, zero-width characters (joiners for scripts and emoji stay).
-_HIDDEN: Final = frozenset("\u061c\u200b\u200e\u200f\u2028\u2029\u2060\u2061\u2062\u2063\u2064\ufeff\u00ad\u180e") | frozenset(
-    chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x2070), *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080))
+_HIDDEN: Final = frozenset(
+    "\u061c\u200b\u200e\u200f\u2028\u2029\u2060\u2061\u2062\u2063\u2064\ufeff\u00ad\u180e"
+) | frozenset(
+    chr(code)
+    for code in (*range(0x202A, 0x202F), *range(0x2066, 0x2070), *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080))
 )
 _SUSPECT: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"

@@ -72,9 +72,7 @@ def _refused(line: RawLine, damage: list[Damage]) -> Iterator[Located]:
     saved = salvage_line(line)
     damage.extend(saved.damage)
     for found in saved.found:
-        yield Located(
-            found.entry, line.number, line.offset + found.start, found.end - found.start, found.client_reads
-        )
+        yield Located(found.entry, line.number, line.offset + found.start, found.end - found.start, found.client_reads)
 
 
 def _oversize(line: RawLine, damage: list[Damage]) -> Iterator[Located]:

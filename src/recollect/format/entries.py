@@ -92,6 +92,7 @@ decode_entry = _decoder.decode
 
 _RAW_FIELDS: Final = frozenset(name for name, kind in Entry.__annotations__.items() if kind == "Raw")
 _BOOL_FIELDS: Final = frozenset(name for name, kind in Entry.__annotations__.items() if kind == "bool | None")
+_LINKS: Final = frozenset({"uuid", "parentUuid"})
 _FIELDS: Final = frozenset(Entry.__struct_fields__)
 
 
@@ -105,6 +106,10 @@ def entry_from_fields(fields: dict[str, bytes]) -> Entry:
             setattr(entry, name, Raw(raw))
             continue
         value = decode_loosely(raw)
+        if name == "isSidechain" and value is not None:
+            value = bool(value)  # the client asks only whether it is truthy
+        elif name in _LINKS and value is not None and not isinstance(value, str):
+            value = f"<{raw.decode('utf-8', 'replace')[:80]}>"  # a link to nothing is not the same as no link
         if name in _BOOL_FIELDS:
             fits = isinstance(value, bool) or value is None
         elif name == "durationMs":

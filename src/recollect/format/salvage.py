@@ -72,10 +72,10 @@ def salvage_line(line: RawLine) -> Salvage:
         pieces.append((position, run.start()))
         position = run.end()
     pieces.append((position, len(body)))
-    nuls = len(pieces) > 1
     for start, end in pieces:
         if body[start:end].strip():
-            _scan(result, body, start, end, lead, note, nuls=nuls)
+            # The client reads the first value on a line; NULs before it hide it, NULs behind it do not matter.
+            _scan(result, body, start, end, lead, note, client_reads_first=start == 0)
     if not body.isascii() and not _is_utf8(body):
         note("encoding", 0, len(body), "invalid UTF-8")
     return result
@@ -152,11 +152,13 @@ _DETAIL: Final = {
 }
 
 
-def _scan(result: Salvage, body: bytes, start: int, end: int, lead: int, note: Any, *, nuls: bool) -> None:
+def _scan(
+    result: Salvage, body: bytes, start: int, end: int, lead: int, note: Any, *, client_reads_first: bool
+) -> None:
     """All complete objects in body[start:end], which does not parse as one value."""
     position = start
     count = len(result.found)
-    readable_first = not nuls  # the client reads the first of two glued objects, and nothing on a line with NULs
+    readable_first = client_reads_first
     while position < end:
         if body[position : position + 1].isspace():
             position += 1

@@ -58,6 +58,14 @@ class Evaluations(msgspec.Struct, frozen=True, kw_only=True):
     problem: str | None = None
 
 
+class LastModified(msgspec.Struct, frozen=True, kw_only=True):
+    """When each evaluation file was last renewed, by file name."""
+
+    times: dict[str, datetime] = {}
+    extra: dict[str, Any] = {}
+    problem: str | None = None
+
+
 def user_hash_of(name: str) -> str | None:
     """The hash at the end of an evaluation file's name; None for any other name."""
     return name.removeprefix(EVALUATIONS_PREFIX) or None if name.startswith(EVALUATIONS_PREFIX) else None
@@ -93,10 +101,14 @@ def parse_evaluations(data: bytes) -> Evaluations:
     )
 
 
-def parse_last_modified(data: bytes) -> dict[str, datetime]:
-    """When each evaluation file was last renewed, by file name; what is no time is left out."""
-    times = {name: moment_of_ms(value) for name, value in decode_json_file(data).mapping.items()}
-    return {name: moment for name, moment in times.items() if moment is not None}
+def parse_last_modified(data: bytes) -> LastModified:
+    file = decode_json_file(data, expect=dict)
+    times = {name: moment_of_ms(value) for name, value in file.mapping.items()}
+    return LastModified(
+        times={name: moment for name, moment in times.items() if moment is not None},
+        extra={name: value for name, value in file.mapping.items() if times[name] is None},
+        problem=file.problem,
+    )
 
 
 def _take(fields: Fields, key: str) -> dict[str, Mapping[str, Any]]:

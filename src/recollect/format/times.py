@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 
 def parse_time(text: str | None) -> float | None:
-    """Seconds since the epoch. A time without a zone is taken as UTC. None for anything that is no date."""
+    """Seconds since the epoch, in whole milliseconds. A time without a zone is taken as UTC. None for what is no date."""
     if not text:
         return None
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        return None
+        try:
+            moment = parsedate_to_datetime(text)  # the client also understands dates as mail headers write them
+        except (ValueError, TypeError, IndexError):
+            return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return moment.timestamp()
+    if moment.microsecond % 1000:
+        moment = moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+    try:
+        return moment.timestamp()
+    except (OverflowError, ValueError):
+        return None
 
 
 def to_datetime(seconds: float | None) -> datetime | None:

@@ -30,8 +30,12 @@ def choose_leaf(state: Loaded) -> Leaf:
         if row.is_message and row.time is not None and (best is None or row.time > (best.time or 0.0)):
             best = row
     if best is None:
+        if state.rows and not any(row.is_message for row in state.rows.values()):
+            return Leaf(None, "nothing but attachments and system rows", cleared=True)
         return Leaf(None, "no user or assistant row with a readable time" if state.rows else "no rows")
-    return Leaf(best.uuid, why)
+    if best.sidechain:
+        return Leaf(None, "the conversation would end on a sub-agent's row")
+    return Leaf(best.uuid or "", why)
 
 
 def _candidates(state: Loaded) -> tuple[list[str], str]:
@@ -207,7 +211,9 @@ def continues(state: Loaded, last: str, checkpoint: str, *, direct: bool, throug
             call = step
     calls = {ident for ident, _ in call.tool_uses} if call is not None else set()
     message_id = call.message_id if call is not None and call.type == "assistant" and calls else None
-    siblings = {row.uuid for row in _response_above(state, call, message_id)} if call is not None and message_id else set()
+    siblings = (
+        {row.uuid for row in _response_above(state, call, message_id)} if call is not None and message_id else set()
+    )
     walked: set[str] = set()
     below: Row | None = None
     beside = False
@@ -265,8 +271,10 @@ def beside_split_reply(state: Loaded, last: str, checkpoint: str) -> bool:
         walked.add(uuid)
         top = rows.get(uuid)
         if top is not None:
-            talk = talk or top.type == "assistant" or (
-                top.type == "user" and not top.is_meta and "tool_result" not in top.block_types
+            talk = (
+                talk
+                or top.type == "assistant"
+                or (top.type == "user" and not top.is_meta and "tool_result" not in top.block_types)
             )
         uuid = parents.get(uuid)
     if not uuid or not talk or top is None or not (top.timestamp or "") > (end.timestamp or ""):

@@ -59,8 +59,8 @@ def load(transcript: Transcript) -> Loaded:
     for line in pending:
         _note_checkpoint(state, line)
     for row in transcript.rows:
-        uuid = row.uuid
-        if uuid is not None and row.client_reads:
+        if row.client_reads:
+            uuid = row.uuid or ""  # all rows without a uuid share one place, as in the client
             if row.type == "progress":
                 bridged[uuid] = bridged.get(row.parent, row.parent) if row.parent else row.parent
             else:

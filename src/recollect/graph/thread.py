@@ -1,8 +1,8 @@
 """The active conversation, exactly as the client resumes it, and the place of every other row.
 
 Follows 2.1.325 rule by rule: load (`loaded`), choose the leaf (`leaf`), walk up along the parents with the five-second
-mending of broken links, put parallel calls and results back (`parallel`), cut after the last compaction boundary, leave
-out API errors. Every row of the file gets a status and a reason.
+mending of broken links, put parallel calls and results back (`parallel`), cut after the last compaction boundary, clean
+up as for a request (`request`). Every row of the file gets a status and a reason.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from msgspec import Struct
 from .leaf import Leaf, choose_leaf
 from .loaded import Loaded, load
 from .parallel import put_back
+from .request import is_dropped_error, rows_sent
 from .rows import Row, Transcript
 
 MENDING_SECONDS: Final = 5.0
@@ -95,7 +96,7 @@ def find_thread(transcript: Transcript) -> Thread:
         _add_trailing(state, leaf.uuid, chain, seen)
     cut = _after_last_boundary(chain)
     live = chain[cut:]
-    sent = [row for row in live if row.is_message and not row.is_api_error]
+    sent = rows_sent(live)
     thread = Thread(
         leaf.uuid, leaf.why, leaf.cleared, live, sent, [], mended,
         frozenset(row.uuid or "" for row in live if row.uuid not in walked), [],
@@ -196,8 +197,9 @@ def _place_all(thread: Thread, transcript: Transcript, state: Loaded, chain: lis
     rows = transcript.rows
     places: list[Placement | None] = [None] * len(rows)
     thread.weights = [1 if row.is_message else 0 for row in rows]
+    sent = {row.index for row in thread.sent}
     for row in chain[cut:]:
-        places[row.index] = Placement(LIVE, "api error, not sent" if row.is_api_error and row.is_message else "in the thread")
+        places[row.index] = Placement(LIVE, _why_live(row, row.index in sent))
     thread.summarised = _before_compaction(state, chain, cut, rows)
     for row in thread.summarised:
         if places[row.index] is None:
@@ -208,6 +210,20 @@ def _place_all(thread: Thread, transcript: Transcript, state: Loaded, chain: lis
             places[row.index] = _simple_place(row, state)
     _place_branches(rows, places, uuids, thread, state)
     thread.placements = [item or Placement(UNREACHABLE, "not connected to the conversation") for item in places]
+
+
+def _why_live(row: Row, sent: bool) -> str:
+    if sent:
+        return "sent to the model"
+    if not row.is_message:
+        return "part of the conversation"
+    if is_dropped_error(row):
+        return "an API error, not sent"
+    if row.tool_uses:
+        return "a call that was never answered, not sent"
+    if row.tool_results:
+        return "a result without its call, not sent"
+    return "thoughts without an answer, not sent"
 
 
 def _simple_place(row: Row, state: Loaded) -> Placement | None:

@@ -1,8 +1,8 @@
 """The content of a file as it was at a row of a session, and the difference between two such states.
 
-`state_at(file, place, "after")` is the file as the row left it: after the result row of an edit the edit is done, at a prompt
-it is what the prompt found. `"before"` is the file as the row found it. A row that has nothing to do with the file
-shows what the last thing known before it left.
+`state_at(file, place, "after")` is the file as the row left it: after the result row of an edit the edit is done, at a
+prompt it is what the prompt found. `"before"` is the file as the row found it. A row that has nothing to do with the
+file shows what the last thing known before it left.
 
 How sure an answer is:
   certain      a backup of the client (the very bytes), or the text that an edit recorded (decoded, LF line ends)
@@ -118,20 +118,20 @@ class _Walk:
         # else the edit does not say, and what was known stands
 
     def take_edit(self, version: FileVersion, edit: FileEdit) -> None:
-        """The file as an edit left it."""
-        known = None if edit.content is not None or edit.original is not None else self.state()
-        text = edit.text_after(_decoded(known.content) if known is not None and known.content is not None else None)
-        if text is not None:
-            certain = known is None or known.certain
-            self._settle(
-                FileState(
-                    True, _encoded(text), "edit", certain, version.message_uuid, None if certain else known_note(known)
-                )
-            )
+        """The file as an edit left it. Only an edit that does not hold the whole text asks what was there before."""
+        if edit.content is not None or edit.original is not None:
+            before, text = FileState(), edit.text_after()
+        else:
+            before = self.state()
+            text = edit.text_after(None if before.content is None else _decoded(before.content))
+        if text is None:
+            note = "the edit does not hold its result, and what it began from is not known"
+            self._settle(replace(self.state(), exists=True, certain=False, note=note))
             return
-        before = self.state()
-        note = "the edit does not hold its result, and what it began from is not known"
-        self._settle(replace(before, exists=True, certain=False, note=note))
+        certain = before.certain or edit.created
+        self._settle(
+            FileState(True, _encoded(text), "edit", certain, version.message_uuid, None if certain else before.note)
+        )
 
     def _settle(self, state: FileState) -> None:
         self._pending = None
@@ -155,13 +155,9 @@ class _Walk:
         if data is not None:
             return FileState(True, data, "backup", True, uuid)
         note = f"the backup {version.backup} is missing"
-        if self._state.content is not None:
-            note += "; this is the version known before it"
-        return replace(self._state, exists=True, certain=False, note=note)
-
-
-def known_note(known: FileState | None) -> str | None:
-    return known.note if known is not None else None
+        if self._state.content is None:
+            return FileState(exists=True, certain=False, message_uuid=uuid, note=note)
+        return replace(self._state, certain=False, note=f"{note}; this is the version known before it")
 
 
 def _encoded(text: str) -> bytes:
@@ -186,13 +182,13 @@ def unified_diff(before: bytes | None, after: bytes | None, path: str, labels: t
         return [f"Binary files {headers[0]} and {headers[1]} differ"]
     found: list[str] = []
     old, new = (_diff_lines(side or b"") for side in (before, after))
-    for line in difflib.unified_diff(old, new, *headers, lineterm=""):
+    for line in difflib.unified_diff(old, new, headers[0], headers[1], lineterm=""):
         found += line.split("\0")
     return found
 
 
 def _diff_lines(data: bytes) -> list[str]:
-    """The lines of a file. The mark for a missing last line end hangs on its line, behind a NUL, until the diff is made."""
+    """The lines of a file. The mark of a missing last line end hangs on its line, behind a NUL, until then."""
     text = data.decode("utf-8", "replace")
     lines = text.split("\n")
     if lines[-1]:

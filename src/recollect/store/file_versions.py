@@ -1,7 +1,7 @@
-"""Which files a session touched, and which versions of them are known: checkpoints and edits of a transcript, in order.
+"""Which files a session touched, and which versions of them are known: checkpoints and edits, in order.
 
 Three kinds of evidence are joined into one timeline per file:
-  checkpoint   the file as it was when a prompt was sent (`file-history-snapshot`), a backup in `file-history/<session>/`
+  checkpoint   the file as it was when a prompt was sent (`file-history-snapshot`): a file in `file-history/<session>/`
   first-touch  the file as it was before a tool first changed it (a snapshot's update, or a `file-history-delta`)
   edit         a change by Edit, MultiEdit, Write or NotebookEdit, with the text before and after (`toolUseResult`)
 The order is that of the lines: files change in time, whatever branch of the conversation a line belongs to.
@@ -286,8 +286,10 @@ def _is_absolute(path: str) -> bool:
 
 
 def _join(folder: str, path: str) -> str:
-    return (ntpath if _WINDOWS_PATH.match(folder) else posixpath).join(folder, path)
+    return ntpath.join(folder, path) if _WINDOWS_PATH.match(folder) else posixpath.join(folder, path)
 
 
 def _normal(path: str) -> str:
-    return (ntpath if _WINDOWS_PATH.match(path) else posixpath).normpath(path) if path else path
+    if not path:
+        return path
+    return ntpath.normpath(path) if _WINDOWS_PATH.match(path) else posixpath.normpath(path)

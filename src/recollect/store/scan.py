@@ -169,8 +169,13 @@ def _scan_agents(home: Home, folder: Path, workflow: str | None, scan: Scan) -> 
         meta = f"agent-{agent[1]}.meta.json"
         found.append(
             AgentFile(
-                agent[1], Path(entry.path), info.st_size, info.st_mtime, "subagents",
-                folder / meta if meta in names else None, workflow,
+                agent[1],
+                Path(entry.path),
+                info.st_size,
+                info.st_mtime,
+                "subagents",
+                folder / meta if meta in names else None,
+                workflow,
             )
         )
     return found

@@ -205,6 +205,7 @@ def invalid_utf8(s: Sheet) -> None:
     s.turns(1)
     s.user("U2", "U2 @@ end")
     s.spoil(lambda data: data.replace(b"@@", b"\xff\xc3"))
+    s.says("U2", "U2 \ufffd\ufffd end")
     s.assistant("A2")
 
 
@@ -215,6 +216,7 @@ def invalid_utf8_in_uuid(s: Sheet) -> None:
     s.assistant("A2", parentUuid="bad-@")
     for index in (2, 3):
         s.spoil(lambda data: data.replace(b"bad-@", b"bad-\xff"), index)
+    s.contents["bad-\ufffd"] = s.contents.pop("bad-@")
 
 
 def lone_surrogate_escaped(s: Sheet) -> None:
@@ -222,6 +224,7 @@ def lone_surrogate_escaped(s: Sheet) -> None:
     s.turns(1)
     s.user("U2", "U2 @@ end")
     s.spoil(lambda data: data.replace(b"@@", b"\\ud83d"))
+    s.says("U2", "U2 \ufffd end")
     s.assistant("A2")
 
 

@@ -26,7 +26,9 @@ def _replace_field(path: tuple[str, ...], value: Any, data: bytes, seed: int) ->
     def change(entry: dict[str, Any]) -> None:
         holder = entry
         for key in path[:-1]:
-            holder = holder.setdefault(key, {})
+            if not isinstance(holder.get(key), dict):
+                holder[key] = {}
+            holder = holder[key]
         holder[path[-1]] = value
 
     return change_row(data, find_target(split_lines(data), seed), change)

@@ -67,8 +67,8 @@ class DamageRecipe:
     rename: Callable[[str], str] | None = None
 
     def apply(self, data: bytes, seed: int = 0) -> bytes:
-        """Damage any transcript. One that lacks what the recipe needs (say, a tool call) comes back as it is."""
-        return self.inflict(data, seed)
+        """Damage any transcript. One that lacks what the recipe needs (four lines, a tool call) comes back as it is."""
+        return self.inflict(data, seed) if data.count(b"\n") >= 4 else data
 
     def make(self, seed: int = 0) -> bytes:
         """The damaged sample."""
@@ -128,14 +128,15 @@ def block_types(entry: dict[str, Any] | None) -> set[str]:
 
 
 def find_target(lines: Sequence[bytes], seed: int, target: Target = "text") -> int:
-    """Index of the line to hit. A plain one has plain neighbours; -1 where there is no tool call to be hit."""
+    """Index of the line to hit: a plain one, with plain neighbours if there is such; -1 where no tool call is there."""
     kinds = [block_types(parse(line)) for line in lines]
     if target != "text":
         wanted = "tool_use" if target == "use" else "tool_result"
         return next((index for index, found in enumerate(kinds) if wanted in found), -1)
     inner = range(2, len(lines) - 2)
-    plain = [index for index in inner if kinds[index - 1] == kinds[index] == kinds[index + 1] == {"text"}]
-    return random.Random(seed).choice(plain) if plain else len(lines) // 2
+    plain = [index for index in inner if kinds[index] == {"text"}]
+    among_plain = [index for index in plain if kinds[index - 1] == kinds[index + 1] == {"text"}]
+    return random.Random(seed).choice(among_plain or plain or [len(lines) // 2])
 
 
 def change_row(data: bytes, index: int, change: Callable[[dict[str, Any]], None]) -> bytes:

@@ -79,7 +79,9 @@ def duplicate_uuid_same(data: bytes, seed: int) -> bytes:
 @recipe("duplicate-uuid-other", "Two rows of one uuid and different text: the last one's counts", outcome=Outcome.WHOLE)
 def duplicate_uuid_other(data: bytes, seed: int) -> bytes:
     def retell(entry: dict[str, Any]) -> None:
-        entry["message"] = {**entry["message"], "content": [{"type": "text", "text": "Another text"}]}
+        message = entry.get("message")
+        content = [{"type": "text", "text": "Another text"}]
+        entry["message"] = {**(message if isinstance(message, dict) else {}), "content": content}
 
     twice = duplicate_uuid_same(data, seed)
     return change_row(twice, find_target(split_lines(data), seed) + 1, retell)

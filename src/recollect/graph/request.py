@@ -1,0 +1,138 @@
+"""Which rows of the conversation reach the model, and in which order: the client's clean-up before a request (2.1.325).
+
+Lines of one response are joined again, with its calls last; results must follow the calls they answer, once each. Calls that
+were never answered are left out unless they are where the conversation stopped (there the client makes up a result).
+Thoughts without a word or call beside them are left out, and so are the client's own API errors.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct
+
+from .leaf import belongs_to_response
+from .rows import Row
+
+_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
+
+
+class _Message(Struct):
+    """A message of the request: the rows it is made of."""
+
+    role: str
+    rows: list[Row]
+    message_id: str | None = None
+
+
+def rows_sent(chain: list[Row]) -> list[Row]:
+    """The user and assistant rows whose content is sent, in the order of the request."""
+    rows = [row for row in chain if row.is_message and not is_dropped_error(row)]
+    messages = _messages(_without_empty_thoughts(_without_unanswered(rows, chain)))
+    sent: list[Row] = []
+    known_calls: set[str] = set()
+    open_calls: set[str] = set()
+    for message in messages:
+        if message.role == "assistant":
+            rows_here, open_calls = _assistant_rows(message, known_calls)
+            sent.extend(rows_here)
+        else:
+            sent.extend(_user_rows(message, open_calls))
+            open_calls = set()
+    return sent
+
+
+def is_dropped_error(row: Row) -> bool:
+    """An API error that the client wrote itself. The flag on a row of a real model changes nothing."""
+    return row.is_api_error and row.type == "assistant" and (row.model is None or row.model == "<synthetic>")
+
+
+def _without_unanswered(rows: list[Row], chain: list[Row]) -> list[Row]:
+    answered = {ident for row in rows for ident in row.tool_results}
+    trailing = _end_of_conversation(chain)
+    return [
+        row
+        for row in rows
+        if not row.tool_uses or row.index in trailing or any(ident in answered for ident, _ in row.tool_uses)
+    ]
+
+
+def _end_of_conversation(chain: list[Row]) -> set[int]:
+    """Rows of the response with which the conversation ends, if nobody spoke after it."""
+    last = next((row for row in reversed(chain) if row.type == "assistant"), None)
+    if last is None:
+        return set()
+    found: set[int] = set()
+    for row in reversed(chain):
+        if not belongs_to_response(row, last.message_id) and row is not last:
+            break
+        found.add(row.index)
+    return found if last.index in found else set()
+
+
+def _without_empty_thoughts(rows: list[Row]) -> list[Row]:
+    spoken = {row.message_id for row in rows if row.type == "assistant" and not _only_thoughts(row)}
+    return [row for row in rows if not _only_thoughts(row) or (row.message_id and row.message_id in spoken)]
+
+
+def _only_thoughts(row: Row) -> bool:
+    return row.type == "assistant" and bool(row.block_types) and all(kind in _THOUGHTS for kind in row.block_types)
+
+
+def _messages(rows: list[Row]) -> list[_Message]:
+    messages: list[_Message] = []
+    for row in rows:
+        if row.type == "assistant":
+            joined = _response_before(messages, row.message_id)
+            if joined is not None:
+                joined.rows.append(row)
+            else:
+                messages.append(_Message("assistant", [row], row.message_id))
+        elif messages and messages[-1].role == "user":
+            messages[-1].rows.append(row)
+        else:
+            messages.append(_Message("user", [row]))
+    return messages
+
+
+def _response_before(messages: list[_Message], message_id: str | None) -> _Message | None:
+    """The message that already holds lines of this response, if only responses and results stand behind it."""
+    if message_id is None:
+        return None
+    for message in reversed(messages):
+        if message.role == "user":
+            if not all(row.tool_results for row in message.rows):
+                return None
+        elif message.message_id == message_id:
+            return message
+    return None
+
+
+def _assistant_rows(message: _Message, known: set[str]) -> tuple[list[Row], set[str]]:
+    """Rows of a response, words before calls, without calls that were made before; and the calls that wait for a result."""
+    made: set[str] = set()
+    words: list[Row] = []
+    calls: list[Row] = []
+    for row in message.rows:
+        fresh = [ident for ident, _ in row.tool_uses if ident not in known]
+        if row.tool_uses and not fresh and all(kind == "tool_use" for kind in row.block_types):
+            continue
+        known.update(fresh)
+        made.update(fresh)
+        (calls if row.tool_uses else words).append(row)
+    return words + calls, made
+
+
+def _user_rows(message: _Message, open_calls: set[str]) -> list[Row]:
+    """Rows of a user message, results before words. A result that answers nothing here, or again, is not sent."""
+    results: list[Row] = []
+    words: list[Row] = []
+    waiting = set(open_calls)
+    for row in message.rows:
+        fits = [ident for ident in row.tool_results if ident in waiting]
+        if fits:
+            waiting.difference_update(fits)
+            results.append(row)
+        elif any(kind != "tool_result" for kind in row.block_types) or not row.block_types:
+            words.append(row)
+    return results + words

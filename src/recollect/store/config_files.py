@@ -1,0 +1,137 @@
+"""Find and read what configures the client: settings, the global config, feature flags, plugins, definitions.
+
+All values come masked from the format room; see `recollect.format.masking`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from recollect.format.plugins import (
+    InstalledPlugins,
+    Marketplaces,
+    parse_installed_plugins,
+    parse_marketplaces,
+)
+from recollect.format.scratch_files import IdeLock, config_backup_time, parse_ide_lock
+from recollect.format.settings import (
+    DEFAULT_CLEANUP_DAYS,
+    ClientConfig,
+    ProjectConfig,
+    Settings,
+    parse_client_config,
+    parse_settings,
+)
+from recollect.format.stats_cache import StatsCache, parse_stats_cache
+from recollect.format.statsig import (
+    EVALUATIONS_PREFIX,
+    LAST_MODIFIED_NAME,
+    Evaluations,
+    LastModified,
+    parse_evaluations,
+    parse_last_modified,
+)
+from recollect.store.home import Home
+from recollect.store.parsed_file import FileInfo, info_of, read_if_there, read_parsed
+from recollect.store.paths import list_inside
+from recollect.store.side_files import StoredDocument, documents_in
+
+DEFINITION_FOLDERS = ("commands", "agents", "skills", "output-styles")
+
+
+@dataclass(frozen=True, slots=True)
+class CachedFlags:
+    """One evaluation file of `statsig/`; `renewed` is what the file of times says about it."""
+
+    file: FileInfo
+    renewed: datetime | None
+    evaluations: Evaluations
+
+
+@dataclass(frozen=True, slots=True)
+class Plugins:
+    installed: InstalledPlugins | None = None
+    marketplaces: Marketplaces | None = None
+    folders: tuple[str, ...] = field(default=())
+
+
+def settings_files(home: Home) -> dict[str, Settings]:
+    """`settings.json` and `settings.local.json` by name, where they are."""
+    found = {
+        name: read_if_there(home, home.root / name, parse_settings) for name in ("settings.json", "settings.local.json")
+    }
+    return {name: settings for name, settings in found.items() if settings is not None}
+
+
+def cleanup_days(home: Home) -> int:
+    """After how many days the client deletes transcripts: the local settings rule, then the others, then 30."""
+    files = settings_files(home)
+    for name in ("settings.local.json", "settings.json"):
+        days = files[name].cleanup_period_days if name in files else None
+        if days is not None:
+            return days
+    return DEFAULT_CLEANUP_DAYS
+
+
+def client_config(home: Home) -> ClientConfig | None:
+    """The global config that belongs to the home; None where there is none."""
+    return read_if_there(home, home.config_file, parse_client_config)
+
+
+def project_config(home: Home, path: str) -> ProjectConfig | None:
+    config = client_config(home)
+    return config.projects.get(path) if config is not None else None
+
+
+def config_backups(home: Home) -> list[tuple[FileInfo, datetime | None]]:
+    """Earlier copies of the global config, with the time in their names. They may hold tokens: only where they are."""
+    found = []
+    for path in [*list_inside(home, home.root), *list_inside(home, home.root / "backups")]:
+        is_backup, time = config_backup_time(path.name)
+        if is_backup:
+            found.append((info_of(path), time))
+    return found
+
+
+def cached_flags(home: Home) -> list[CachedFlags]:
+    """The feature flags that the client keeps in `statsig/`."""
+    folder = home.root / "statsig"
+    modified = read_if_there(home, folder / LAST_MODIFIED_NAME, parse_last_modified) or LastModified()
+    return [
+        CachedFlags(info_of(path), modified.times.get(path.name), read_parsed(home, path, parse_evaluations))
+        for path in list_inside(home, folder)
+        if path.name.startswith(EVALUATIONS_PREFIX)
+    ]
+
+
+def plugins(home: Home) -> Plugins:
+    folder = home.root / "plugins"
+    return Plugins(
+        installed=read_if_there(home, folder / "installed_plugins.json", parse_installed_plugins),
+        marketplaces=read_if_there(home, folder / "known_marketplaces.json", parse_marketplaces),
+        folders=tuple(path.name for path in list_inside(home, folder) if path.is_dir()),
+    )
+
+
+def definitions(home: Home) -> dict[str, list[StoredDocument]]:
+    """Commands, agents, skills and output styles of the user, by folder."""
+    found = {name: documents_in(home, home.root / name) for name in DEFINITION_FOLDERS}
+    found["skills"] = [skill for skill in found["skills"] if _is_definition(skill.file.path)]
+    return {name: documents for name, documents in found.items() if documents}
+
+
+def _is_definition(path: Path) -> bool:
+    """In a skill's folder `SKILL.md` defines it, the rest is material. A link stands for a skill kept elsewhere."""
+    return path.name == "SKILL.md" or path.is_symlink()
+
+
+def stats_cache(home: Home) -> StatsCache | None:
+    return read_if_there(home, home.root / "stats-cache.json", parse_stats_cache)
+
+
+def ide_locks(home: Home) -> list[IdeLock]:
+    locks = [path for path in list_inside(home, home.root / "ide") if path.suffix == ".lock"]
+    return [read_parsed(home, path, partial(parse_ide_lock, name=path.name)) for path in locks]
