@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench.generator.content import encode, iso
 from bench.measure import Series, function, interleave
-from bench.read_session import build_conversation, decode_with_msgspec
+from bench.read_session import build_graph, decode_with_msgspec
 from bench.stores import cached_folder
 from bench.table import Goal, Row
 
@@ -37,7 +37,7 @@ def _measure(count: int, rounds: int, limit: float | None = None) -> tuple[Serie
     floor, graph = interleave(
         [
             function("msgspec", decode_with_msgspec, path),
-            function("recollect", build_conversation, home, SESSION_ID),
+            function("recollect", build_graph, home, SESSION_ID),
         ],
         rounds,
     )

@@ -1,0 +1,96 @@
+"""Recollect keeps every conversation you had with your coding agent, and lets you use it.
+
+    import recollect
+
+    library = recollect.open()                  # or recollect.open("/path/to/.claude")
+    for summary in library.sessions():
+        print(summary.session_id, summary.title)
+    session = library.session("last")
+    for message in session.messages(limit=20):
+        print(message.role, message.text)
+
+Reading never changes anything. Names are imported when they are first used, so `import recollect` is fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import os
+
+    from .errors import (
+        DamagedData as DamagedData,
+    )
+    from .errors import (
+        NotFound as NotFound,
+    )
+    from .errors import (
+        QueryError as QueryError,
+    )
+    from .errors import (
+        RecollectError as RecollectError,
+    )
+    from .errors import (
+        Refused as Refused,
+    )
+    from .errors import (
+        StoreBusy as StoreBusy,
+    )
+    from .errors import (
+        Unavailable as Unavailable,
+    )
+    from .format.line import Damage as Damage
+    from .format.line import RawLine as RawLine
+    from .graph.session import Conversation as Conversation
+    from .graph.thread import Thread as Thread
+    from .library.library import Library as Library
+    from .library.library import Project as Project
+    from .library.provider import ClaudeStorageProvider as ClaudeStorageProvider
+    from .library.repository import SessionFilter as SessionFilter
+    from .library.repository import SessionRepository as SessionRepository
+    from .library.session import MessageView as MessageView
+    from .library.session import Session as Session
+    from .store.home import Home as Home
+    from .store.summary import SessionSummary as SessionSummary
+
+__version__ = "0.1.0"
+
+_HOMES_OF_NAMES = {
+    "DamagedData": "errors",
+    "NotFound": "errors",
+    "QueryError": "errors",
+    "RecollectError": "errors",
+    "Refused": "errors",
+    "StoreBusy": "errors",
+    "Unavailable": "errors",
+    "Damage": "format.line",
+    "RawLine": "format.line",
+    "Conversation": "graph.session",
+    "Thread": "graph.thread",
+    "Library": "library.library",
+    "Project": "library.library",
+    "ClaudeStorageProvider": "library.provider",
+    "SessionFilter": "library.repository",
+    "SessionRepository": "library.repository",
+    "MessageView": "library.session",
+    "Session": "library.session",
+    "Home": "store.home",
+    "SessionSummary": "store.summary",
+}
+
+__all__ = ["__version__", "open", *_HOMES_OF_NAMES]
+
+
+def open(home: str | os.PathLike[str] | None = None) -> Library:
+    """Open a Claude home, or without an argument the usual ones (CLAUDE_CONFIG_DIR, ~/.claude, ~/.config/claude)."""
+    from .library.library import open_library
+
+    return open_library([] if home is None else [home])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES_OF_NAMES:
+        return getattr(importlib.import_module(f".{_HOMES_OF_NAMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,10 +3,11 @@
     python -m tests.compat.ask CONFIG_DIR SESSION CWD [--client 2.1.325] [--json]
     python -m tests.compat.ask --jobs JOBS.json [--workers 2]        many questions, one process, one fake API
 
-Every question works on a copy of what belongs to the session; CONFIG_DIR is never written. Jobs are a list of objects
-``{"config", "session", "cwd"}``; the answers come as a list of ``{"code", "error", "messages"}`` in the same order, where
-``messages`` is what arrived at the API without our own probe, or null if nothing was sent.
+Every question works on a copy of what belongs to the session; CONFIG_DIR is never written. Jobs are a list of
+objects ``{"config", "session", "cwd"}``; the answers come as a list of ``{"code", "error", "messages"}`` in the same
+order, where ``messages`` is what arrived at the API without our own probe, or null if nothing was sent.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -77,7 +78,21 @@ def ask_one(question: Question, command: Sequence[str], api: FakeAPI, channel: s
         run = client.prompt(f"{PROBE} [fake:probe]", "--resume", question.session, cwd=question.cwd, timeout=60)
     requests = [body["messages"] for body in api.requests(channel) if PROBE in json.dumps(body.get("messages"))]
     error = "" if requests and run.code == 0 else (run.err.strip() or run.out.strip())[:500]
-    return Answer(-1 if run.timed_out else run.code, error or run.err.strip()[:500], requests[0] if requests else None)
+    sent = without_probe(requests[0]) if requests else None
+    return Answer(-1 if run.timed_out else run.code, error or run.err.strip()[:500], sent)
+
+
+def without_probe(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    kept = []
+    for message in messages:
+        content = message.get("content")
+        if isinstance(content, list):
+            content = [block for block in content if PROBE not in str(block.get("text"))]
+        elif PROBE in str(content):
+            content = []
+        if content:
+            kept.append({**message, "content": content})
+    return kept
 
 
 def ask_here(questions: Sequence[Question], version: str = clients.NEWEST, workers: int = 2) -> list[Answer]:

@@ -2,9 +2,10 @@
 
     python -m tests.compat.capture OUT [--client 2.1.325] [--set core|print|all] [--only NAME,NAME] [--workers 2]
 
-OUT gets ``config/`` (the config dir), ``home/``, ``work/`` (the projects), ``runs/`` (output and screens) and ``index.json``: the
-scenes that ran, with session id, folder and exit code.
+OUT gets ``config/`` (the config dir), ``home/``, ``work/`` (the projects), ``runs/`` (output and screens) and
+``index.json``: the scenes that ran, with session id, folder and exit code.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -63,7 +64,12 @@ class Studio:
             interrupt_after=scene.interrupt_after,
         )
         (self.runs / f"{scene.name}.txt").write_text(run.out + "\n--- stderr\n" + run.err)
-        row = {"name": scene.name, "session": session_id(scene.resumes or scene.name), "cwd": str(cwd), "code": run.code}
+        row = {
+            "name": scene.name,
+            "session": session_id(scene.resumes or scene.name),
+            "cwd": str(cwd),
+            "code": run.code,
+        }
         return {**row, "seconds": run.seconds, "timed_out": run.timed_out}
 
     def play_tui(self, name: str, project: Path) -> Json:
@@ -90,7 +96,11 @@ def capture_here(out: Path, version: str, which: str, only: set[str], workers: i
     with FakeAPI() as api, ThreadPoolExecutor(workers) as pool, ThreadPoolExecutor(4) as tui_pool:
         studio = Studio(out, clients.command(version), api)
         # the interactive client mostly waits for us, so its scenes run beside the others
-        shows = [name for name in TUI_SCENES if which == "all" and shutil.which("tmux") and (not only or "tui-" + name in only)]
+        shows = [
+            name
+            for name in TUI_SCENES
+            if which == "all" and shutil.which("tmux") and (not only or "tui-" + name in only)
+        ]
         stages = {name: studio.project("tui-" + name) for name in shows}
         (out / "config").mkdir(exist_ok=True)
         answer_first_questions(out / "config", list(stages.values()))

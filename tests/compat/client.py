@@ -1,4 +1,5 @@
 """One sealed installation of the real client: its own HOME, its own config dir, a dummy key, the fake API."""
+
 from __future__ import annotations
 
 import os

@@ -1,8 +1,9 @@
 """Fetch clients from the npm registry into a cache of the checkout: never an installation that somebody uses.
 
-The cache is ``.cache/clients/<version>/package/`` (``RECOLLECT_CLIENTS_DIR`` names another folder). A version is fetched once;
-it appears under its final name by one rename, so a killed download leaves nothing that looks complete.
+The cache is ``.cache/clients/<version>/package/`` (``RECOLLECT_CLIENTS_DIR`` names another folder). A version is
+fetched once; it appears under its final name by one rename, so a killed download leaves nothing that looks complete.
 """
+
 from __future__ import annotations
 
 import fcntl
@@ -74,7 +75,9 @@ def _fetch(version: str, folder: Path) -> None:
     spec = f"{package_name(version)}@{version}"
     scratch = Path(tempfile.mkdtemp(prefix=".fetch-", dir=cache_folder()))
     try:
-        done = subprocess.run(["npm", "pack", "--silent", spec], cwd=scratch, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(
+            ["npm", "pack", "--silent", spec], cwd=scratch, capture_output=True, text=True, timeout=600
+        )
         archives = list(scratch.glob("*.tgz"))
         if done.returncode != 0 or len(archives) != 1:
             raise ClientUnavailable(f"npm pack {spec}: {done.stderr.strip()[-300:] or 'no archive came'}")

@@ -1,10 +1,11 @@
 """A scriptable stand-in for the Messages API, on loopback only.
 
-A prompt that holds ``[fake:NAME]`` plays scenario NAME: the server finds the *last* user text with a directive and counts the
-assistant messages after it; that count is the step. It keeps no state of conversations, so a resumed, forked or compacted one
-works as it should. A channel is the part of the address before ``/v1``: each has its own scenarios and keeps its own requests,
-so several clients can run at once.
+A prompt that holds ``[fake:NAME]`` plays scenario NAME: the server finds the *last* user text with a directive and
+counts the assistant messages after it; that count is the step. It keeps no state of conversations, so a resumed,
+forked or compacted one works as it should. A channel is the part of the address before ``/v1``: each has its own
+scenarios and keeps its own requests, so several clients can run at once.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -72,7 +73,11 @@ def errand_reply(body: Json) -> Json | None:
     schema = ((body.get("output_config") or {}).get("format") or {}).get("schema") or {}
     asked = set(schema.get("properties") or {})
     if "create a detailed summary" in last or "summarizing conversations" in system:
-        return {"blocks": ["<analysis>fake analysis</analysis>\n<summary>FAKE COMPACT SUMMARY of the talk so far.</summary>"]}
+        return {
+            "blocks": [
+                "<analysis>fake analysis</analysis>\n<summary>FAKE COMPACT SUMMARY of the talk so far.</summary>"
+            ]
+        }
     if asked & {"title", "isNewTopic", "name", "branch"}:
         return {"blocks": [json.dumps({key: True if key == "isNewTopic" else "fake-" + key for key in asked})]}
     if "isNewTopic" in system:
@@ -154,7 +159,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if "/v1/models" in self.path:
             data = [
-                {"type": "model", "id": model, "display_name": model, "created_at": "2025-01-01T00:00:00Z"} for model in MODELS
+                {"type": "model", "id": model, "display_name": model, "created_at": "2025-01-01T00:00:00Z"}
+                for model in MODELS
             ]
             self.send_json(200, {"data": data, "has_more": False})
         else:

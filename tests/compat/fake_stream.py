@@ -1,4 +1,5 @@
 """The events of a streamed answer, as the Messages API sends them."""
+
 from __future__ import annotations
 
 import json
@@ -30,7 +31,7 @@ def block_start(block: Json) -> tuple[Json, list[Json]]:
 
 
 def stream_events(message: Json, blocks: list[Json], usage: Json, stop_reason: str) -> Iterator[tuple[str, Json]]:
-    opening = {"content": [], "stop_reason": None, "stop_sequence": None, "usage": {**usage, "output_tokens": 1}}
+    opening: Json = {"content": [], "stop_reason": None, "stop_sequence": None, "usage": {**usage, "output_tokens": 1}}
     yield "message_start", {"type": "message_start", "message": {**message, **opening}}
     for index, block in enumerate(blocks):
         first, deltas = block_start(block)

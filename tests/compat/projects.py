@@ -1,4 +1,5 @@
 """Scratch projects for the client to work in."""
+
 from __future__ import annotations
 
 import base64
@@ -14,7 +15,14 @@ from tests.compat.sealed import DUMMY_KEY
 HERE = Path(__file__).resolve().parent
 NOTEBOOK = {
     "cells": [
-        {"cell_type": "code", "id": "c1", "metadata": {}, "outputs": [], "execution_count": None, "source": ["print(1)"]}
+        {
+            "cell_type": "code",
+            "id": "c1",
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+            "source": ["print(1)"],
+        }
     ],
     "metadata": {},
     "nbformat": 4,

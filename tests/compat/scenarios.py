@@ -1,4 +1,5 @@
 """What the fake API answers, by directive, for a client that works in ``project``."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -35,7 +36,12 @@ def error(status: int, kind: str, message: str) -> Json:
 
 
 def full_context(tokens: int) -> list[Json]:
-    counts = {"input_tokens": 5, "cache_creation_input_tokens": 0, "cache_read_input_tokens": tokens, "output_tokens": 900}
+    counts = {
+        "input_tokens": 5,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": tokens,
+        "output_tokens": 900,
+    }
     return [say("A nearly full context.", usage=counts)]
 
 
@@ -101,7 +107,11 @@ def tool_use(project: Path) -> dict[str, list[Json]]:
         "image": [say(tool("Read", file_path=at("dot.png"))), say("One pixel.")],
         "denied": [say(bash("touch not-allowed")), say("I was not allowed.")],
         "background": [say(bash("sleep 1; echo late", run_in_background=True)), say("It runs in the background.")],
-        "todo": [say(tool("TodoWrite", todos=todo_before)), say(tool("TodoWrite", todos=todo_after)), say("Half done.")],
+        "todo": [
+            say(tool("TodoWrite", todos=todo_before)),
+            say(tool("TodoWrite", todos=todo_after)),
+            say("Half done."),
+        ],
         "tasks": [
             say(
                 tool("TaskCreate", subject="Write it", description="Write the thing", activeForm="Writing it"),

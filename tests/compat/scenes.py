@@ -1,4 +1,5 @@
 """Print-mode runs of the client, in groups: the scenes of a group follow each other, the groups are independent."""
+
 from __future__ import annotations
 
 import json

@@ -1,8 +1,10 @@
 """Seal a program off from every network but loopback, and give it a clean environment.
 
-``isolate()`` starts the calling program again inside a network namespace of its own. Where the machine does not permit that it
-says so and goes on: the client still talks to the fake API on loopback with a dummy key, but nothing enforces it.
+``isolate()`` starts the calling program again inside a network namespace of its own. Where the machine does not
+permit that it says so and goes on: the client still talks to the fake API on loopback with a dummy key, but nothing
+enforces it.
 """
+
 from __future__ import annotations
 
 import fcntl

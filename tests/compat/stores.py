@@ -1,4 +1,5 @@
 """The sessions in a config dir, with the folder from which each can be resumed."""
+
 from __future__ import annotations
 
 import json
@@ -25,12 +26,15 @@ def folders_named(path: Path) -> Iterator[Path]:
 
 
 def questions(config: Path) -> list[Question]:
-    """One for every session whose folder still exists."""
+    """One for every session; a file that names no folder is asked for from the folder of its neighbours."""
     found = []
-    for path in transcripts(config):
-        cwd = next((folder for folder in folders_named(path) if folder.is_dir()), None)
-        if cwd is not None:
-            found.append(Question(config, path.stem, cwd))
+    for project in sorted((config / "projects").iterdir()):
+        paths = [path for path in transcripts(config) if path.parent == project]
+        homes = {path: next((folder for folder in folders_named(path) if folder.is_dir()), None) for path in paths}
+        neighbour = next((folder for folder in homes.values() if folder), None)
+        for path, folder in homes.items():
+            if folder or neighbour:
+                found.append(Question(config, path.stem, folder or neighbour or config))
     return found
 
 

@@ -1,4 +1,5 @@
 """The interactive client inside a private tmux server."""
+
 from __future__ import annotations
 
 import subprocess

@@ -1,4 +1,5 @@
 """What a person does in the interactive client: titles, rewinds, branches, compaction, interruption, permissions."""
+
 from __future__ import annotations
 
 import time

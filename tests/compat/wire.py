@@ -1,4 +1,5 @@
 """What the client sent, as a flat list of blocks; and the part of it that comes from the rows of the transcript."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -43,16 +44,17 @@ def one_block(role: str, block: Json) -> Block:
         return Block(role, kind, str(block.get("thinking", "")))
     if kind == "tool_result":
         said = block.get("content")
-        return Block(role, kind, " ".join(part.text for part in content_blocks(role, said)), str(block.get("tool_use_id")))
+        return Block(
+            role, kind, " ".join(part.text for part in content_blocks(role, said)), str(block.get("tool_use_id"))
+        )
     if kind in ("tool_use", "server_tool_use"):
         return Block(role, kind, str(block.get("name")), str(block.get("id")))
     return Block(role, kind)
 
 
 def request_blocks(messages: Iterable[Json]) -> list[Block]:
-    """All blocks of a request but for our own probe."""
-    blocks = [block for message in messages for block in content_blocks(str(message.get("role")), message.get("content"))]
-    return [block for block in blocks if PROBE not in block.text]
+    """All blocks of a request."""
+    return [block for message in messages for block in content_blocks(str(message.get("role")), message.get("content"))]
 
 
 def is_added_by_client(block: Block) -> bool:

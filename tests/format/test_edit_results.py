@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.format.edit_results import PatchHunk, apply_patch, parse_file_edit
+from recollect.format.edit_results import PatchHunk, apply_patch, edit_of_call, parse_file_edit
 
 ORIGINAL = "one\ntwo\nthree\n"
 HUNK = {"oldStart": 1, "oldLines": 3, "newStart": 1, "newLines": 3, "lines": [" one", "-two", "+2", " three"]}
@@ -119,6 +119,36 @@ def test_notebook() -> None:
 )
 def test_other_results_are_no_edits(result: object) -> None:
     assert parse_file_edit(result) is None
+
+
+def test_calls_without_a_structured_result() -> None:
+    written = edit_of_call("Write", {"file_path": "/w/a", "content": "x"}, "File created successfully at: /w/a")
+    assert written is not None
+    assert (written.path, written.created, written.text_after()) == ("/w/a", True, "x")
+    overwritten = edit_of_call("Write", {"file_path": "/w/a", "content": "x"}, "The file /w/a has been updated.")
+    assert overwritten is not None
+    assert not overwritten.created
+    edited = edit_of_call("Edit", {"file_path": "/w/a", "old_string": "o", "new_string": "0", "replace_all": True}, "")
+    assert edited is not None
+    assert edited.text_after("foo") == "f00"
+    several = edit_of_call("MultiEdit", {"file_path": "/w/a", "edits": [{"old_string": "o", "new_string": "0"}]}, "")
+    assert several is not None
+    assert several.text_after("foo") == "f0o"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("Read", {"file_path": "/w/a"}),
+        ("Write", {"content": "x"}),
+        ("Write", {"file_path": "/w/a"}),
+        ("Edit", {"file_path": "/w/a", "old_string": 5, "new_string": "x"}),
+        ("MultiEdit", {"file_path": "/w/a", "edits": []}),
+        ("Edit", "text"),
+    ],
+)
+def test_calls_that_say_nothing(tool: str, arguments: object) -> None:
+    assert edit_of_call(tool, arguments, "ok") is None
 
 
 def test_a_patch_that_is_not_understood_is_kept() -> None:

@@ -9,7 +9,7 @@ import pytest
 from recollect.format.file_history import hash_of_path
 from recollect.store.file_versions import collect_file_versions
 from recollect.testing import TranscriptBuilder, uuid_from
-from recollect.testing.toolcalls import edit, write
+from recollect.testing.toolcalls import edit, failed, write
 
 CWD = "/w/app"
 FILE = "/w/app/src/main.py"
@@ -179,6 +179,20 @@ def test_edits_of_sub_agents_are_placed_by_their_time() -> None:
     agents = [[row("a1", 10, "2")], [row("b1", 30, "5"), row("b2", 25, "4")]]
     versions = collect_file_versions(main, agents=agents).files["/w/a"].versions
     assert [version.message_uuid for version in versions] == ["m1", "a1", "m2", "b2", "b1"]
+
+
+def test_calls_of_sub_agents_count_by_their_arguments() -> None:
+    """Rows of sub-agents have no structured results."""
+    session = builder()
+    session.user("go")
+    agent = session.agent("look")
+    agent.call(write("/w/app/made.txt", "hello\n"))
+    agent.call(failed("Edit", {"file_path": "/w/app/not.txt", "old_string": "a", "new_string": "b"}, "no match"))
+    agent.finish("done")
+    assert all("toolUseResult" not in entry for entry in agent.entries)
+    files = collect_file_versions(session.entries, agents=[agent.entries]).files
+    assert list(files) == ["/w/app/made.txt"]
+    assert files["/w/app/made.txt"].created
 
 
 def test_broken_entries_are_passed_over() -> None:

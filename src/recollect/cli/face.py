@@ -36,7 +36,7 @@ class Column:
     """A column of a table: the row's key, the heading, and how a value is written."""
 
     key: str
-    heading: str = ""
+    heading: str | None = None
     show: Callable[[Any], str] | None = None
     right: bool = False
     stretch: bool = False
@@ -44,7 +44,7 @@ class Column:
 
     @property
     def title(self) -> str:
-        return self.heading or self.key.replace("_", " ")
+        return self.key.replace("_", " ") if self.heading is None else self.heading
 
 
 @dataclass
@@ -63,6 +63,10 @@ class Face:
 
             self._library = open_library(self.homes)
         return self._library
+
+    def forget_library(self) -> None:
+        """Open again at the next question, after `homes` was changed."""
+        self._library = None
 
     @property
     def is_text(self) -> bool:
@@ -101,11 +105,11 @@ class Face:
         """A list: a table, one object with `rows` and totals, or a row a line."""
         if self.format == "jsonl":
             for row in rows:
-                click.echo(_dumps(row))
+                click.echo(_dumps(_data(row)))
             return
         listed = list(rows)
         if self.format == "json":
-            click.echo(_dumps({"rows": listed, **totals}, indent=2))
+            click.echo(_dumps({"rows": [_data(row) for row in listed], **totals}, indent=2))
             return
         if not listed:
             self.say(empty)
@@ -135,6 +139,11 @@ class Face:
         for row in rows:
             table.add_row(*(Text(_cell(row.get(column.key), column)) for column in columns))
         console.print(table)
+
+
+def _data(row: Row) -> Row:
+    """A row without what is only for the table."""
+    return {key: value for key, value in row.items() if key != "shown"} if "shown" in row else row
 
 
 def _cell(value: Any, column: Column) -> str:
@@ -217,3 +226,20 @@ def report(error: RecollectError, face: Face) -> None:
         click.echo(f"  {safe_line(name)}", err=True)
     if error.hint:
         click.echo(f"hint: {safe(error.hint)}", err=True)
+
+
+def complete_session(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Session ids for the shell's completion; nothing where the homes cannot be read."""
+    from ..library.library import open_library
+
+    root = context.find_root()
+    try:
+        library = open_library(list(root.params.get("home") or ()))
+    except RecollectError:
+        return []
+    return [file.session_id for file in library.files() if file.session_id.startswith(incomplete)][:200]
+
+
+def session_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    """SESSION: an id, the start of one, a title, or `last`."""
+    return click.argument("session", shell_complete=complete_session)(function)

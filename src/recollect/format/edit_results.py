@@ -20,6 +20,9 @@ import msgspec
 
 from recollect.format.fields import Fields
 
+EDIT_TOOLS = frozenset({"Edit", "MultiEdit", "Write"})
+"""Tools whose arguments say what they change. Those of NotebookEdit name a cell, not the file's text."""
+
 
 class TextReplacement(msgspec.Struct, frozen=True, kw_only=True):
     old: str
@@ -102,6 +105,30 @@ def parse_file_edit(result: object) -> FileEdit | None:
         user_modified=fields.flag("userModified") or False,
         extra=fields.rest,
     )
+
+
+def edit_of_call(tool: str, arguments: object, answer: str) -> FileEdit | None:
+    """What a successful call changed, from its arguments alone.
+
+    Rows of sub-agents (2.1.325) have no `toolUseResult`. `answer` is the text that the model got.
+    """
+    if tool not in EDIT_TOOLS or not isinstance(arguments, Mapping):
+        return None
+    fields = Fields(arguments)
+    path = fields.text("file_path")
+    if path is None:
+        return None
+    content = fields.text("content") if tool == "Write" else None
+    replacements = _replacements(fields) if tool == "MultiEdit" else ()
+    if tool == "Edit":
+        old, new = fields.text("old_string"), fields.text("new_string")
+        if old is None or new is None:
+            return None
+        replacements = (TextReplacement(old=old, new=new, everywhere=fields.flag("replace_all") or False),)
+    if content is None and not replacements:
+        return None
+    created = "created successfully" in answer if tool == "Write" else replacements[0].old == ""
+    return FileEdit(path=path, created=created, content=content, replacements=replacements, extra=fields.rest)
 
 
 def _notebook_edit(result: Mapping[str, Any]) -> FileEdit | None:

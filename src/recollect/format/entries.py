@@ -41,7 +41,7 @@ _EMPTY: Final = Raw()
 class Entry(msgspec.Struct, omit_defaults=True):
     """The envelope of one entry. The fields follow the order in which the client writes them, which is fastest to decode."""
 
-    parentUuid: str | None | UnsetType = UNSET
+    parentUuid: str | UnsetType | None = UNSET
     logicalParentUuid: str | None = None
     isSidechain: bool | None = None
     promptId: str | None = None
@@ -73,7 +73,7 @@ class Entry(msgspec.Struct, omit_defaults=True):
     version: str | None = None
     gitBranch: str | None = None
     slug: str | None = None
-    leafUuid: str | None | UnsetType = UNSET
+    leafUuid: str | UnsetType | None = UNSET
     explicit: bool | None = None
     rewound: bool | None = None
     cutUuid: str | None = None

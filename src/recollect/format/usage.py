@@ -1,4 +1,7 @@
-"""Token counts of one API response, as the client noted them. Odd values (missing, negative, no number) count as zero and are marked."""
+"""Token counts of one API response, as the client noted them.
+
+Odd values (missing, negative, no number) count as zero and are marked.
+"""
 
 from __future__ import annotations
 

@@ -52,6 +52,10 @@ class Row(Struct):
     """(id, tool name) of the calls made on this row."""
     tool_results: tuple[str, ...] = ()
     """Ids of the calls answered on this row."""
+    failed: tuple[str, ...] = ()
+    """Those of them that ended in an error."""
+    result_agent: str | None = None
+    """The sub-agent that a structured result speaks of."""
     source_assistant: str | None = None
     source_tool_use: str | None = None
     compact: Any = None
@@ -97,7 +101,7 @@ class StateLine(Struct):
     length: int
     type: str | None
     session_id: str | None = None
-    leaf: str | None | UnsetType = UNSET
+    leaf: str | UnsetType | None = UNSET
     explicit: bool = False
     rewound: bool = False
     cut: str | None = None
@@ -142,6 +146,7 @@ class _BlockHead(Struct):
     tool_use_id: str | None = None
     id: str | None = None
     name: str | None = None
+    is_error: Any = None
 
 
 _head_decoder: Final = msgspec.json.Decoder(_Head)
@@ -249,6 +254,8 @@ def _row(item: Located, entry: Entry, kind: str, index: int, file: int) -> Row:
         row.source_assistant = entry.sourceToolAssistantUUID
         row.source_tool_use = entry.sourceToolUseID
         _read_message(row, entry.message)
+        if row.tool_results and b'"agentId"' in bytes(entry.toolUseResult):
+            row.result_agent = _agent_of(entry.toolUseResult)
     elif kind == "system":
         row.logical_parent = entry.logicalParentUuid
         row.duration_ms = entry.durationMs
@@ -259,7 +266,15 @@ def _row(item: Located, entry: Entry, kind: str, index: int, file: int) -> Row:
     else:
         row.detail = _type_of(entry.data)
         row.source_tool_use = entry.parentToolUseID or entry.toolUseID
+        if row.detail == "agent_progress":
+            row.result_agent = _agent_of(entry.data)
     return row
+
+
+def _agent_of(raw: Raw) -> str | None:
+    value = decode_loosely(raw)
+    agent = value.get("agentId") if isinstance(value, dict) else None
+    return agent if isinstance(agent, str) else None
 
 
 def _type_of(raw: Raw) -> str | None:
@@ -289,8 +304,7 @@ def _read_message(row: Row, raw: Raw) -> None:
     row.model = head.model
     row.stop_reason = head.stop_reason
     content = head.content
-    first = bytes(content[:1]) if isinstance(content, bytes) else bytes(memoryview(content)[:1])
-    if first == b"[":
+    if bytes(memoryview(content)[:1]) == b"[":
         try:
             blocks = _blocks_decoder.decode(content)
         except _REFUSED:
@@ -310,6 +324,7 @@ def _note_blocks(row: Row, blocks: list[_BlockHead]) -> None:
         row.tool_results = tuple(
             [b.tool_use_id for b in blocks if b.type == "tool_result" and b.tool_use_id is not None]
         )
+        row.failed = tuple([b.tool_use_id for b in blocks if b.is_error is True and b.tool_use_id is not None])
     if blocks and None in row.block_types:
         row.usable = any(kind is not None for kind in row.block_types)
 
@@ -344,5 +359,6 @@ def _read_odd_content(row: Row, content: Any) -> None:
             for name in ("tool_use_id", "id", "name"):
                 if isinstance(block.get(name), str):
                     setattr(head, name, block[name])
+            head.is_error = block.get("is_error")
         heads.append(head)
     _note_blocks(row, heads)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from .leaf import Leaf, choose_leaf
+from .leaf import choose_leaf
 from .loaded import Loaded, load
 from .parallel import put_back
 from .request import is_dropped_error, rows_sent
@@ -101,7 +101,7 @@ def find_thread(transcript: Transcript) -> Thread:
         leaf.uuid, leaf.why, leaf.cleared, live, sent, [], mended,
         frozenset(row.uuid or "" for row in live if row.uuid not in walked), [],
     )  # fmt: skip
-    _place_all(thread, transcript, state, chain, cut, leaf)
+    _place_all(thread, transcript, state, chain, cut)
     return thread
 
 
@@ -193,14 +193,14 @@ def _add_trailing(state: Loaded, leaf: str, chain: list[Row], seen: set[str]) ->
     chain.extend(found)
 
 
-def _place_all(thread: Thread, transcript: Transcript, state: Loaded, chain: list[Row], cut: int, leaf: Leaf) -> None:
+def _place_all(thread: Thread, transcript: Transcript, state: Loaded, chain: list[Row], cut: int) -> None:
     rows = transcript.rows
     places: list[Placement | None] = [None] * len(rows)
     thread.weights = [1 if row.is_message else 0 for row in rows]
     sent = {row.index for row in thread.sent}
     for row in chain[cut:]:
         places[row.index] = Placement(LIVE, _why_live(row, row.index in sent))
-    thread.summarised = _before_compaction(state, chain, cut, rows)
+    thread.summarised = _before_compaction(chain, cut, rows)
     for row in thread.summarised:
         if places[row.index] is None:
             places[row.index] = Placement(PRECOMPACT, "before the last compaction, which summarised it")
@@ -242,7 +242,7 @@ def _simple_place(row: Row, state: Loaded) -> Placement | None:
     return None
 
 
-def _before_compaction(state: Loaded, chain: list[Row], cut: int, rows: list[Row]) -> list[Row]:
+def _before_compaction(chain: list[Row], cut: int, rows: list[Row]) -> list[Row]:
     """What the boundaries before the thread summarised, following `logicalParentUuid` from one to the one before."""
     if cut == 0:
         return []

@@ -1,0 +1,1 @@
+"""The front desk: open homes, find sessions, read them. Everything that a face shows comes from here."""

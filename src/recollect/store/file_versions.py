@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from recollect.format.edit_results import FileEdit, parse_file_edit
+from recollect.format.edit_results import EDIT_TOOLS, FileEdit, edit_of_call, parse_file_edit
 from recollect.format.fields import moment_of_iso
 from recollect.format.file_history import (
     FileBackup,
@@ -157,6 +157,7 @@ class _Collector:
         self._session = SessionFiles()
         self._lines: list[_Line] = []
         self._edited: set[str] = set()
+        self._calls: dict[str, tuple[str, dict[str, Any]]] = {}
         self._absolute: dict[tuple[str, str | None], str] = {}
         self._last_backup: dict[str, tuple[str | None, int | None]] = {}
 
@@ -169,7 +170,7 @@ class _Collector:
             if uuid in self._session.places:
                 return  # a copy of a row that was there already (forks, repeated lines)
             self._session.places[uuid] = place
-            edit = parse_file_edit(entry.get("toolUseResult"))
+            edit = self._edit_in(entry)
             if edit is not None:
                 self._edited.add(_normal(edit.path))
                 self._lines.append(_Line(place, time, uuid, self._shortened(edit), *_count_lines(edit)))
@@ -177,6 +178,24 @@ class _Collector:
             found = parse_file_history_entry(entry)
             if found is not None:
                 self._lines.append(_Line(place, time, None, found))
+
+    def _edit_in(self, entry: Mapping[str, Any]) -> FileEdit | None:
+        """The edit that a row reports: by its structured result, or (in sub-agents) by the call that it answers."""
+        found = parse_file_edit(entry.get("toolUseResult"))
+        if found is not None:
+            return found
+        message = entry.get("message")
+        content = message.get("content") if isinstance(message, Mapping) else None
+        for block in content if isinstance(content, list) else ():
+            match block:
+                case {"type": "tool_use", "id": str() as call, "name": str() as tool, "input": dict() as arguments}:
+                    if tool in EDIT_TOOLS:
+                        self._calls[call] = (tool, arguments)
+                case {"type": "tool_result", "tool_use_id": str() as call}:
+                    tool, arguments = self._calls.pop(call, ("", {}))
+                    if tool and not block.get("is_error") and entry.get("toolUseResult") is None:
+                        return edit_of_call(tool, arguments, str(block.get("content")))
+        return None
 
     def _shortened(self, edit: FileEdit) -> FileEdit:
         path = _normal(edit.path)

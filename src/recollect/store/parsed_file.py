@@ -20,7 +20,7 @@ from recollect.store.paths import is_inside, list_inside, read_inside
 
 SIZE_LIMIT = 64 << 20
 """Side files are small. A larger one is reported, not read, so that memory stays bounded."""
-MAX_DEPTH = 8
+MAX_DEPTH = 32
 
 Parsed = TypeVar("Parsed", bound=msgspec.Struct)
 
@@ -60,14 +60,21 @@ def read_if_there(home: Home, path: Path, parse: Callable[[bytes], Parsed]) -> P
     return read_parsed(home, path, parse) if os.path.lexists(path) else None
 
 
-def walk_files(home: Home, folder: Path, depth: int = MAX_DEPTH) -> Iterator[Path]:
-    """Everything below a folder that is no folder, by name. A link to a folder is followed if that lies in the home."""
+def walk_files(home: Home, folder: Path) -> Iterator[Path]:
+    """Everything below a folder that is no folder, by name. A link to a folder is followed if that lies in the home.
+
+    No folder is entered twice, so links that lead in circles end.
+    """
+    yield from _walk(home, folder, MAX_DEPTH, {os.path.realpath(folder)})
+
+
+def _walk(home: Home, folder: Path, depth: int, entered: set[str]) -> Iterator[Path]:
     for path in list_inside(home, folder):
-        if is_folder(home, path):
-            if depth > 0:
-                yield from walk_files(home, path, depth - 1)
-        else:
+        if not is_folder(home, path):
             yield path
+        elif depth > 0 and (real := os.path.realpath(path)) not in entered:
+            entered.add(real)
+            yield from _walk(home, path, depth - 1, entered)
 
 
 def is_folder(home: Home, path: Path) -> bool:

@@ -1,7 +1,8 @@
 """Write all crafted files into a folder, and ask the client about them if wanted.
 
-    python -m tests.compat.crafted FOLDER [--answers FILE] [--only NAME,NAME]
+python -m tests.compat.crafted FOLDER [--answers FILE] [--only NAME,NAME]
 """
+
 from __future__ import annotations
 
 import argparse
@@ -29,10 +30,17 @@ def main() -> int:
     if given.answers:
         answers = {}
         for (case, _), answer in zip(written, ask_many([question for _, question in written]), strict=True):
-            blocks = [[block.role, block.kind, block.ident or block.text[:200]] for block in answer.blocks()
-                      if not is_added_by_client(block)]
-            answers[case.name] = {"rc": answer.code, "error": answer.error, "sent": answer.messages is not None,
-                                  "sequence": blocks}
+            blocks = [
+                [block.role, block.kind, block.ident or block.text[:200]]
+                for block in answer.blocks()
+                if not is_added_by_client(block)
+            ]
+            answers[case.name] = {
+                "rc": answer.code,
+                "error": answer.error,
+                "sent": answer.messages is not None,
+                "sequence": blocks,
+            }
         given.answers.write_text(json.dumps(answers, indent=1, ensure_ascii=False))
     return 0
 

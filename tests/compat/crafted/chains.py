@@ -1,4 +1,5 @@
 """How rows hang together: parents, roots, cycles."""
+
 from __future__ import annotations
 
 from tests.compat.crafted.sheet import ABSENT, Sheet, swap
@@ -53,7 +54,7 @@ def empty_string_uuid(s: Sheet) -> None:
     s.assistant("A2")
 
 
-# -- missing parents: mended within five seconds, else the conversation begins there ------------------------------------
+# -- missing parents: mended within five seconds, else the conversation begins there ----------------------------------
 def missing_parent(s: Sheet) -> None:
     """Everything before is lost."""
     s.turns(1)
@@ -217,7 +218,7 @@ def missing_parent_all_within_5s(s: Sheet) -> None:
     del s.lines[2]
 
 
-# -- odd parents ---------------------------------------------------------------------------------------------------------
+# -- odd parents ------------------------------------------------------------------------------------------------------
 def self_parent(s: Sheet) -> None:
     """A row that is its own parent."""
     s.turns(1)

@@ -1,10 +1,11 @@
 """What a row says: empty and odd contents, thoughts, pictures, blocks of the future."""
+
 from __future__ import annotations
 
 from typing import Any
 
-from tests.compat.crafted.rows import PIXEL
 from tests.compat.crafted.sheet import ABSENT, Sheet
+from tests.compat.scenarios import PNG_1PX
 
 
 def _middle(s: Sheet, kind: str, content: Any) -> None:
@@ -94,7 +95,7 @@ def user_blocks(s: Sheet) -> None:
     _middle(s, "user", [{"type": "text", "text": "X1 one"}, {"type": "text", "text": "X1 two"}])
 
 
-# -- missing and odd messages ------------------------------------------------------------------------------------------
+# -- missing and odd messages -----------------------------------------------------------------------------------------
 def user_without_message(s: Sheet) -> None:
     """A row without a message, thirty seconds from its neighbours."""
     s.turns(1)
@@ -261,10 +262,10 @@ def unknown_block_only(s: Sheet) -> None:
 
 def picture(s: Sheet) -> None:
     """A picture beside words."""
-    source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
+    source = {"type": "base64", "media_type": "image/png", "data": PNG_1PX}
     _middle(s, "user", [{"type": "image", "source": source}, {"type": "text", "text": "X1"}])
 
 
 def picture_only(s: Sheet) -> None:
     """A picture and nothing else."""
-    _middle(s, "user", [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}])
+    _middle(s, "user", [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG_1PX}}])

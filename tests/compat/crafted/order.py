@@ -1,4 +1,5 @@
 """Order in the file, duplicate rows, branches."""
+
 from __future__ import annotations
 
 from tests.compat.crafted.sheet import Sheet, reorder, swap

@@ -1,18 +1,21 @@
 """A sheet of paper to write a small session file on, row by row.
 
-Rows have short names ("U1", "A1", ...) that are also their texts; their uuids are made from the names. A row hangs on the row
-written before it and is thirty seconds later, unless told otherwise: too far apart for the client's five-second mending.
+Rows have short names ("U1", "A1", ...) that are also their texts; their uuids are made from the names. A row hangs
+on the row written before it and is thirty seconds later, unless told otherwise: too far apart for the client's five-
+second mending.
 """
+
 from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from tests.compat.agreement import Transcript
 from tests.compat.wire import Block, content_blocks
 
 Json = dict[str, Any]
@@ -58,7 +61,7 @@ class Sheet:
     clock: datetime = START
     last: str | None = None
 
-    # -- rows of the tree ------------------------------------------------------------------------------------------
+    # -- rows of the tree ---------------------------------------------------------------------------------------------
     def row(self, kind: str, name: str, *, parent: Parent = LAST, gap: float = 30.0, **fields: Any) -> str:
         """Write one row; a field given as ABSENT is left out."""
         self.clock += timedelta(seconds=gap)
@@ -136,7 +139,7 @@ class Sheet:
         line["message"]["model"] = "<synthetic>"
         return ident
 
-    # -- compaction ------------------------------------------------------------------------------------------------
+    # -- compaction ---------------------------------------------------------------------------------------------------
     def boundary(self, name: str, *, parent: Parent = None, metadata: Json | None = None, **fields: Any) -> str:
         before = self.last
         details = {"trigger": "manual", "preTokens": 600, **(metadata or {})}
@@ -146,16 +149,16 @@ class Sheet:
     def summary(self, name: str, **fields: Any) -> str:
         return self.user(name, **{"isCompactSummary": True, "isVisibleInTranscriptOnly": True, **fields})
 
-    # -- state lines -----------------------------------------------------------------------------------------------
+    # -- state lines --------------------------------------------------------------------------------------------------
     def state(self, kind: str, **fields: Any) -> None:
         self.lines.append({"type": kind, **fields, "sessionId": self.session})
 
-    def checkpoint(self, leaf: str | None | Marker, **fields: Any) -> None:
+    def checkpoint(self, leaf: str | Marker | None, **fields: Any) -> None:
         """A ``last-prompt`` line that names a row (by its name here) as the end of the conversation."""
         value: Json = {} if isinstance(leaf, Marker) else {"leafUuid": leaf and row_uuid(leaf)}
         self.state("last-prompt", lastPrompt="the last prompt", **{**value, **fields})
 
-    # -- damage ----------------------------------------------------------------------------------------------------
+    # -- damage -------------------------------------------------------------------------------------------------------
     def raw(self, data: bytes) -> None:
         """Bytes as they are, line feed and all."""
         self.lines.append(data)
@@ -201,9 +204,11 @@ class Case:
     data: bytes
     contents: dict[str, tuple[Block, ...]]
 
-    def said(self, uuids: Iterable[str]) -> list[Block]:
-        """What the rows say, in the order given."""
-        return [block for ident in uuids for block in self.contents.get(ident, ())]
+    def transcript(self) -> Transcript:
+        """What the rows say; the damaged ones as they were before the damage."""
+        transcript = Transcript(self.data.split(b"\n"))
+        transcript.contents = self.contents
+        return transcript
 
 
 Builder = Callable[[Sheet], None]

@@ -1,4 +1,5 @@
 """Timestamps, odd and missing."""
+
 from __future__ import annotations
 
 from tests.compat.crafted.sheet import ABSENT, Sheet

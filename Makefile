@@ -1,0 +1,36 @@
+# One command each: `make run` shows your history, `make test` proves the rest. Everything is set up on the way.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: run test unit lint compat bench docs clean
+
+run: $(STAMP)
+	@$(BIN)/recollect overview --or-demo
+
+test: $(STAMP) lint
+	$(BIN)/python -m pytest -q -n auto -m "not compat" tests
+
+compat: $(STAMP)
+	$(BIN)/python -m pytest -q -m compat tests/compat
+
+lint: $(STAMP)
+	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src
+	$(BIN)/mypy
+
+bench: $(STAMP)
+	$(BIN)/python -m bench
+
+docs: $(STAMP)
+	$(BIN)/python -m recollect.cli.reference docs
+
+$(STAMP): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e . --group dev --group compat
+	touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) build dist .cache .mypy_cache .ruff_cache .hypothesis

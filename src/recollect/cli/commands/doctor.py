@@ -1,0 +1,169 @@
+"""`recollect doctor`: is everything as it should be, and what was passed over.
+
+JSON: homes (list of {root, config_file, config_exists, cleanup_days, sessions, agents, orphan_agents, bytes, permissions,
+skipped: [{path, why}], files: {kind: {count, bytes}}}), versions ({version: sessions}), future_versions, unknown_types,
+unknown_fields, unknown_blocks (with --deep), and rows: findings of {session_id, path, line, offset, length, kind, detail}, with
+total and deep. Exit code 1 where there are findings.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from typing import Any
+
+import click
+
+from ...errors import RecollectError
+from ...format.line import DAMAGE_KINDS, HARMLESS, Damage
+from ...format.versions import is_future
+from ...library.library import COUNT_BUDGET, Library
+from ...store.config_files import cleanup_days
+from ...store.home import Home
+from ...store.parsed_file import survey
+from ...store.scan import Scan, SessionFile
+from ..drift import Drift
+from ..face import Column, Face, command
+from ..words import plural, size
+
+
+@command("doctor", epilog="recollect doctor\nrecollect doctor --deep --json")
+@click.option("--deep", is_flag=True, help="Read every byte, and count unknown entry types, fields and blocks.")
+def doctor(face: Face, deep: bool) -> None:
+    """Homes, client versions, permissions, damaged lines, unknown entries, and what was skipped and why."""
+    answer = examine(face.library, deep=deep)
+    findings = answer["rows"]
+    if face.is_text:
+        _print(face, answer)
+    elif face.format == "jsonl":
+        face.rows(findings)
+    else:
+        face.value(answer)
+    if findings:
+        raise click.exceptions.Exit(1)
+
+
+def examine(library: Library, *, deep: bool) -> dict[str, Any]:
+    """Everything the doctor found. Files are read whole if `deep`, or while all of them together are small."""
+    drift = Drift(fields=deep)
+    findings: list[dict[str, Any]] = []
+    total = sum(file.size for file in library.files())
+    whole = deep or total <= COUNT_BUDGET
+    for _, scan in library.scans:
+        for file in scan.sessions:
+            findings.extend(_check(file, drift, whole=whole))
+    return {
+        "homes": [_home(home, scan) for home, scan in library.scans],
+        "versions": dict(sorted(drift.versions.items())),
+        "future_versions": sorted(version for version in drift.versions if is_future(version)),
+        "unknown_types": dict(drift.types),
+        "unknown_fields": dict(drift.fields),
+        "unknown_blocks": dict(drift.blocks),
+        "deep": deep,
+        "read_whole": whole,
+        "rows": findings,
+        "total": len(findings),
+    }
+
+
+def _home(home: Home, scan: Scan) -> dict[str, Any]:
+    return {
+        "root": str(home.root),
+        "config_file": str(home.config_file),
+        "config_exists": home.config_file.is_file(),
+        "cleanup_days": cleanup_days(home),
+        "sessions": len(scan.sessions),
+        "agents": sum(len(file.agents) for file in scan.sessions),
+        "orphan_agents": [str(agent.path) for agent in scan.orphan_agents],
+        "bytes": sum(file.size for file in scan.sessions),
+        "permissions": _permissions(home),
+        "skipped": [{"path": str(item.path), "why": item.why} for item in scan.skipped],
+        "files": {str(kind): {"count": count, "bytes": weight} for kind, (count, weight) in survey(home).items()},
+    }
+
+
+def _permissions(home: Home) -> list[str]:
+    """Folders and files that others on this machine may read."""
+    told = []
+    for path in (home.root, home.projects, home.config_file):
+        try:
+            mode = os.stat(path).st_mode
+        except OSError:
+            continue
+        if os.name != "nt" and mode & (stat.S_IRGRP | stat.S_IROTH | stat.S_IWGRP | stat.S_IWOTH):
+            told.append(f"{path} may be read by others ({stat.S_IMODE(mode):o})")
+    return told
+
+
+def _check(file: SessionFile, drift: Drift, *, whole: bool) -> list[dict[str, Any]]:
+    """Damage in a session and its sub-agents; the file's own problem if it cannot be read."""
+    findings: list[dict[str, Any]] = []
+
+    def note(path: Any, kind: str, detail: str, damage: Damage | None = None) -> None:
+        findings.append(
+            {
+                "session_id": file.session_id,
+                "path": str(path),
+                "line": damage.line if damage else None,
+                "offset": damage.offset if damage else None,
+                "length": damage.length if damage else None,
+                "kind": kind,
+                "detail": detail,
+                "meaning": DAMAGE_KINDS.get(kind),
+            }
+        )
+
+    if not file.client_lists:
+        note(file.path, "file-name", "the name is no UUID in lower case: the client does not find this session")
+    if file.size == 0:
+        note(file.path, "empty", "an empty file: the client finds no conversation")
+    for path in (file.path, *(agent.path for agent in file.agents)):
+        try:
+            for damage in drift.read(path, file.home, whole=whole):
+                if damage.kind not in HARMLESS:
+                    note(path, damage.kind, damage.detail, damage)
+        except (RecollectError, OSError) as problem:
+            note(path, "unreadable", str(problem))
+    return findings
+
+
+def _print(face: Face, told: dict[str, Any]) -> None:
+    for home in told["homes"]:
+        face.print_styled(face.style(home["root"], bold=True))
+        face.print(
+            f"  {plural(home['sessions'], 'session')}, {plural(home['agents'], 'sub-agent file')}, {size(home['bytes'])};"
+            f" the client deletes after {home['cleanup_days']} days"
+        )
+        config = home["config_file"] + ("" if home["config_exists"] else " (not there)")
+        face.print(f"  config: {config}")
+        for warning in home["permissions"]:
+            face.print_styled("  " + face.style(warning, fg="yellow"))
+        for item in home["skipped"]:
+            face.print(f"  skipped {item['path']}: {item['why']}")
+        for path in home["orphan_agents"]:
+            face.print(f"  sub-agent without its session: {path}")
+        for kind, weight in home["files"].items():
+            face.print(f"  {weight['count']:>7,}  {size(weight['bytes']):>10}  {kind}")
+    versions = ", ".join(f"{version} ({count})" for version, count in told["versions"].items())
+    face.print(f"client versions: {versions or 'none'}")
+    for name in ("unknown_types", "unknown_blocks", "unknown_fields"):
+        if told[name]:
+            listed = ", ".join(f"{key} ({count})" for key, count in Counter(told[name]).most_common(20))
+            face.print(f"{name.replace('_', ' ')}: {listed}")
+    if told["future_versions"]:
+        face.print(f"newer than known: {', '.join(told['future_versions'])}")
+    if not told["rows"]:
+        face.print("no damage found" + ("" if told["read_whole"] else " in the file ends; --deep reads everything"))
+        return
+    face.print_styled(face.style(plural(told["total"], "finding"), fg="red"))
+    face.table(
+        told["rows"][:200],
+        (
+            Column("session_id", "session", lambda text: text[:8]),
+            Column("line", right=True),
+            Column("offset", right=True),
+            Column("kind"),
+            Column("detail", stretch=True),
+        ),
+    )

@@ -1,0 +1,190 @@
+"""`recollect` and `recollect overview`: what is there, at a glance.
+
+JSON: homes (list of {root, sessions, bytes, cleanup_days}), projects, sessions, agents, bytes, first, last, running (list of
+{session_id, pid, status, cwd}), expiring (list of {session_id, title, project, expires}), damage ({sessions, lines, complete}),
+unreadable (list of {session_id, path, problem}).
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from ...errors import NotFound, RecollectError
+from ...format.line import HARMLESS, Damage
+from ...format.times import to_iso
+from ...library.library import COUNT_BUDGET, Library
+from ...store.config_files import cleanup_days
+from ...store.read import stream_entries
+from ...store.summary import SessionSummary, one_line
+from ..face import Face, command
+from ..words import ago, clock, number, plural, size
+
+SOON_DAYS = 7
+
+
+@command("overview", epilog="recollect\nrecollect --home /backup/claude --json")
+@click.option("--or-demo", is_flag=True, help="Where there is no history: build a small demo home and show that.")
+def overview(face: Face, or_demo: bool = False) -> None:
+    """What is there: homes, projects, sessions, running ones, those that will be deleted soon, damage."""
+    try:
+        library = face.library
+        if or_demo and not library.files():
+            raise NotFound("the Claude home has no sessions", slug="no-session")
+    except NotFound as problem:
+        if not or_demo:
+            raise
+        from .demo import make_demo
+
+        face.say(f"{problem.message}.")
+        folder = make_demo(None)
+        face.say(f"Showing a demo home instead, built in {folder}")
+        face.homes = [str(folder)]
+        face.forget_library()
+        library = face.library
+    answer = survey(library, time.time())
+    if face.is_text:
+        _print(face, answer, time.time())
+    else:
+        face.value(answer)
+
+
+def survey(library: Library, now: float) -> dict[str, Any]:
+    """Everything the overview tells."""
+    summaries = library.sessions(count=False)
+    projects = {item.worktree_of or item.project or item.file.folder for item in summaries}
+    days = {home.root: cleanup_days(home) for home in library.homes}
+    expiring = []
+    for item in summaries:
+        deadline = item.file.mtime + days[item.file.home.root] * 86400
+        if deadline < now + SOON_DAYS * 86400 and item.session_id not in library.running:
+            expiring.append((deadline, item))
+    expiring.sort(key=lambda pair: pair[0])
+    return {
+        "homes": [
+            {
+                "root": str(home.root),
+                "sessions": sum(1 for item in summaries if item.file.home is home),
+                "bytes": sum(_bytes(item) for item in summaries if item.file.home is home),
+                "cleanup_days": days[home.root],
+            }
+            for home in library.homes
+        ],
+        "projects": len(projects),
+        "sessions": len(summaries),
+        "agents": sum(len(item.file.agents) for item in summaries),
+        "bytes": sum(_bytes(item) for item in summaries),
+        "first": to_iso(min((item.created for item in summaries if item.created), default=None)),
+        "last": to_iso(max((item.last_activity for item in summaries if item.last_activity), default=None)),
+        "running": [
+            {"session_id": key, "pid": item.pid, "status": item.status, "cwd": item.cwd}
+            for key, item in library.running.items()
+        ],
+        "expiring": [
+            {
+                "session_id": item.session_id,
+                "title": one_line(item.title),
+                "project": item.project,
+                "expires": to_iso(deadline),
+            }
+            for deadline, item in expiring
+        ],
+        "damage": _damage(summaries),
+        "unreadable": [
+            {"session_id": item.session_id, "path": str(item.file.path), "problem": item.problem or "empty file"}
+            for item in summaries
+            if item.problem or item.is_empty
+        ],
+        "recent": [
+            {"session_id": item.session_id, "title": one_line(item.title), "project": item.project,
+             "modified": to_iso(item.file.mtime), "bytes": item.file.size}
+            for item in summaries[:5]
+        ],
+    }  # fmt: skip
+
+
+def _bytes(item: SessionSummary) -> int:
+    return item.file.size + sum(agent.size for agent in item.file.agents)
+
+
+def _damage(summaries: list[SessionSummary]) -> dict[str, Any]:
+    """Damaged lines, found by reading everything while that is quick; else what a look at every file's end shows."""
+    complete = sum(item.file.size for item in summaries) <= COUNT_BUDGET
+    sessions = lines = 0
+    for item in summaries:
+        found: list[Damage] = []
+        if complete and not item.problem:
+            try:
+                for _ in stream_entries(item.file.path, item.file.home, found):
+                    pass
+            except (RecollectError, OSError):
+                continue
+        bad = {damage.line for damage in found if damage.kind not in HARMLESS}
+        sessions += bool(bad or item.problem)
+        lines += len(bad)
+    return {"sessions": sessions, "lines": lines, "complete": complete}
+
+
+def _print(face: Face, told: dict[str, Any], now: float) -> None:
+    face.print_styled(
+        face.style("Recollect", bold=True)
+        + "  "
+        + face.style(" ".join(home["root"] for home in told["homes"]), dim=True)
+    )
+    face.print()
+    if not told["sessions"]:
+        face.print("  No sessions yet.")
+        return
+    parts = [
+        plural(told["sessions"], "session"), plural(told["projects"], "project"),
+        plural(told["agents"], "sub-agent file"), size(told["bytes"]),
+    ]  # fmt: skip
+    face.print("  " + " · ".join(parts))
+    face.print(f"  from {(told['first'] or '?')[:10]} to {(told['last'] or '?')[:10]}")
+    face.print()
+    running = told["running"]
+    if running:
+        face.print_styled("  " + face.style(f"{plural(len(running), 'session')} running now", fg="green"))
+        for item in running:
+            face.print(f"    {item['session_id'][:8]}  {item['status'] or ''}  {item['cwd'] or ''}".rstrip())
+    expiring = told["expiring"]
+    if expiring:
+        days = sorted({home["cleanup_days"] for home in told["homes"]})
+        text = (
+            f"{plural(len(expiring), 'session')} will be deleted by the client within {SOON_DAYS} days "
+            f"(it keeps {' or '.join(number(item) for item in days)} days)"
+        )
+        face.print_styled("  " + face.style(text, fg="yellow"))
+        for item in expiring[:5]:
+            face.print(
+                f"    {item['session_id'][:8]}  {item['expires'][:10]}  {one_line(item['title'], 70) or '(no title)'}"
+            )
+        if len(expiring) > 5:
+            face.print(f"    … and {len(expiring) - 5} more")
+    else:
+        face.print(f"  no session will be deleted within {SOON_DAYS} days")
+    damage = told["damage"]
+    if damage["sessions"]:
+        text = f"{plural(damage['lines'], 'damaged line')} in {plural(damage['sessions'], 'session')}: recollect doctor"
+        face.print_styled("  " + face.style(text, fg="red"))
+    else:
+        face.print(
+            "  no damage found" + ("" if damage["complete"] else " in file ends (recollect doctor --deep reads all)")
+        )
+    face.print()
+    face.print_styled("  " + face.style("Recent", bold=True))
+    for item in told["recent"]:
+        moment = _seconds(item["modified"])
+        when = ago(moment, now) if moment <= now else clock(moment)
+        title = one_line(item["title"], 60) or "(no title)"
+        face.print(f"    {item['session_id'][:8]}  {when:>10}  {size(item['bytes']):>9}  {title}")
+    face.print()
+    face.print("  recollect list · recollect show last · recollect --help")
+
+
+def _seconds(text: str | None) -> float:
+    from ...format.times import parse_time
+
+    return parse_time(text) or 0.0

@@ -1,0 +1,133 @@
+"""`recollect show`: a conversation, readable.
+
+JSON: session_id, title, project, branch, total, from, limit, and rows: messages of {number, uuid, uuids, role, time, model,
+status, text, blocks, lines, usage}. Roles: user, assistant, tool (results), meta (sent by the client, not typed), summary (of a
+compaction), system, attachment, error. `blocks` are {type, ...} as in the transcript: text, thinking, tool_use, tool_result,
+image, ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from ...format.blocks import Block, MediaBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, UnknownBlock
+from ...format.times import to_iso
+from ...library.session import MessageView
+from ...store.summary import one_line
+from ..conversation_text import ConversationText
+from ..face import Face, command, session_argument
+
+
+@command(
+    "show",
+    epilog="recollect show last\nrecollect show 3f2a --tools full --thinking\nrecollect show 3f2a --branch 1\n"
+    "recollect show 3f2a --all --from 100 --limit 50 --json",
+)
+@session_argument
+@click.option(
+    "--all", "everything", is_flag=True, help="Every row of the file in file order, not only the active thread."
+)
+@click.option("--history", is_flag=True, help="The thread with everything before its compactions.")
+@click.option("--branch", type=click.IntRange(min=0), metavar="N", help="A branch, by its number in `recollect tree`.")
+@click.option("--agent", metavar="ID", help="A sub-agent's conversation.")
+@click.option("--thinking", is_flag=True, help="Show thoughts too.")
+@click.option("--tools", type=click.Choice(["full", "short", "none"]), default="short", show_default=True)
+@click.option("--from", "start", type=click.IntRange(min=1), default=1, metavar="N", help="Begin with the Nth message.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="M", help="At most M messages.")
+def show(
+    face: Face,
+    session: str,
+    everything: bool,
+    history: bool,
+    branch: int | None,
+    agent: str | None,
+    thinking: bool,
+    tools: str,
+    start: int,
+    limit: int | None,
+) -> None:
+    """A conversation in the terminal: prompts, answers, tool calls folded, sub-agents nested."""
+    found = face.library.session(session)
+    if history and not (branch or everything or agent):
+        rows = found.conversation.full_history()
+    else:
+        rows = found.rows_for(branch, everything=everything, agent=agent)
+    total = len(found.conversation.messages(rows))
+    if face.is_text:
+        text = ConversationText(face, found, tools=tools, thinking=thinking)
+        pieces = text.pieces(rows, start - 1, limit, total)
+        _page(face, pieces)
+    else:
+        page: dict[str, Any] = {"from": start}
+        views = found.messages(rows, offset=start - 1, limit=limit)
+        face.rows(
+            (message_row(view, number) for number, view in enumerate(views, start)),
+            session_id=found.id,
+            title=one_line(found.summary.title),
+            project=found.summary.project,
+            branch=branch or 0,
+            total=total,
+            limit=limit,
+            **page,
+        )
+    if not rows:
+        raise click.exceptions.Exit(1)
+
+
+def _page(face: Face, pieces: Iterator[str]) -> None:
+    import sys
+
+    if sys.stdout.isatty():
+        click.echo_via_pager(pieces, color=face.colored)
+        return
+    for piece in pieces:
+        click.echo(piece, nl=False, color=face.colored)
+
+
+def message_row(view: MessageView, number: int) -> dict[str, Any]:
+    usage = view.usage
+    return {
+        "number": number,
+        "uuid": view.uuid,
+        "uuids": [row.uuid for row in view.rows],
+        "role": view.role,
+        "time": to_iso(view.time),
+        "model": view.model,
+        "status": view.status,
+        "text": view.text,
+        "blocks": [block_data(block) for block in view.blocks],
+        "lines": [row.line for row in view.rows],
+        "usage": None
+        if usage is None
+        else {
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "cache_write_5m": usage.cache_write_5m,
+            "cache_write_1h": usage.cache_write_1h,
+            "cache_read": usage.cache_read,
+        },
+    }
+
+
+def block_data(block: Block) -> dict[str, Any]:
+    if isinstance(block, TextBlock):
+        return {"type": "text", "text": block.text}
+    if isinstance(block, ThinkingBlock):
+        return {"type": "thinking", "thinking": block.thinking, "redacted": block.redacted}
+    if isinstance(block, ToolUseBlock):
+        return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.input}
+    if isinstance(block, ToolResultBlock):
+        return {
+            "type": "tool_result",
+            "tool_use_id": block.tool_use_id,
+            "is_error": block.is_error,
+            "content": block.content,
+        }
+    if isinstance(block, MediaBlock):
+        return {"type": block.type, "media_type": block.media_type, "bytes": block.size}
+    if isinstance(block, UnknownBlock):
+        return {"type": block.type, "value": block.value}
+    raise AssertionError(block)

@@ -1,0 +1,73 @@
+"""Branches: what a person left behind by rewinding or forking, and parts that no longer hang together.
+
+A node with several children is nearly always tool or hook fan-out. A branch is only where the talk itself went another way:
+rows off the thread that hold a message, begun at the first row that is not on the thread, or at another prompt on one parent.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from .rows import Row
+from .thread import ABANDONED, UNREACHABLE, Thread
+
+
+class Branch(Struct):
+    number: int
+    """From 1, in file order; 0 is the thread itself."""
+    status: str
+    """"abandoned" or "unreachable"."""
+    left_at: str | None
+    """The row after which the branch goes its own way; None where it hangs on nothing."""
+    parent_branch: int
+    """The branch it left, 0 for the thread."""
+    rows: list[Row]
+    reason: str = ""
+
+    @property
+    def prompt(self) -> Row | None:
+        """The prompt with which it begins."""
+        return next((row for row in self.rows if row.is_prompt), None)
+
+    @property
+    def leaf(self) -> Row:
+        return next((row for row in reversed(self.rows) if row.is_message), self.rows[-1])
+
+    @property
+    def messages(self) -> int:
+        return sum(1 for row in self.rows if row.is_message)
+
+
+def find_branches(rows: list[Row], thread: Thread) -> list[Branch]:
+    """All branches off the thread that hold at least one message, in file order."""
+    by_uuid = {row.uuid: row for row in rows if row.uuid is not None}
+    number_of: dict[int, int] = {}
+    branches: list[Branch] = []
+    taken: set[str] = set()  # parents (on a branch) below which a prompt already goes on
+    for row in rows:
+        placement = thread.placements[row.index]
+        if placement.status not in (ABANDONED, UNREACHABLE):
+            continue
+        parent = by_uuid.get(row.parent) if row.parent else None
+        above = number_of.get(parent.index) if parent is not None else None
+        if above is not None and parent is not None:
+            fork = row.is_prompt and (parent.uuid or "") in taken
+            if row.is_prompt:
+                taken.add(parent.uuid or "")
+            if not fork:
+                branches[above].rows.append(row)
+                number_of[row.index] = above
+                continue
+        left_at = parent.uuid if parent is not None and parent.index != row.index else None
+        number_of[row.index] = len(branches)
+        start = 0 if above is None else above + 1
+        branches.append(Branch(len(branches), placement.status, left_at, start, [row], placement.reason))
+    return _numbered([branch for branch in branches if branch.messages])
+
+
+def _numbered(branches: list[Branch]) -> list[Branch]:
+    new_numbers = {branch.number + 1: place for place, branch in enumerate(branches, 1)}
+    for place, branch in enumerate(branches, 1):
+        branch.number = place
+        branch.parent_branch = new_numbers.get(branch.parent_branch, 0)
+    return branches

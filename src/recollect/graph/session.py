@@ -1,0 +1,113 @@
+"""A whole session: the main transcript, its sub-agents, and every view of them, computed when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+from .agents import Agent, collect_links, hang_agents, inside_agents
+from .branches import Branch, find_branches
+from .compaction import Compaction, find_compactions
+from .leaf import Leaf
+from .loaded import load
+from .messages import Message, join_responses
+from .parallel import put_back
+from .rows import Row, Transcript
+from .thread import Thread, find_thread, walk_up
+from .tool_calls import ToolPairs, pair_tools
+from .tree import Tree, build_tree
+from .turns import Turn, split_turns
+
+__all__ = ["Conversation", "Leaf"]
+
+
+class Conversation:
+    """The graph of one session. `agents` are the sub-agents that have files of their own; the others are found here."""
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        agents: list[Agent] | None = None,
+        prompts: Callable[[Row], str | None] = lambda _: None,
+    ) -> None:
+        self.transcript = transcript
+        self._own_files = agents or []
+        self._prompts = prompts
+
+    @property
+    def rows(self) -> list[Row]:
+        return self.transcript.rows
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Links of the main file as they stand."""
+        return build_tree(self.rows)
+
+    @cached_property
+    def thread(self) -> Thread:
+        """The active conversation, as the client resumes it."""
+        return find_thread(self.transcript)
+
+    @cached_property
+    def branches(self) -> list[Branch]:
+        return find_branches(self.rows, self.thread)
+
+    @cached_property
+    def compactions(self) -> list[Compaction]:
+        return find_compactions(self.rows)
+
+    @cached_property
+    def tools(self) -> ToolPairs:
+        """Calls and results of the main file and of all sub-agents."""
+        return pair_tools([row for rows in (self.rows, *(agent.rows for agent in self._own_files)) for row in rows])
+
+    @cached_property
+    def agents(self) -> list[Agent]:
+        """All sub-agents, in every layout, linked to the calls that started them."""
+        own = {agent.agent_id for agent in self._own_files}
+        agents = [*self._own_files, *(agent for agent in inside_agents(self.rows) if agent.agent_id not in own)]
+        groups: list[tuple[str | None, list[Row]]] = [(None, self.rows)]
+        groups.extend((agent.agent_id, agent.rows) for agent in self._own_files)
+        links = collect_links(groups)
+        known = {agent.agent_id for agent in agents}
+        for table in (links.by_result, links.by_progress):
+            for agent_id in table:
+                if agent_id not in known:
+                    known.add(agent_id)
+                    agents.append(Agent(agent_id, "mentioned", []))
+        return hang_agents(agents, links, self._prompts)
+
+    def messages(self, rows: list[Row] | None = None) -> list[Message]:
+        """The thread (or other rows) as messages, lines of one response joined."""
+        return join_responses(self.thread.chain if rows is None else rows)
+
+    def turns(self, rows: list[Row] | None = None) -> list[Turn]:
+        return split_turns(self.thread.chain if rows is None else rows)
+
+    def full_history(self) -> list[Row]:
+        """The thread with everything before its compactions, oldest first."""
+        live = {row.index for row in self.thread.chain}
+        return [*(row for row in self.thread.summarised if row.index not in live), *self.thread.chain]
+
+    def branch_rows(self, branch: Branch) -> list[Row]:
+        """A branch from the start of the conversation: what stood before it, and its own rows."""
+        state = load(self.transcript)
+        state.rows = {uuid: row for uuid, row in self.tree.rows.items() if row.usable and row.type != "progress"}
+        bridges = {uuid: row.parent for uuid, row in self.tree.rows.items() if uuid not in state.rows}
+        state.parents = {uuid: _bridge(row.parent, bridges) for uuid, row in state.rows.items()}
+        leaf = branch.leaf.uuid
+        if leaf is None or leaf not in state.rows:
+            return branch.rows
+        seen: set[str] = set()
+        chain = walk_up(state, leaf, seen, {})
+        own = {row.uuid for row in branch.rows}
+        outside = {row.uuid for row in self.rows if row.uuid is not None} - own - seen
+        return [row for row in put_back(state, chain, seen) if row.uuid not in outside or row.uuid in seen]
+
+
+def _bridge(parent: str | None, bridges: dict[str, str | None]) -> str | None:
+    seen: set[str] = set()
+    while parent is not None and parent in bridges and parent not in seen:
+        seen.add(parent)
+        parent = bridges[parent]
+    return parent

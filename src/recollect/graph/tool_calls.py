@@ -1,0 +1,57 @@
+"""Tool calls joined to their results, wherever in the file those stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from .rows import Row
+
+
+class ToolCall(Struct):
+    id: str
+    name: str
+    call: Row
+    result: Row | None = None
+    extra_results: list[Row] = []
+    """Further rows that answer the same call."""
+
+    @property
+    def is_error(self) -> bool:
+        return self.result is not None and self.id in self.result.failed
+
+    @property
+    def duration(self) -> float | None:
+        """Seconds from call to result, by the timestamps; None where one is missing; never negative."""
+        if self.result is None or self.result.time is None or self.call.time is None:
+            return None
+        return max(self.result.time - self.call.time, 0.0)
+
+
+class ToolPairs(Struct):
+    calls: list[ToolCall]
+    orphan_results: list[tuple[str, Row]]
+    """(call id, row) of results whose call is nowhere."""
+
+
+def pair_tools(rows: Iterable[Row]) -> ToolPairs:
+    """Calls in file order with their results. Copies of a row (same uuid) count once, the last one."""
+    unique: dict[object, Row] = {}
+    for row in rows:
+        unique[row.uuid if row.uuid is not None else (row.file, row.index)] = row
+    calls: dict[str, ToolCall] = {}
+    for row in unique.values():
+        for ident, name in row.tool_uses:
+            calls.setdefault(ident, ToolCall(ident, name, row))
+    orphans: list[tuple[str, Row]] = []
+    for row in unique.values():
+        for ident in row.tool_results:
+            found = calls.get(ident)
+            if found is None:
+                orphans.append((ident, row))
+            elif found.result is None:
+                found.result = row
+            else:
+                found.extra_results.append(row)
+    return ToolPairs(list(calls.values()), orphans)

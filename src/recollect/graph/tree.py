@@ -1,0 +1,84 @@
+"""The message tree as the links say: children, roots, leaves, orphans and circles. Every row counts, reachable or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from .rows import Row
+
+
+class Tree(Struct):
+    """Rows by uuid (the last copy's content at the first copy's place) and the links between them."""
+
+    rows: dict[str, Row]
+    children: dict[str, list[str]]
+    roots: list[str]
+    """Rows that name no parent."""
+    orphans: list[str]
+    """Rows whose parent is not there."""
+    circles: list[list[str]]
+    """Rows that are their own ancestors, each circle once."""
+
+    @property
+    def leaves(self) -> list[str]:
+        return [uuid for uuid in self.rows if uuid not in self.children]
+
+    def ancestors(self, uuid: str) -> list[Row]:
+        """From the root (or the first row whose parent is missing) to the row itself. Ends where a circle closes."""
+        path: list[Row] = []
+        seen: set[str] = set()
+        step: str | None = uuid
+        while step is not None and step in self.rows and step not in seen:
+            seen.add(step)
+            path.append(self.rows[step])
+            step = self.rows[step].parent
+        path.reverse()
+        return path
+
+    def descendants(self, uuid: str) -> list[Row]:
+        """All rows below a row, in the order of the file."""
+        found: dict[str, Row] = {}
+        queue = [uuid]
+        while queue:
+            for child in self.children.get(queue.pop(), ()):
+                if child not in found and child != uuid:
+                    found[child] = self.rows[child]
+                    queue.append(child)
+        return sorted(found.values(), key=lambda row: row.index)
+
+
+def build_tree(rows: Iterable[Row]) -> Tree:
+    """The tree of some rows. Linear in their number; nothing is too deep or too tangled."""
+    by_uuid: dict[str, Row] = {}
+    for row in rows:
+        if row.uuid is not None:
+            by_uuid[row.uuid] = row
+    tree = Tree(by_uuid, {}, [], [], [])
+    for uuid, row in by_uuid.items():
+        if row.parent is None:
+            tree.roots.append(uuid)
+        elif row.parent in by_uuid:
+            tree.children.setdefault(row.parent, []).append(uuid)
+        else:
+            tree.orphans.append(uuid)
+    tree.circles = _circles(by_uuid)
+    return tree
+
+
+def _circles(rows: dict[str, Row]) -> list[list[str]]:
+    done: set[str] = set()
+    found: list[list[str]] = []
+    for start in rows:
+        path: list[str] = []
+        place: dict[str, int] = {}
+        step: str | None = start
+        while step is not None and step in rows and step not in done and step not in place:
+            place[step] = len(path)
+            path.append(step)
+            step = rows[step].parent
+        if step is not None and step in place:
+            found.append(path[place[step] :])
+        done.update(path)
+    return found

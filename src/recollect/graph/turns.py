@@ -1,0 +1,40 @@
+"""Turns: from a prompt to the end of the answer, with how long it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from .rows import Row
+
+
+class Turn(Struct):
+    prompt: Row | None
+    """None for rows before the first prompt."""
+    rows: list[Row]
+
+    @property
+    def duration(self) -> float | None:
+        """Seconds: as the client measured it (`turn_duration`), else from the timestamps; never negative."""
+        for row in reversed(self.rows):
+            if row.subtype == "turn_duration" and row.duration_ms is not None:
+                return max(row.duration_ms / 1000, 0.0)
+        times = [row.time for row in self.rows if row.time is not None and row.is_message]
+        if self.prompt is None or self.prompt.time is None or not times:
+            return None
+        return max(max(times) - self.prompt.time, 0.0)
+
+    @property
+    def tool_calls(self) -> int:
+        return sum(len(row.tool_uses) for row in self.rows)
+
+
+def split_turns(rows: Iterable[Row]) -> list[Turn]:
+    turns: list[Turn] = []
+    for row in rows:
+        if row.is_prompt or not turns:
+            turns.append(Turn(row if row.is_prompt else None, [row]))
+        else:
+            turns[-1].rows.append(row)
+    return turns

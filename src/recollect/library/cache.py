@@ -1,0 +1,43 @@
+"""A cache that forgets what was used longest ago, bounded by bytes."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class ByteBoundCache(Generic[T]):
+    """Values by key with an estimate of what they weigh. One value heavier than the bound is not kept at all."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.weight = 0
+        self._items: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+
+    def get(self, key: Hashable) -> T | None:
+        found = self._items.get(key)
+        if found is None:
+            return None
+        self._items.move_to_end(key)
+        return found[0]
+
+    def put(self, key: Hashable, value: T, weight: int) -> None:
+        self.drop(key)
+        if weight > self.limit:
+            return
+        self._items[key] = (value, weight)
+        self.weight += weight
+        while self.weight > self.limit:
+            _, (_, freed) = self._items.popitem(last=False)
+            self.weight -= freed
+
+    def drop(self, key: Hashable) -> None:
+        old = self._items.pop(key, None)
+        if old is not None:
+            self.weight -= old[1]
+
+    def __len__(self) -> int:
+        return len(self._items)

@@ -1,0 +1,71 @@
+"""Finding a session by what people call it: id, start of an id, title, `last`."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from ..errors import NotFound
+from ..store.scan import SessionFile
+from ..store.summary import SessionSummary, one_line, summarise
+
+if TYPE_CHECKING:
+    from .library import Library
+
+
+def find_session(library: Library, reference: str) -> SessionFile:
+    """The session meant by `reference`. Raises NotFound, with the candidates where it is ambiguous."""
+    files = library.files()
+    wanted = reference.strip()
+    if wanted in ("last", "latest"):
+        if not files:
+            raise NotFound("there is no session yet", slug="no-session")
+        return max(files, key=lambda file: file.mtime)
+    exact = [file for file in files if file.session_id == wanted]
+    if exact:
+        # The same id in two homes or folders: the newest copy, as a resume would want it.
+        return max(exact, key=lambda file: file.mtime)
+    prefix = [file for file in files if wanted and file.session_id.startswith(wanted.lower())]
+    if len({file.session_id for file in prefix}) == 1:
+        return max(prefix, key=lambda file: file.mtime)
+    if prefix:
+        raise NotFound(
+            f"{wanted!r} is the start of {len(prefix)} session ids", slug="ambiguous",
+            nearest=tuple(_named(summarise(file)) for file in prefix[:10]), hint="give more characters of the id",
+        )  # fmt: skip
+    return _by_title(files, wanted)
+
+
+def _by_title(files: list[SessionFile], wanted: str) -> SessionFile:
+    summaries = [summarise(file) for file in files]
+    lowered = wanted.lower()
+    titled = [item for item in summaries if (item.title or "").strip().lower() == lowered]
+    custom = [item for item in titled if item.custom_title]
+    found = custom or titled or [item for item in summaries if lowered and lowered in (item.title or "").lower()]
+    if len(found) == 1:
+        return found[0].file
+    if found:
+        raise NotFound(
+            f"{wanted!r} fits {len(found)} titles", slug="ambiguous",
+            nearest=tuple(_named(item) for item in found[:10]), hint="use the session's id",
+        )  # fmt: skip
+    raise NotFound(
+        f"no session {wanted!r}", slug="no-such-session", nearest=_nearest(summaries, lowered),
+        hint="`recollect list` shows all sessions",
+    )  # fmt: skip
+
+
+def _nearest(summaries: list[SessionSummary], wanted: str) -> tuple[str, ...]:
+    """Up to five sessions whose id or title is close to what was asked for."""
+
+    def closeness(item: SessionSummary) -> float:
+        by_id = difflib.SequenceMatcher(None, wanted, item.session_id[: max(len(wanted), 4)]).quick_ratio()
+        by_title = difflib.SequenceMatcher(None, wanted, (item.title or "").lower()[:120]).quick_ratio()
+        return max(by_id, by_title)
+
+    ranked = sorted(summaries, key=closeness, reverse=True)[:5]
+    return tuple(_named(item) for item in ranked)
+
+
+def _named(item: SessionSummary) -> str:
+    return f"{item.session_id}  {one_line(item.title, 60) or '(no title)'}"

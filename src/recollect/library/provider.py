@@ -1,0 +1,218 @@
+"""`ClaudeStorageProvider`: sessions of a project as asyncio code knows them, over the same library.
+
+    provider = ClaudeStorageProvider(base_dir="~/.claude")
+    sessions = await provider.get_sessions(project_path="/path/to/project")
+    messages = await provider.get_session_messages(
+        project_path="/path/to/project", session_id=sessions[0]["sessionId"], limit=50
+    )
+
+Dictionaries have camelCase keys as in the files. Disk is read in a thread; nothing is ever written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from ..errors import NotFound
+from ..format.times import to_iso
+from ..format.usage import Usage
+from ..graph.rows import Row
+from ..store.home import check_home
+from ..store.summary import SessionSummary, one_line
+from .library import Library, open_library
+from .session import MessageView, Session
+
+
+class ClaudeStorageProvider:
+    """Reads the sessions of one Claude home, project by project."""
+
+    def __init__(self, base_dir: str | os.PathLike[str] | None = None) -> None:
+        if base_dir is None:
+            self.library = open_library()
+        else:
+            self.library = Library([check_home(Path(base_dir).expanduser().absolute())])
+
+    async def get_projects(self) -> list[str]:
+        """Paths of all projects, most recently used first."""
+        found = await asyncio.to_thread(self.library.projects)
+        return [project.path for project in found if project.path is not None]
+
+    async def get_sessions(self, project_path: str | None = None) -> list[dict[str, Any]]:
+        """Sessions of a project (or all), newest first."""
+
+        def find() -> list[dict[str, Any]]:
+            self.library.refresh()
+            return [_session_dict(item) for item in self.library.sessions(project=project_path)]
+
+        return await asyncio.to_thread(find)
+
+    async def get_session_messages(
+        self,
+        session_id: str,
+        project_path: str | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        *,
+        include_tools: bool = True,
+    ) -> list[dict[str, Any]]:
+        """Messages of the active thread. With `limit` alone the last ones; with `offset` a page counted from the first."""
+
+        def read() -> list[dict[str, Any]]:
+            session = self._session(session_id, project_path)
+            rows = [row for row in session.thread.chain if row.is_message]
+            if not include_tools:
+                rows = [row for row in rows if not row.tool_results]
+            joined = session.conversation.messages(rows)
+            start = offset if offset is not None else (max(len(joined) - limit, 0) if limit is not None else 0)
+            return [message_dict(session, view) for view in session.messages(rows, offset=start, limit=limit)]
+
+        return await asyncio.to_thread(read)
+
+    async def get_message(
+        self, session_id: str, message_id: str, project_path: str | None = None
+    ) -> dict[str, Any] | None:
+        """One message by the uuid of any of its lines, wherever in the session it stands."""
+
+        def read() -> dict[str, Any] | None:
+            session = self._session(session_id, project_path)
+            for row in session.transcript.rows:
+                if row.uuid == message_id:
+                    return message_dict(session, session.messages([row])[0])
+            return None
+
+        return await asyncio.to_thread(read)
+
+    async def get_message_ancestry(
+        self, session_id: str, message_id: str, project_path: str | None = None
+    ) -> list[dict[str, Any]]:
+        """User and assistant rows from the first to the named one, along the parents."""
+
+        def read() -> list[dict[str, Any]]:
+            session = self._session(session_id, project_path)
+            rows = session.conversation.tree.ancestors(message_id)
+            if not rows:
+                raise NotFound(f"session {session.id} has no message {message_id}", slug="no-such-message")
+            return [message_dict(session, view) for view in session.messages([row for row in rows if row.is_message])]
+
+        return await asyncio.to_thread(read)
+
+    async def get_message_counts(self, session_id: str, project_path: str | None = None) -> dict[str, int]:
+        """Rows by type, and messages by role in the active thread (`thread.<role>`)."""
+
+        def count() -> dict[str, int]:
+            session = self._session(session_id, project_path)
+            roles = Counter(f"thread.{message.role}" for message in session.conversation.messages())
+            return dict(session.transcript.types) | dict(roles)
+
+        return await asyncio.to_thread(count)
+
+    async def get_session_stats(self, session_id: str, project_path: str | None = None) -> dict[str, Any]:
+        """Numbers of a session: rows, branches, agents, tool calls, tokens (each API response counted once), times."""
+        return await asyncio.to_thread(lambda: session_stats(self._session(session_id, project_path)))
+
+    def _session(self, session_id: str, project_path: str | None) -> Session:
+        session = self.library.session(session_id)
+        if project_path is not None and not _same_project(session, project_path):
+            raise NotFound(
+                f"session {session.id} is not of project {project_path}",
+                hint=f"it is of {session.summary.project}",
+                slug="other-project",
+            )
+        return session
+
+
+def _same_project(session: Session, path: str) -> bool:
+    wanted = os.path.abspath(os.path.expanduser(path))
+    return wanted in (session.summary.project, session.summary.worktree_of, *session.summary.cwds)
+
+
+def _session_dict(item: SessionSummary) -> dict[str, Any]:
+    return {
+        "sessionId": item.session_id,
+        "projectPath": item.project,
+        "title": one_line(item.title),
+        "firstPrompt": item.first_prompt,
+        "messageCount": item.messages,
+        "created": to_iso(item.created),
+        "modified": to_iso(item.file.mtime),
+        "gitBranch": item.git_branch,
+        "version": item.version,
+        "agents": [agent.agent_id for agent in item.file.agents],
+        "path": str(item.file.path),
+        "bytes": item.file.size,
+    }
+
+
+def message_dict(session: Session, view: MessageView) -> dict[str, Any]:
+    """A message with its content as on disk."""
+    values = [session.value(row) for row in view.rows]
+    content: list[Any] = []
+    for value in values:
+        message = value.get("message")
+        body = message.get("content") if isinstance(message, dict) else value.get("content")
+        content.extend(body if isinstance(body, list) else [{"type": "text", "text": body}] if body is not None else [])
+    return {
+        "uuid": view.uuid,
+        "parentUuid": view.rows[0].parent,
+        "role": "assistant" if view.role in ("assistant", "error") else "user",
+        "kind": view.role,
+        "text": view.text,
+        "content": content,
+        "model": view.model,
+        "timestamp": to_iso(view.time),
+        "isSidechain": view.rows[0].sidechain,
+        "status": view.status,
+    }
+
+
+def session_stats(session: Session) -> dict[str, Any]:
+    graph = session.conversation
+    usage = _usage(session, [session.transcript.rows, *(agent.rows for agent in graph.agents if agent.file)])
+    times = [row.time for row in session.transcript.rows if row.time is not None]
+    return {
+        "sessionId": session.id,
+        "rows": len(session.transcript.rows),
+        "messages": sum(1 for row in session.transcript.rows if row.is_message),
+        "threadMessages": len(graph.thread.sent),
+        "branches": len(graph.branches),
+        "compactions": len(graph.compactions),
+        "agents": len(graph.agents),
+        "toolCalls": len(graph.tools.calls),
+        "toolErrors": sum(call.is_error for call in graph.tools.calls),
+        "inputTokens": usage.input_tokens,
+        "outputTokens": usage.output_tokens,
+        "cacheWriteTokens": usage.cache_write_5m + usage.cache_write_1h,
+        "cacheReadTokens": usage.cache_read,
+        "reachableShare": graph.thread.reachable_share,
+        "first": to_iso(min(times, default=None)),
+        "last": to_iso(max(times, default=None)),
+    }
+
+
+def _usage(session: Session, groups: list[list[Row]]) -> Usage:
+    """Tokens of a session: one API response is counted once, however many lines and copies it has."""
+    responses: dict[tuple[str, str | None], Usage] = {}
+    for rows in groups:
+        wanted = [row for row in rows if row.type == "assistant" and row.message_id and row.model != "<synthetic>"]
+        for view in session.messages([row for row in wanted if not row.is_api_error]):
+            if view.usage is None:
+                continue
+            key = (view.rows[0].message_id or "", view.rows[0].request_id)
+            known = responses.get(key)
+            responses[key] = view.usage if known is None else known.maximum(view.usage)
+    total = Usage()
+    for item in responses.values():
+        total = Usage(
+            total.input_tokens + item.input_tokens,
+            total.output_tokens + item.output_tokens,
+            total.cache_write_5m + item.cache_write_5m,
+            total.cache_write_1h + item.cache_write_1h,
+            total.cache_read + item.cache_read,
+            total.web_searches + item.web_searches,
+            total.odd or item.odd,
+        )
+    return total

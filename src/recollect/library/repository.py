@@ -1,0 +1,110 @@
+"""`SessionRepository`: the read-only protocol of repositories of sessions, and ours over a library.
+
+    repository = LibrarySessionRepository(recollect.open())
+    session = await repository.get_session("3f2a...")
+
+Reading happens in a thread, so that an event loop is never blocked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, runtime_checkable
+
+from ..errors import NotFound, Unavailable
+from .library import Library
+from .session import Session
+
+
+@dataclass(frozen=True)
+class SessionFilter:
+    """Which sessions to find. What is None does not restrict."""
+
+    project: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    branch: str | None = None
+    running: bool | None = None
+    title_contains: str | None = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True)
+class SessionEvent:
+    """Something that happened in a watched session."""
+
+    kind: str
+    session_id: str
+    entry: dict[str, Any]
+
+
+@runtime_checkable
+class SessionRepository(Protocol):
+    """What a repository of sessions answers. Nothing in it changes anything."""
+
+    async def get_session(self, session_id: str) -> Session | None: ...
+
+    async def find_sessions(self, filter: SessionFilter | None = None) -> list[Session]: ...
+
+    async def find_by_project(self, project_path: str) -> list[Session]: ...
+
+    async def find_by_group(self, group_id: str) -> list[Session]: ...
+
+    async def query(self, sql: str) -> Any: ...
+
+    def watch_session(self, session_id: str) -> AsyncIterator[SessionEvent]: ...
+
+
+class LibrarySessionRepository:
+    """The repository over Claude homes."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+
+    async def get_session(self, session_id: str) -> Session | None:
+        """The session with this id (or prefix, title, `last`); None where there is none."""
+
+        def find() -> Session | None:
+            try:
+                return self.library.session(session_id)
+            except NotFound as problem:
+                if problem.slug == "ambiguous":
+                    raise
+                return None
+
+        return await asyncio.to_thread(find)
+
+    async def find_sessions(self, filter: SessionFilter | None = None) -> list[Session]:
+        """Sessions that fit, newest first."""
+        wanted = filter or SessionFilter()
+
+        def find() -> list[Session]:
+            found = self.library.sessions(
+                project=wanted.project,
+                since=wanted.since.timestamp() if wanted.since else None,
+                until=wanted.until.timestamp() if wanted.until else None,
+                branch=wanted.branch,
+                running=wanted.running,
+                count=False,
+            )
+            if wanted.title_contains is not None:
+                needle = wanted.title_contains.lower()
+                found = [item for item in found if needle in (item.title or "").lower()]
+            return [Session(item.file, item) for item in found[: wanted.limit]]
+
+        return await asyncio.to_thread(find)
+
+    async def find_by_project(self, project_path: str) -> list[Session]:
+        return await self.find_sessions(SessionFilter(project=project_path))
+
+    async def find_by_group(self, group_id: str) -> list[Session]:
+        raise Unavailable(f"groups are not there yet (asked for {group_id})", slug="no-groups")
+
+    async def query(self, sql: str) -> Any:
+        raise Unavailable("SQL needs the index, which is not there yet", slug="no-index", hint=f"not run: {sql[:80]}")
+
+    def watch_session(self, session_id: str) -> AsyncIterator[SessionEvent]:
+        raise Unavailable(f"watching is not there yet (asked for {session_id})", slug="no-watch")

@@ -1,0 +1,268 @@
+"""One session, opened for reading: its bytes, entries, messages, graph and sub-agents. Nothing is read before it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..errors import NotFound
+from ..format.agent_meta import AgentMeta, parse_agent_meta
+from ..format.blocks import Block, ToolUseBlock, parse_blocks, text_of
+from ..format.decode import Located
+from ..format.entries import decode_loosely
+from ..format.line import HARMLESS, Damage, RawLine
+from ..format.usage import Usage, parse_usage
+from ..graph.agents import Agent
+from ..graph.messages import Message, join_responses
+from ..graph.rows import Row, Transcript
+from ..graph.session import Conversation
+from ..graph.thread import Thread
+from ..store.home import Home
+from ..store.parsed_file import read_if_there
+from ..store.read import EntryBytes, read_transcript, stream_entries, stream_lines
+from ..store.scan import AgentFile, SessionFile
+from ..store.summary import SessionSummary, summarise
+
+
+@dataclass(slots=True)
+class MessageView:
+    """A message with its words: what `show` and `get_session_messages` give."""
+
+    uuid: str | None
+    role: str
+    time: float | None
+    blocks: list[Block]
+    model: str | None
+    status: str
+    rows: list[Row]
+    usage: Usage | None = None
+
+    @property
+    def text(self) -> str:
+        return "\n".join(block.text for block in self.blocks if hasattr(block, "text") and isinstance(block.text, str))
+
+
+class Session:
+    """A session by its main transcript. Cheap to make: files are read when a view needs them."""
+
+    def __init__(self, file: SessionFile, summary: SessionSummary | None = None) -> None:
+        self.file = file
+        self._summary = summary
+
+    def __repr__(self) -> str:
+        return f"Session({self.id!r}, {str(self.file.path)!r})"
+
+    @property
+    def id(self) -> str:
+        return self.file.session_id
+
+    @property
+    def home(self) -> Home:
+        return self.file.home
+
+    @cached_property
+    def summary(self) -> SessionSummary:
+        """Title, project, times: from head and tail of the file."""
+        return self._summary or summarise(self.file)
+
+    # --- bytes and entries -------------------------------------------------------------------------------------------
+
+    def lines(self, agent: str | None = None) -> Iterator[RawLine]:
+        """The lines of the main transcript, or of a sub-agent's file, as bytes."""
+        return stream_lines(self._path(agent), self.home)
+
+    def located(self, agent: str | None = None, damage: list[Damage] | None = None) -> Iterator[Located]:
+        """Entries as they are read, with their places. Memory stays bounded whatever the file's size."""
+        return stream_entries(self._path(agent), self.home, damage)
+
+    def entries(self, agent: str | None = None) -> Iterator[dict[str, Any]]:
+        """Entries as plain data, one after the other. Unknown types and fields are all there."""
+        damage: list[Damage] = []
+        with EntryBytes(self._path(agent), self.home) as source:
+            for item in self.located(agent, damage):
+                yield source.value_at(item.offset, item.length)
+
+    def _path(self, agent: str | None) -> Any:
+        return self.file.path if agent is None else self.agent_file(agent).path
+
+    def agent_file(self, agent: str) -> AgentFile:
+        """A sub-agent's own file, by its id or the start of it."""
+        wanted = agent.removeprefix("agent-")
+        found = [item for item in self.file.agents if item.agent_id == wanted]
+        found = found or [item for item in self.file.agents if item.agent_id.startswith(wanted)]
+        if len(found) == 1:
+            return found[0]
+        names = tuple(item.agent_id for item in (found or self.file.agents))
+        if found:
+            raise NotFound(f"{agent} is the start of several agents", slug="ambiguous", nearest=names)
+        raise NotFound(
+            f"session {self.id} has no agent file {agent}", slug="no-such-agent", nearest=names,
+            hint="`recollect agents SESSION` lists them; agents inside the main file have no file of their own",
+        )  # fmt: skip
+
+    # --- graph -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def transcript(self) -> Transcript:
+        """Rows of the main file."""
+        return read_transcript(self.file.path, self.home)
+
+    @cached_property
+    def agent_transcripts(self) -> dict[str, Transcript]:
+        """Rows of the sub-agents' own files, by agent."""
+        return {
+            item.agent_id: read_transcript(item.path, self.home, file=number)
+            for number, item in enumerate(self.file.agents, 1)
+        }
+
+    @cached_property
+    def conversation(self) -> Conversation:
+        agents: list[Agent] = []
+        for number, item in enumerate(self.file.agents, 1):
+            meta = self.agent_meta(item)
+            agents.append(
+                Agent(
+                    item.agent_id, item.layout, self.agent_transcripts[item.agent_id].rows, number,
+                    meta.tool_use_id if meta else None, meta.parent_agent_id if meta else None,
+                    meta.agent_type if meta else None, meta.description if meta else None, item.workflow,
+                )
+            )  # fmt: skip
+        return Conversation(self.transcript, agents, self._prompt_of)
+
+    def agent_meta(self, item: AgentFile) -> AgentMeta | None:
+        return read_if_there(self.home, item.meta_path, parse_agent_meta) if item.meta_path else None
+
+    @property
+    def thread(self) -> Thread:
+        return self.conversation.thread
+
+    @property
+    def damage(self) -> list[Damage]:
+        """What is wrong in the main file, without the harmless."""
+        return [item for item in self.transcript.damage if item.kind not in HARMLESS]
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes of memory the parsed session takes."""
+        rows = len(self.transcript.rows) + sum(len(item.rows) for item in self.agent_transcripts.values())
+        return 4096 + rows * 700 + len(self.transcript.states) * 150
+
+    # --- words -------------------------------------------------------------------------------------------------------
+
+    def value(self, row: Row) -> dict[str, Any]:
+        """A row's entry as plain data, read back from its file."""
+        path = self.file.path if row.file == 0 else self.file.agents[row.file - 1].path
+        return EntryBytes(path, self.home).value_at(row.offset, row.length)
+
+    def _content(self, row: Row) -> Any:
+        message = self.value(row).get("message")
+        return message.get("content") if isinstance(message, dict) else None
+
+    def _prompt_of(self, row: Row) -> str | None:
+        """The words of a prompt, or the prompt that a call passes on to a sub-agent."""
+        content = self._content(row)
+        for block in parse_blocks(content):
+            if isinstance(block, ToolUseBlock) and isinstance(block.input, dict):
+                prompt = block.input.get("prompt")
+                return prompt if isinstance(prompt, str) else None
+        return text_of(content)
+
+    def rows_for(self, branch: int | None = None, *, everything: bool = False, agent: str | None = None) -> list[Row]:
+        """Rows to show: the thread, all rows, a branch by its number, or a sub-agent's rows."""
+        if agent is not None:
+            return self._agent_rows(agent)
+        if branch:
+            for item in self.conversation.branches:
+                if item.number == branch:
+                    return self.conversation.branch_rows(item)
+            raise NotFound(
+                f"session {self.id} has no branch {branch}", slug="no-such-branch",
+                hint="`recollect tree SESSION` shows the branches",
+            )  # fmt: skip
+        return self.transcript.rows if everything else self.thread.chain
+
+    def _agent_rows(self, agent: str) -> list[Row]:
+        for item in self.conversation.agents:
+            if item.agent_id == agent:
+                return item.rows
+        raise NotFound(
+            f"session {self.id} has no agent {agent}", slug="no-such-agent",
+            nearest=tuple(item.agent_id for item in self.conversation.agents),
+        )  # fmt: skip
+
+    def messages(
+        self, rows: list[Row] | None = None, *, offset: int = 0, limit: int | None = None
+    ) -> list[MessageView]:
+        """A page of messages with their words. Only what is on the page is read back from disk."""
+        joined = join_responses(self.thread.chain if rows is None else rows)
+        page = joined[offset:] if limit is None else joined[offset : offset + limit]
+        return list(self._views(page))
+
+    def stream_messages(self, rows: list[Row] | None = None) -> Iterator[MessageView]:
+        """All messages, one after the other; only one is in memory at a time."""
+        return self._views(join_responses(self.thread.chain if rows is None else rows))
+
+    def _views(self, messages: list[Message]) -> Iterator[MessageView]:
+        sources: dict[int, EntryBytes] = {}
+        placements = self.thread.placements
+        try:
+            for message in messages:
+                blocks: list[Block] = []
+                usage: Usage | None = None
+                for row in message.rows:
+                    value = self._value_from(sources, row)
+                    blocks.extend(_blocks_of(value))
+                    body = value.get("message")
+                    told = parse_usage(body.get("usage")) if isinstance(body, dict) else None
+                    if told is not None:
+                        usage = told if usage is None else usage.maximum(told)
+                first = message.rows[0]
+                status = placements[first.index].status if first.file == 0 else "agent"
+                yield MessageView(
+                    message.uuid, message.role, message.time, blocks, message.model, status, message.rows, usage
+                )
+        finally:
+            for source in sources.values():
+                source.__exit__()
+
+    def _value_from(self, sources: dict[int, EntryBytes], row: Row) -> dict[str, Any]:
+        if row.file not in sources:
+            path = self.file.path if row.file == 0 else self.file.agents[row.file - 1].path
+            sources[row.file] = EntryBytes(path, self.home).__enter__()
+        return sources[row.file].value_at(row.offset, row.length)
+
+    def state(self) -> dict[str, Any]:
+        """The state lines folded: the last one of each type, as plain data without `type` and `sessionId`."""
+        last: dict[str, Any] = {}
+        for line in self.transcript.states:
+            if line.type is not None and line.type in self.transcript.folded:
+                last[line.type] = line
+        with EntryBytes(self.file.path, self.home) as source:
+            folded = {kind: source.value_at(line.offset, line.length) for kind, line in last.items()}
+        return {
+            kind: {key: item for key, item in value.items() if key not in ("type", "sessionId")}
+            for kind, value in folded.items()
+        }
+
+
+def _blocks_of(value: dict[str, Any]) -> list[Block]:
+    """What a row says: its message, or the text of a system row, or the words of an attachment."""
+    message = value.get("message")
+    if isinstance(message, dict):
+        return parse_blocks(message.get("content"))
+    content = value.get("content")
+    if isinstance(content, (str, list)):
+        return parse_blocks(content)
+    attachment = value.get("attachment")
+    if isinstance(attachment, dict):
+        for name in ("content", "prompt", "text", "stdout", "message"):
+            if isinstance(attachment.get(name), (str, list)):
+                return parse_blocks(attachment[name])
+    return []
+
+
+def decode_raw(data: bytes) -> Any:
+    """JSON bytes as plain data, leniently."""
+    return decode_loosely(data)

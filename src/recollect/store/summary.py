@@ -1,0 +1,389 @@
+"""A session at a glance, from the first and last bytes of its file. A store of thousands is listed without reading it.
+
+Head and tail are 64 KiB each, as in the client's own listing; the head grows where the first prompt is longer than that.
+Numbers that need the whole file (`lines`, `messages`) are exact where head and tail cover it, and None otherwise unless
+they are asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from ..errors import RecollectError
+from ..format.blocks import text_of
+from ..format.entries import Entry, decode_loosely
+from ..format.line import BOM, RawLine
+from ..format.project_key import same_project_key
+from ..format.salvage import salvage_line
+from ..format.times import parse_time
+from .paths import open_inside
+from .scan import SessionFile
+
+HEAD: Final = 64 << 10
+TAIL: Final = 64 << 10
+_HEAD_LIMIT: Final = 8 << 20
+"""How far the head may grow in search of the first prompt."""
+
+_decode = msgspec.json.Decoder(Entry).decode
+_REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
+#: What stands in prompts but was not typed as one: wrappers of slash commands, shell mode, reminders, interruptions.
+_NOT_TYPED: Final = re.compile(
+    r"\s*(?:<(?:local-command-[a-z]+|command-[a-z]+|bash-(?:input|stdout|stderr)|system-reminder|task-notification|"
+    r"user-memory-input|ide_[a-z_]+)\b|\[Request interrupted by user|Caveat: The messages below were generated)"
+)
+_COMMAND: Final = re.compile(r"<command-name>\s*(/?[^<]{1,200}?)\s*</command-name>")
+_ROW: Final = re.compile(rb'"type"\s*:\s*"(user|assistant)"')
+#: Titles and the like: found in the tail by these words before any line is decoded.
+_STATE_NEEDLES: Final = (
+    b'"custom-title"', b'"ai-title"', b'"tag"', b'"summary"', b'"relocated"', b'"last-prompt"', b'"agent-name"',
+    b'"worktree-state"', b'"cost-state"', b'"pr-link"', b'"permission-mode"', b'"mode"',
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class SessionSummary:
+    """What a list shows of a session."""
+
+    file: SessionFile
+    project: str | None = None
+    """The working directory: from the lines, `relocated` first, the one that fits the folder's name before others."""
+    cwds: list[str] = field(default_factory=list)
+    first_prompt: str | None = None
+    custom_title: str | None = None
+    ai_title: str | None = None
+    old_summary: str | None = None
+    last_prompt: str | None = None
+    agent_name: str | None = None
+    tag: str | None = None
+    created: float | None = None
+    last_activity: float | None = None
+    git_branch: str | None = None
+    version: str | None = None
+    worktree_of: str | None = None
+    """The repository, where the session ran in a git worktree of it."""
+    lines: int | None = None
+    messages: int | None = None
+    agents: int = 0
+    sidechain_only: bool = False
+    pr_url: str | None = None
+    problem: str | None = None
+    """Why nothing could be read, in words."""
+
+    @property
+    def session_id(self) -> str:
+        return self.file.session_id
+
+    @property
+    def title(self) -> str | None:
+        return self.custom_title or self.ai_title or self.old_summary or one_line(self.first_prompt)
+
+    @property
+    def title_source(self) -> str | None:
+        for name, value in (
+            ("custom", self.custom_title),
+            ("ai", self.ai_title),
+            ("summary", self.old_summary),
+            ("prompt", self.first_prompt),
+        ):
+            if value:
+                return name
+        return None
+
+    @property
+    def is_empty(self) -> bool:
+        return self.file.size == 0
+
+
+def one_line(text: str | None, width: int = 200) -> str | None:
+    if text is None:
+        return None
+    line = " ".join(text.split())
+    return line[: width - 1] + "…" if len(line) > width else line
+
+
+def typed_text(content: Any) -> str | None:
+    """What a person typed, out of a prompt's content; None where it is only what the client wrapped around a command."""
+    text = content if isinstance(content, str) else text_of(content)
+    if not text.strip() or _NOT_TYPED.match(text):
+        return None
+    return text
+
+
+def command_text(content: Any) -> str | None:
+    """The slash command that a wrapped prompt stands for."""
+    text = content if isinstance(content, str) else text_of(content)
+    match = _COMMAND.search(text[:2000])
+    return match[1] if match else None
+
+
+def summarise(file: SessionFile, *, count: bool = False) -> SessionSummary:
+    """Read head and tail of a session (all of it if `count`). Never raises: `problem` says what went wrong."""
+    summary = SessionSummary(file, agents=len(file.agents), problem=file.problem)
+    try:
+        with open_inside(file.home, file.path, buffering=0) as stream:
+            _read(summary, stream, count)
+    except RecollectError as error:
+        summary.problem = error.message
+    except OSError as error:
+        summary.problem = error.strerror or str(error)
+    return summary
+
+
+def _read(summary: SessionSummary, stream: BinaryIO, count: bool) -> None:
+    size = summary.file.size
+    head = stream.read(HEAD)
+    whole = len(head) >= size
+    if whole:
+        tail = head
+    else:
+        # One byte more than the tail, to know whether its first line is complete.
+        start = max(len(head), size - TAIL)
+        tail = os.pread(stream.fileno(), TAIL + 1, start - 1) if hasattr(os, "pread") else _read_at(stream, start - 1)
+        tail = tail[tail.find(b"\n") + 1 :]
+    state = _Head(summary)
+    while not state.scan(head, complete=len(head) >= size) and len(head) < min(size, _HEAD_LIMIT):
+        more = stream.read(min(len(head) * 3, _HEAD_LIMIT - len(head)))
+        if not more:
+            break
+        head += more
+    state.finish()
+    _scan_tail(summary, tail)
+    _decide_project(summary)
+    if len(head) + len(tail) >= size or count:
+        _count(summary, stream, head if len(head) >= size else None)
+
+
+def _read_at(stream: BinaryIO, offset: int) -> bytes:
+    position = stream.tell()
+    stream.seek(offset)
+    data = stream.read(TAIL + 1)
+    stream.seek(position)
+    return data
+
+
+class _Head:
+    """Goes through the first lines until the first prompt is found."""
+
+    def __init__(self, summary: SessionSummary) -> None:
+        self.summary = summary
+        self.position = 0
+        self.number = 0
+        self.command: str | None = None
+        self.sidechain_rows = 0
+        self.main_rows = 0
+
+    def scan(self, data: bytes, *, complete: bool) -> bool:
+        """Continue with the lines of `data` that were not seen yet; True when nothing more is needed."""
+        while True:
+            end = data.find(b"\n", self.position)
+            if end < 0:
+                if not complete or self.position >= len(data):
+                    return self._done() or complete
+                end = len(data)
+            line = data[self.position : end]
+            self.position = end + 1
+            self.number += 1
+            entry = _entry(line, self.number)
+            if entry is not None:
+                self._note(entry)
+            if self._done():
+                return True
+            if self.position >= len(data):
+                return self._done() or complete
+
+    def _done(self) -> bool:
+        return self.summary.first_prompt is not None and bool(self.summary.cwds)
+
+    def _note(self, entry: Entry) -> None:
+        summary = self.summary
+        if entry.type in ("user", "assistant", "system", "attachment", "progress"):
+            if entry.isSidechain:
+                self.sidechain_rows += 1
+            else:
+                self.main_rows += 1
+            if summary.created is None:
+                summary.created = parse_time(entry.timestamp)
+            if entry.cwd and entry.cwd not in summary.cwds:
+                summary.cwds.append(entry.cwd)
+            summary.version = summary.version or entry.version
+            summary.git_branch = summary.git_branch or entry.gitBranch
+        if entry.type == "user" and not entry.isSidechain and summary.first_prompt is None:
+            self._note_prompt(entry)
+        elif entry.type == "summary" and entry.summary:
+            summary.old_summary = entry.summary
+        elif entry.type == "custom-title" and entry.customTitle:
+            summary.custom_title = entry.customTitle
+        elif entry.type == "ai-title" and entry.aiTitle:
+            summary.ai_title = entry.aiTitle
+        elif entry.type == "queue-operation" and summary.created is None:
+            summary.created = parse_time(entry.timestamp)
+
+    def _note_prompt(self, entry: Entry) -> None:
+        if entry.isMeta or entry.isCompactSummary or entry.toolUseResult:
+            return
+        message = decode_loosely(entry.message)
+        content = message.get("content") if isinstance(message, dict) else None
+        if content is None or (isinstance(content, list) and _has_result(content)):
+            return
+        text = typed_text(content)
+        if text is not None:
+            self.summary.first_prompt = text
+        elif self.command is None:
+            self.command = command_text(content)
+
+    def finish(self) -> None:
+        if self.summary.first_prompt is None and self.command is not None:
+            self.summary.first_prompt = self.command
+        self.summary.sidechain_only = self.sidechain_rows > 0 and self.main_rows == 0
+
+
+def _has_result(content: list[Any]) -> bool:
+    return any(isinstance(block, dict) and block.get("type") == "tool_result" for block in content)
+
+
+def _entry(line: bytes, number: int) -> Entry | None:
+    if number == 1 and line.startswith(BOM):
+        line = line[3:]
+    if not line.strip():
+        return None
+    try:
+        return _decode(line)
+    except _REFUSED:
+        found = salvage_line(RawLine(line, 0, max(number, 2))).found
+        return found[0].entry if found else None
+
+
+def _scan_tail(summary: SessionSummary, tail: bytes) -> None:
+    """From the end upwards: the newest titles and states, and the time, branch and version of the last row."""
+    seen: set[str] = set()
+    need_row = True
+    position = len(tail)
+    while position > 0:
+        start = tail.rfind(b"\n", 0, position - 1 if tail[position - 1 : position] == b"\n" else position) + 1
+        line = tail[start:position]
+        position = start
+        wanted = need_row or any(needle in line[:4096] or needle in line[-256:] for needle in _STATE_NEEDLES)
+        if not wanted or not line.strip():
+            continue
+        entry = _entry(line, 2)
+        if entry is None:
+            continue
+        if entry.type in ("user", "assistant", "system", "attachment"):
+            if need_row:
+                moment = parse_time(entry.timestamp)
+                if moment is not None:
+                    summary.last_activity = moment
+                    summary.git_branch = entry.gitBranch or summary.git_branch
+                    summary.version = entry.version or summary.version
+                    if entry.cwd and entry.cwd not in summary.cwds:
+                        summary.cwds.append(entry.cwd)
+                    need_row = False
+        elif entry.type is not None and entry.type not in seen and _note_state(summary, entry, line):
+            seen.add(entry.type)
+    if summary.last_activity is None:
+        summary.last_activity = summary.created
+
+
+def _note_state(summary: SessionSummary, entry: Entry, line: bytes) -> bool:
+    kind = entry.type
+    if kind == "custom-title":
+        summary.custom_title = entry.customTitle or None
+    elif kind == "ai-title":
+        summary.ai_title = entry.aiTitle or None
+    elif kind == "tag":
+        summary.tag = entry.tag or None
+    elif kind == "summary":
+        summary.old_summary = entry.summary or summary.old_summary
+    elif kind == "last-prompt":
+        if not entry.lastPrompt:
+            return False
+        summary.last_prompt = entry.lastPrompt
+    elif kind == "relocated":
+        if entry.relocatedCwd:
+            summary.project = entry.relocatedCwd
+    elif kind in ("worktree-state", "pr-link", "agent-name"):
+        _note_rare_state(summary, kind, decode_loosely(line))
+    return True
+
+
+def _note_rare_state(summary: SessionSummary, kind: str, value: Any) -> None:
+    if not isinstance(value, dict):
+        return
+    if kind == "worktree-state":
+        worktree = value.get("worktreeSession")
+        original = worktree.get("originalCwd") if isinstance(worktree, dict) else None
+        summary.worktree_of = original if isinstance(original, str) else None
+    elif kind == "pr-link":
+        url = value.get("prUrl")
+        summary.pr_url = url if isinstance(url, str) else None
+    else:
+        name = value.get("agentName")
+        summary.agent_name = name if isinstance(name, str) else None
+
+
+def _decide_project(summary: SessionSummary) -> None:
+    if summary.project is None:
+        fitting = (cwd for cwd in summary.cwds if same_project_key(summary.file.folder, cwd))
+        summary.project = next(fitting, summary.cwds[0] if summary.cwds else None)
+    if summary.worktree_of is None or summary.worktree_of == summary.project:
+        summary.worktree_of = repository_of(summary.project)
+
+
+def repository_of(path: str | None) -> str | None:
+    """The repository of a worktree that the client made (``<repo>/.claude/worktrees/<name>``); None for other paths."""
+    if path is None:
+        return None
+    for mark in ("/.claude/worktrees/", "\\.claude\\worktrees\\"):
+        before, found, _ = path.partition(mark)
+        if found and before:
+            return before
+    return None
+
+
+def _count(summary: SessionSummary, stream: BinaryIO, whole: bytes | None) -> None:
+    """Exact numbers of lines and of user and assistant rows, by going through all of the file."""
+    from ..format.decode import parse_lines
+    from ..format.line import read_lines
+
+    if whole is not None:
+        summary.lines = whole.count(b"\n") + (1 if whole and not whole.endswith(b"\n") else 0)
+        if not _ROW.search(whole):
+            summary.messages = 0
+            return
+    stream.seek(0)
+    lines = messages = 0
+    agents: set[str] = set()
+    roots = 0
+    counted = _LineCounter()
+    reader = os.fdopen(os.dup(stream.fileno()), "rb", buffering=1 << 20)
+    with reader:
+        for located in parse_lines(counted.through(read_lines(reader)), []):
+            entry = located.entry
+            if entry.type in ("user", "assistant"):
+                messages += 1
+            if entry.isSidechain:
+                if entry.agentId:
+                    agents.add(entry.agentId)
+                elif entry.parentUuid is None:
+                    roots += 1
+    lines = counted.lines
+    summary.lines, summary.messages = lines, messages
+    if not summary.sidechain_only:
+        known = {agent.agent_id for agent in summary.file.agents}
+        summary.agents = len(known | agents) + (roots if not agents else 0)
+
+
+class _LineCounter:
+    def __init__(self) -> None:
+        self.lines = 0
+
+    def through(self, lines: Any) -> Any:
+        for line in lines:
+            if not line.more:
+                self.lines += 1
+            yield line

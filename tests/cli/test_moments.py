@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from recollect.cli.moments import iso, local, parse_moment
+
+NOW = datetime(2026, 3, 2, 15, 30, tzinfo=timezone(timedelta(hours=2)))
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "expected"),
+    [
+        ("today", False, datetime(2026, 3, 1, 22, tzinfo=UTC)),
+        ("today", True, datetime(2026, 3, 2, 22, tzinfo=UTC)),
+        ("yesterday", False, datetime(2026, 2, 28, 22, tzinfo=UTC)),
+        ("12h", False, datetime(2026, 3, 2, 1, 30, tzinfo=UTC)),
+        ("2d", True, datetime(2026, 2, 28, 13, 30, tzinfo=UTC)),
+        ("1w", False, datetime(2026, 2, 23, 13, 30, tzinfo=UTC)),
+        ("2026-03-02T10:00:00Z", True, datetime(2026, 3, 2, 10, tzinfo=UTC)),
+        ("999999w", False, None),
+        ("soon", False, None),
+        ("", False, None),
+    ],
+)
+def test_moments(text: str, end: bool, expected: datetime | None) -> None:
+    assert parse_moment(text, end=end, now=NOW) == expected
+
+
+def test_a_day_ends_a_day_later() -> None:
+    start, end = parse_moment("2026-03-02"), parse_moment("2026-03-02", end=True)
+    assert start is not None
+    assert end is not None
+    assert end - start == timedelta(days=1)
+
+
+def test_shown() -> None:
+    assert iso(datetime(2026, 3, 2, 9, 0, 0, 123_456, tzinfo=UTC)) == "2026-03-02T09:00:00.123Z"
+    assert iso(None) is None
+    assert len(local("2026-03-02T09:00:00.123Z")) == len("2026-03-02 09:00")
+    assert local("never") == "never"

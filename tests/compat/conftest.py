@@ -1,0 +1,78 @@
+"""The real client's answers, gathered once for a run of the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.compat import clients, stores
+from tests.compat.agreement import Transcript, read_transcript
+from tests.compat.ask import Answer, Question, ask_many
+from tests.compat.capture import capture
+from tests.compat.crafted import write_case
+
+
+@dataclass(frozen=True)
+class Told:
+    """A session, what its rows say, and what the client sends when it resumes it."""
+
+    question: Question
+    transcript: Transcript
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class Store:
+    """A config dir that the real client filled."""
+
+    config: Path
+    scenes: dict[str, str]
+    """Scene to session id."""
+    told: dict[str, Told]
+    """By session id."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def fetched() -> None:
+    for version in (clients.NEWEST, *clients.OLDER):
+        try:
+            clients.command(version)
+        except clients.ClientUnavailable as problem:
+            pytest.skip(f"the real client is not to be had: {problem}")
+
+
+@pytest.fixture(scope="session")
+def crafted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told]:
+    """The crafted sessions that the selected tests ask for, by name."""
+    folder = tmp_path_factory.mktemp("crafted")
+    asked = [getattr(item, "callspec", None) for item in request.session.items]
+    names = sorted({spec.params["crafted_name"] for spec in asked if spec and "crafted_name" in spec.params})
+    written = [write_case(name, folder / name) for name in names]
+    answers = ask_many([question for _, question in written])
+    return {
+        case.name: Told(question, case.transcript(), answer)
+        for (case, question), answer in zip(written, answers, strict=True)
+    }
+
+
+@pytest.fixture(scope="session")
+def captured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Store]:
+    """The store that a version of the client filled; made when first asked for."""
+    made: dict[str, Store] = {}
+
+    def store(version: str) -> Store:
+        if version not in made:
+            out = tmp_path_factory.mktemp("captured")
+            index = capture(out, version, "all" if version == clients.NEWEST else "core")
+            questions = stores.questions(out / "config")
+            answers = ask_many(questions)
+            told = {
+                question.session: Told(question, read_transcript(stores.transcript_of(question)), answer)
+                for question, answer in zip(questions, answers, strict=True)
+            }
+            made[version] = Store(out / "config", {row["name"]: row["session"] for row in index}, told)
+        return made[version]
+
+    return store

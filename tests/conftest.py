@@ -1,0 +1,31 @@
+"""Every test runs in a home of its own: nothing outside its temporary folder is read or written by default."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=150)
+settings.register_profile(
+    "thorough", deadline=None, max_examples=5_000, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """HOME and every folder that Recollect or the client would take from the environment lie in `tmp_path`."""
+    home = tmp_path / "own-home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    for name in list(os.environ):
+        if name.startswith(("CLAUDE", "RECOLLECT_", "XDG_")) and name != "RECOLLECT_CORPUS":
+            monkeypatch.delenv(name)
+    for kind in ("CONFIG", "DATA", "CACHE", "STATE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(home / "xdg" / kind.lower()))
+        monkeypatch.setenv(f"RECOLLECT_{kind}_DIR", str(home / "recollect" / kind.lower()))
+    return home
