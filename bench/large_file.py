@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bench.measure import RECOLLECT, Contestant, function, interleave
-from bench.million_chain import SESSION_ID
+from bench.shapes import SESSION_ID
 from bench.stores import cached_folder, generated_home
 from bench.table import Goal, Row
 

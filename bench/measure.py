@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,10 @@ class BenchFailed(Exception):
     """A contestant did not do its work; a figure for it would be a lie."""
 
 
+class TookTooLong(BenchFailed):
+    """A contestant was stopped after its time."""
+
+
 @dataclass(frozen=True)
 class Contestant:
     """One way to do the measured work."""
@@ -40,6 +45,7 @@ class Contestant:
     environment: Mapping[str, str] = field(default_factory=dict)
     # The child reports the cost of its work alone (see `bench.child`).
     reports_itself: bool = False
+    timeout: float = 900
 
 
 @dataclass(frozen=True)
@@ -82,11 +88,12 @@ def function(
     *arguments: object,
     repeat: int = 1,
     environment: Mapping[str, str] | None = None,
+    timeout: float = 900,
 ) -> Contestant:
     """A contestant that calls `prepare(*arguments)` unmeasured, then what it returned, `repeat` times, measured."""
     target = f"{prepare.__module__}:{prepare.__name__}"
     command = (sys.executable, "-m", "bench.child", target, str(repeat), *map(str, arguments))
-    return Contestant(name, command, environment or {}, reports_itself=True)
+    return Contestant(name, command, environment or {}, reports_itself=True, timeout=timeout)
 
 
 def interleave(contestants: Sequence[Contestant], rounds: int) -> list[Series]:
@@ -113,8 +120,14 @@ def run(contestant: Contestant) -> Run:
             stdout=subprocess.DEVNULL,
             stderr=complaints,
         )
+        stopper = threading.Timer(contestant.timeout, child.kill)
+        stopper.start()
         _, status, usage = os.wait4(child.pid, 0)
+        in_time = stopper.is_alive()
+        stopper.cancel()
         child.returncode = os.waitstatus_to_exitcode(status)
+        if not in_time and child.returncode < 0:
+            raise TookTooLong(f"{contestant.name} was stopped after {contestant.timeout:g} s")
         if child.returncode != 0:
             complaints.seek(0)
             tail = complaints.read().decode(errors="replace")[-2000:]

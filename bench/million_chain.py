@@ -1,91 +1,59 @@
-"""One million entries, each the child of the one before: the graph must be iterative and linear."""
+"""One million entries, each the child of the one before; and that no shape of conversation costs more than linear time."""
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Generator, Iterator
 
-from bench.generator.content import encode, iso
-from bench.measure import Series, function, interleave
+from bench.measure import Series, TookTooLong, function, interleave
 from bench.read_session import build_graph, decode_with_msgspec
-from bench.stores import cached_folder
+from bench.shapes import SESSION_ID, SHAPES, shape_home, transcript_path
 from bench.table import Goal, Row
 
-ABILITY = "one long chain"
+CHAIN = "one long chain"
+LINEAR = "linear in any shape"
 GOAL_SECONDS = 10.0
 MILLION = 1_000_000
-SESSION_ID = str(uuid.UUID(int=1, version=4))
-_CWD = "/home/dev/work/chain"
-_START = 1_767_225_600.0
+# Four times the rows: 4 when linear, 16 when quadratic. The goal leaves room for caches that get too small.
+SHORT, LONG, GOAL_GROWTH = 10_000, 40_000, 6.0
+PATIENCE_SECONDS = 120
 
 
 def rows(quick: bool) -> Iterator[Row]:
-    tenth, tenth_row = _measure(MILLION // 10, rounds=3)
-    yield tenth_row
-    if quick:
-        return
-    whole, whole_row = _measure(MILLION, rounds=3, limit=GOAL_SECONDS)
-    yield whole_row
-    growth = whole.cpu_seconds / tenth.cpu_seconds
-    yield Row(ABILITY, f"{MILLION:,} entries", None, None, f"{MILLION // 10:,} entries (linear: 10)", growth)
+    tenth = yield from _chain(MILLION // 10)
+    if not quick:
+        whole = yield from _chain(MILLION)
+        growth = whole.cpu_seconds / tenth.cpu_seconds
+        yield Row(CHAIN, f"{MILLION:,} entries", None, None, f"{MILLION // 10:,} entries (linear: 10)", growth)
+    for name in SHAPES:
+        yield _growth(name, rounds=1 if quick else 3)
 
 
-def _measure(count: int, rounds: int, limit: float | None = None) -> tuple[Series, Row]:
-    home = chain_home(count)
-    path = home / "projects" / "-home-dev-work-chain" / f"{SESSION_ID}.jsonl"
+def _chain(count: int) -> Generator[Row, None, Series]:
+    home = shape_home("chain", count)
     floor, graph = interleave(
         [
-            function("msgspec", decode_with_msgspec, path),
-            function("recollect", build_graph, home, SESSION_ID),
+            function("msgspec", decode_with_msgspec, transcript_path(home)),
+            function("graph", build_graph, home, SESSION_ID),
         ],
-        rounds,
+        rounds=3,
     )
-    goal = Goal(f"<= {limit:g} s", limit, graph.cpu_seconds) if limit else None
-    case = f"{count:,} entries, full graph"
-    ratio = graph.ratio_to(floor)
-    return graph, Row(ABILITY, case, graph.cpu_seconds, graph.peak_mb, "msgspec, every line", ratio, goal)
+    goal = Goal(f"<= {GOAL_SECONDS:g} s", GOAL_SECONDS, graph.cpu_seconds) if count == MILLION else None
+    against, ratio = "msgspec, every line", graph.ratio_to(floor)
+    yield Row(CHAIN, f"{count:,} entries, full graph", graph.cpu_seconds, graph.peak_mb, against, ratio, goal)
+    return graph
 
 
-def chain_home(count: int) -> Path:
-    return cached_folder(f"chain-{count}", lambda home: _write_chain(home, count), [Path(__file__)], str(count))
-
-
-def _write_chain(home: Path, count: int) -> None:
-    folder = home / "projects" / "-home-dev-work-chain"
-    folder.mkdir(parents=True)
-    with open(folder / f"{SESSION_ID}.jsonl", "wb") as file:
-        parent: str | None = None
-        for number in range(count):
-            own = str(uuid.UUID(int=number + 2, version=4))
-            role = "assistant" if number % 2 else "user"
-            file.write(encode(_entry(number, role, own, parent)) + b"\n")
-            parent = own
-
-
-def _entry(number: int, role: str, own: str, parent: str | None) -> dict[str, object]:
-    text = f"Line {number} of a very long conversation."
-    message: dict[str, object] = {"role": role, "content": text}
-    if role == "assistant":
-        message = {
-            "id": f"msg_{number:024d}",
-            "type": "message",
-            "role": role,
-            "model": "claude-haiku-4-5-20251001",
-            "content": [{"type": "text", "text": text}],
-            "stop_reason": "end_turn",
-            "usage": {"input_tokens": 3, "output_tokens": 12},
-        }
-    return {
-        "parentUuid": parent,
-        "isSidechain": False,
-        "userType": "external",
-        "cwd": _CWD,
-        "sessionId": SESSION_ID,
-        "version": "2.1.44",
-        "gitBranch": "main",
-        "type": role,
-        "message": message,
-        "uuid": own,
-        "timestamp": iso(_START + number),
-    }
+def _growth(name: str, rounds: int) -> Row:
+    case = f"{name.replace('_', ' ')}, {LONG:,} rows"
+    against = f"{SHORT:,} rows (linear: {LONG // SHORT})"
+    contestants = [
+        function(str(count), build_graph, shape_home(name, count), SESSION_ID, timeout=PATIENCE_SECONDS)
+        for count in (SHORT, LONG)
+    ]
+    try:
+        short, long = interleave(contestants, rounds)
+    except TookTooLong:
+        return Row(LINEAR, f"{case}: more than {PATIENCE_SECONDS} s", goal=Goal(f"<= {GOAL_GROWTH:g}", 0, 1))
+    growth = long.ratio_to(short)
+    goal = Goal(f"<= {GOAL_GROWTH:g}", GOAL_GROWTH, growth)
+    return Row(LINEAR, case, long.cpu_seconds, long.peak_mb, against, growth, goal)

@@ -16,10 +16,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 @pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """HOME and every folder that Recollect or the client would take from the environment lie in `tmp_path`."""
-    home = tmp_path / "own-home"
-    home.mkdir()
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """HOME and every folder that Recollect or the client would take from the environment lie in a folder of their own."""
+    home = tmp_path_factory.mktemp("own-home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))
     for name in list(os.environ):

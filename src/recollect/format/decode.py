@@ -26,10 +26,14 @@ class Located(NamedTuple):
 
 def parse_lines(lines: Iterable[RawLine], damage: list[Damage]) -> Iterator[Located]:
     """All entries of some lines in file order. What is wrong is appended to `damage`; nothing raises."""
+    start = 0
     for line in lines:
         data = line.data
-        if line.more:
-            yield from _oversize(line, damage)
+        if line.more or line.part:
+            start = line.offset if line.part == 0 else start
+            if not line.more:
+                length = line.offset + len(data.rstrip(b"\r\n")) - start
+                damage.append(Damage("oversize", line.number, start, length, "longer than can be held in memory"))
             continue
         try:
             entry = decode_entry(data)
@@ -40,7 +44,7 @@ def parse_lines(lines: Iterable[RawLine], damage: list[Damage]) -> Iterator[Loca
             try:
                 data.decode()
             except UnicodeDecodeError:
-                damage.append(Damage("encoding", line.number, line.offset, len(data), "invalid UTF-8"))
+                damage.append(Damage("encoding", line.number, line.offset, len(data.rstrip(b"\r\n")), "invalid UTF-8"))
         length = len(data)
         if data[-1] == 0x0A:
             length -= 1
@@ -73,10 +77,3 @@ def _refused(line: RawLine, damage: list[Damage]) -> Iterator[Located]:
     damage.extend(saved.damage)
     for found in saved.found:
         yield Located(found.entry, line.number, line.offset + found.start, found.end - found.start, found.client_reads)
-
-
-def _oversize(line: RawLine, damage: list[Damage]) -> Iterator[Located]:
-    """The first piece of a line that is too long to hold names the damage; the other pieces say nothing more."""
-    if not any(item.kind == "oversize" and item.line == line.number for item in damage[-1:]):
-        damage.append(Damage("oversize", line.number, line.offset, len(line.data), "longer than can be held in memory"))
-    return iter(())

@@ -134,6 +134,22 @@ def decode_loosely(raw: bytes | Raw) -> Any:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError):
         pass
     try:
-        return json.loads(data.decode("utf-8", "replace"), strict=False)
+        return loads_leniently(data.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
+
+
+def loads_leniently(text: str, *, strict: bool = False, constants: list[str] | None = None) -> Any:
+    """JSON by the standard library: NaN, Infinity and numbers of any length are read. `constants` gets the NaNs met."""
+
+    def constant(name: str) -> float:
+        if constants is not None:
+            constants.append(name)
+        return float(name.replace("Infinity", "inf"))
+
+    def whole(digits: str) -> int | float:
+        return (
+            int(digits) if len(digits) < 4000 else float(digits)
+        )  # Python refuses longer ones; to the client it is a float
+
+    return json.loads(text, strict=strict, parse_constant=constant, parse_int=whole)

@@ -25,8 +25,10 @@ class RawLine:
     data: bytes
     offset: int
     number: int
+    part: int = 0
+    """Which piece of a line above `HELD_LIMIT` this is; 0 for the first, and for every other line."""
     more: bool = False
-    """True on every piece but the last of a line above `HELD_LIMIT`."""
+    """True on every piece but the last of such a line."""
 
     @property
     def ending(self) -> bytes:
@@ -106,9 +108,11 @@ def _line_length(stream: BinaryIO, seen: int) -> int:
 
 def _pieces(stream: BinaryIO, offset: int, length: int, number: int) -> Iterator[RawLine]:
     end = offset + length
+    part = 0
     while offset < end:
         data = stream.read(min(PIECE, end - offset))
         if not data:  # the file was cut while we read it
             return
-        yield RawLine(data, offset, number, more=offset + len(data) < end)
+        yield RawLine(data, offset, number, part, more=offset + len(data) < end)
         offset += len(data)
+        part += 1

@@ -6,12 +6,11 @@ when one was torn off and the next one begun in the middle of it. What cannot be
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from .entries import Entry, entry_from_fields
+from .entries import Entry, entry_from_fields, loads_leniently
 from .line import Damage, RawLine
 
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,]|[^"{}\[\]:,\s]++|\s++|"', re.DOTALL)
@@ -21,10 +20,10 @@ _ENTRY_START: Final = re.compile(
     rb'\{\s*"(?:parentUuid|type|uuid|sessionId|leafUuid|messageId|isSidechain|logicalParentUuid|summary|timestamp)"\s*:'
 )
 _ENTRY_MARKS: Final = (b"uuid", b"sessionId", b"parentUuid", b"leafUuid", b"messageId", b"summary", b"timestamp")
-_LONE_SURROGATE: Final = re.compile(
-    rb"(?<!\\)(?:\\\\)*\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|[c-fC-F][0-9a-fA-F]{2})"
-)
-_HIGH_BEFORE_LOW: Final = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_ESCAPE: Final = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+_NOT_SPACE: Final = re.compile(rb"\S")
+_PATIENCE: Final = 16
+"""How many times its own length a torn line is gone through in search of entries that begin inside it."""
 
 
 @dataclass(slots=True)
@@ -47,23 +46,33 @@ def has_lone_surrogate(body: bytes) -> bool:
     """Whether an escape in the text stands for half of a surrogate pair."""
     if b"\\ud" not in body and b"\\uD" not in body:
         return False
-    return _LONE_SURROGATE.search(_HIGH_BEFORE_LOW.sub(b"", body)) is not None
+    high_ends = -1
+    for escape in _ESCAPE.finditer(body):
+        code = int(escape[1], 16) if escape[1] else 0
+        if 0xDC00 <= code <= 0xDFFF:
+            if high_ends != escape.start():
+                return True
+            high_ends = -1
+        elif high_ends >= 0:
+            return True
+        elif 0xD800 <= code <= 0xDBFF:
+            high_ends = escape.end()
+    return high_ends >= 0
 
 
 def salvage_line(line: RawLine) -> Salvage:
-    """Everything readable on a line that is not one plain object."""
+    """Everything readable on a line that is not one plain object. A byte order mark was taken off before."""
     result = Salvage()
-    body = line.body
-    lead = len(line.data) - len(line.data.lstrip(b"\xef\xbb\xbf")) if line.number == 1 else 0
+    body = line.data.rstrip(b"\r\n")
     if not body.strip():
         return result
 
     def note(kind: str, start: int, end: int, detail: str = "") -> None:
-        result.damage.append(Damage(kind, line.number, line.offset + lead + start, end - start, detail))
+        result.damage.append(Damage(kind, line.number, line.offset + start, end - start, detail))
 
     clean = _plain_value(body)
     if clean is not None:
-        _take_whole(result, body, lead, clean, note)
+        _take_whole(result, body, clean, note)
         return result
     position = 0
     pieces: list[tuple[int, int]] = []
@@ -75,7 +84,7 @@ def salvage_line(line: RawLine) -> Salvage:
     for start, end in pieces:
         if body[start:end].strip():
             # The client reads the first value on a line; NULs before it hide it, NULs behind it do not matter.
-            _scan(result, body, start, end, lead, note, client_reads_first=start == 0)
+            _scan(result, body, start, end, note, client_reads_first=start == 0)
     if not body.isascii() and not _is_utf8(body):
         note("encoding", 0, len(body), "invalid UTF-8")
     return result
@@ -97,14 +106,14 @@ def _plain_value(body: bytes) -> _Plain | None:
     text = body.decode("utf-8", "replace")
     constants: list[str] = []
     try:
-        value = json.loads(text, parse_constant=_Constants(constants))
+        value = loads_leniently(text, strict=True, constants=constants)
     except RecursionError:
-        return _Plain({}, [*kinds, "too-deep"], client_reads=True) if _is_balanced(body) else None
+        return _too_deep(body, kinds)
     except ValueError:
         try:
-            value = json.loads(text, strict=False, parse_constant=_Constants(constants))
+            value = loads_leniently(text, constants=constants)
         except RecursionError:
-            return _Plain({}, [*kinds, "too-deep"], client_reads=True) if _is_balanced(body) else None
+            return _too_deep(body, kinds)
         except ValueError:
             return None
         kinds.append("nul" if b"\x00" in body else "control-character")
@@ -119,26 +128,43 @@ def _plain_value(body: bytes) -> _Plain | None:
     return _Plain(value, kinds, client_reads)
 
 
-class _Constants:
-    """Receives NaN, Infinity and -Infinity, which standard JSON does not have."""
+def _too_deep(body: bytes, kinds: list[str]) -> _Plain | None:
+    """A value nested too deeply for any decoder; its brackets say whether it is complete."""
+    stripped = body.strip()
+    end = _value_end(stripped)
+    if end != len(stripped):
+        return None
+    if stripped[:1] == b"{":
+        return _Plain({}, [*kinds, "too-deep"], client_reads=True)
+    return _Plain([], [*kinds, "too-deep", "not-object"], client_reads=True)
 
-    def __init__(self, seen: list[str]) -> None:
-        self.seen = seen
 
-    def __call__(self, name: str) -> float:
-        self.seen.append(name)
-        return float(name.replace("Infinity", "inf"))
+def _value_end(data: bytes) -> int:
+    """Where the brackets that open a value are all closed again; -1 where they are not."""
+    depth = position = 0
+    while True:
+        token = _TOKEN.match(data, position)
+        if token is None:
+            return -1
+        first = data[position]
+        position = token.end()
+        if first in b"{[":
+            depth += 1
+        elif first in b"}]":
+            depth -= 1
+            if depth == 0:
+                return position
+        elif first == 0x22 and token.end() - token.start() < 2:
+            return -1
 
 
-def _take_whole(result: Salvage, body: bytes, lead: int, plain: _Plain, note: Any) -> None:
+def _take_whole(result: Salvage, body: bytes, plain: _Plain, note: Any) -> None:
     for kind in plain.kinds:
         note(kind, 0, len(body), _DETAIL.get(kind, ""))
     if isinstance(plain.value, dict):
         start = body.index(b"{")
         skimmed = skim_object(body, start)
-        result.found.append(
-            Found(entry_from_fields(skimmed.fields), lead + start, lead + skimmed.end, plain.client_reads)
-        )
+        result.found.append(Found(entry_from_fields(skimmed.fields), start, skimmed.end, plain.client_reads))
 
 
 _DETAIL: Final = {
@@ -152,13 +178,13 @@ _DETAIL: Final = {
 }
 
 
-def _scan(
-    result: Salvage, body: bytes, start: int, end: int, lead: int, note: Any, *, client_reads_first: bool
-) -> None:
+def _scan(result: Salvage, body: bytes, start: int, end: int, note: Any, *, client_reads_first: bool) -> None:
     """All complete objects in body[start:end], which does not parse as one value."""
-    position = start
+    first_place = _NOT_SPACE.search(body, start, end)
+    position = start = first_place.start() if first_place is not None else end
     count = len(result.found)
     readable_first = client_reads_first
+    patience = _PATIENCE * (end - start) + 4096
     while position < end:
         if body[position : position + 1].isspace():
             position += 1
@@ -167,27 +193,27 @@ def _scan(
         if stop is not None:
             skimmed = skim_object(body, position)
             first = readable_first and position == start
-            result.found.append(Found(entry_from_fields(skimmed.fields), lead + position, lead + stop, first))
+            result.found.append(Found(entry_from_fields(skimmed.fields), position, stop, first))
             position = stop
             continue
-        following = _next_entry(body, position + 1, end)
+        following, patience = _next_entry(body, position + 1, end, patience)
         until = end if following is None else following
         is_object = body[position : position + 1] == b"{"
         note("torn" if is_object else "not-json", position, until, _torn_detail(body[position:until]))
         readable_first = False
         position = until
-    if len(result.found) - count > 1 or (len(result.found) - count == 1 and result.found[-1].start > lead + start):
+    if len(result.found) - count > 1 or (len(result.found) - count == 1 and result.found[-1].start > start):
         note("glued", start, end, f"{len(result.found) - count} objects on one line")
 
 
 def _object_end(body: bytes, start: int, end: int) -> int | None:
     """Where the object that begins at `start` is complete; None if it is not, or is no valid JSON."""
-    skimmed = skim_object(body[:end] if end < len(body) else body, start)
+    skimmed = skim_object(body, start, end)
     if not skimmed.complete:
         return None
     piece = body[start : skimmed.end].decode("utf-8", "replace")
     try:
-        json.loads(piece, strict=False)
+        loads_leniently(piece)
     except RecursionError:
         return skimmed.end
     except ValueError:
@@ -195,19 +221,27 @@ def _object_end(body: bytes, start: int, end: int) -> int | None:
     return skimmed.end
 
 
-def _next_entry(body: bytes, start: int, end: int) -> int | None:
-    """Where, inside a torn object, the next entry begins that is complete up to the end or to yet another entry."""
+def _next_entry(body: bytes, start: int, end: int, patience: int) -> tuple[int | None, int]:
+    """Where, inside a torn object, the next entry begins that is complete up to the end or to yet another entry.
+
+    Looking from every possible start would take quadratic time: `patience` bounds the bytes gone through.
+    """
     for match in _ENTRY_START.finditer(body, start, end):
-        stop = _object_end(body, match.start(), end)
-        if stop is None:
+        if patience < 0:
+            return None, patience
+        skimmed = skim_object(body, match.start(), end)
+        patience -= skimmed.end - match.start()
+        if not skimmed.complete:
             continue
-        rest = body[stop:end].strip()
-        if rest and not rest.startswith(b"{"):
+        following = _NOT_SPACE.search(body, skimmed.end, end)
+        if following is not None and following.group() != b"{":
             continue  # an inner object of the torn one: more of that follows
-        fields = skim_object(body, match.start()).fields
-        if "type" in fields and any(mark.decode() in fields for mark in _ENTRY_MARKS):
-            return match.start()
-    return None
+        fields = skimmed.fields
+        if "type" not in fields or not any(mark.decode() in fields for mark in _ENTRY_MARKS):
+            continue
+        if _object_end(body, match.start(), end) is not None:
+            return match.start(), patience
+    return None, patience
 
 
 def _torn_detail(piece: bytes) -> str:
@@ -226,7 +260,7 @@ class Skimmed:
     complete: bool
 
 
-def skim_object(data: bytes, start: int) -> Skimmed:
+def skim_object(data: bytes, start: int, end: int | None = None) -> Skimmed:
     """The top-level fields of the object at `start`. Iterative, so no nesting is too deep; later duplicates win."""
     fields: dict[str, bytes] = {}
     depth = 0
@@ -234,9 +268,10 @@ def skim_object(data: bytes, start: int) -> Skimmed:
     value_start = -1
     expect_key = True
     position = start
+    stop = len(data) if end is None else end
     match = _TOKEN.match
     while True:
-        token = match(data, position)
+        token = match(data, position, stop)
         if token is None:
             return Skimmed(fields, position, complete=False)
         first = data[position]
@@ -269,18 +304,10 @@ def skim_object(data: bytes, start: int) -> Skimmed:
 
 def _name(token: bytes) -> str:
     try:
-        value = json.loads(token.decode("utf-8", "replace"), strict=False)
+        value = loads_leniently(token.decode("utf-8", "replace"))
     except ValueError:
         return token.decode("utf-8", "replace")
     return str(value)
-
-
-def _is_balanced(body: bytes) -> bool:
-    stripped = body.strip()
-    if not stripped.startswith(b"{"):
-        return stripped[:1] == b"["
-    skimmed = skim_object(stripped, 0)
-    return skimmed.complete and skimmed.end == len(stripped)
 
 
 def _is_utf8(body: bytes) -> bool:
