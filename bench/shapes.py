@@ -168,10 +168,10 @@ def broken_links(count: int) -> Iterator[Entry]:
 
 
 def progress(count: int) -> Iterator[Entry]:
-    """Progress rows in the chain, as in 2.1.0 - 2.1.42: nineteen of twenty rows, and the last half without a break."""
+    """Progress rows in the chain, as in 2.1.0 - 2.1.42: nineteen rows of twenty."""
     writer, parent = _Writer(), None
     for number in range(count):
-        if number % 20 and number < count - 2:
+        if number % 20:
             entry = writer.entry("progress", parent, data={"type": "bash_progress", "output": ""})
         else:
             entry = writer.user(parent)

@@ -124,7 +124,13 @@ def capture(out: Path, version: str = clients.NEWEST, which: str = "all", worker
         stdout=subprocess.DEVNULL,
         check=True,
     )
-    rows: list[Json] = json.loads((out / "index.json").read_text())
+    return read_index(out)
+
+
+def read_index(out: Path) -> list[Json]:
+    """The scenes of a finished capture; none if there is no such."""
+    path = out / "index.json"
+    rows: list[Json] = json.loads(path.read_text()) if path.exists() else []
     return rows
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from tests.compat import clients, stores
 from tests.compat.agreement import Transcript, read_transcript
 from tests.compat.ask import Answer, Question, ask_many
-from tests.compat.capture import capture
+from tests.compat.capture import capture, read_index
 from tests.compat.crafted import write_case
 
 
@@ -59,13 +60,17 @@ def crafted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="session")
 def captured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Store]:
-    """The store that a version of the client filled; made when first asked for."""
+    """The store that a version of the client filled; made when first asked for.
+
+    ``RECOLLECT_COMPAT_STORES=FOLDER`` keeps the stores there and takes them from there the next time.
+    """
     made: dict[str, Store] = {}
 
     def store(version: str) -> Store:
         if version not in made:
-            out = tmp_path_factory.mktemp("captured")
-            index = capture(out, version, "all" if version == clients.NEWEST else "core")
+            kept = os.environ.get("RECOLLECT_COMPAT_STORES")
+            out = Path(kept).resolve() / version if kept else tmp_path_factory.mktemp("captured")
+            index = read_index(out) or capture(out, version, "all" if version == clients.NEWEST else "core")
             questions = stores.questions(out / "config")
             answers = ask_many(questions)
             told = {

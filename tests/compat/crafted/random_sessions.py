@@ -75,7 +75,7 @@ class Walk:
     def tools(self) -> None:
         """One response with one to three calls; now and then a result is missing or late."""
         message = self.name("m")
-        calls = []
+        calls: list[str] = []
         for _ in range(self.dice.choice([1, 1, 2, 2, 3])):
             name = self.name("K")
             self.sheet.call(name, "T" + name, message_id=message, **(self.place() if not calls else {"gap": 1}))

@@ -1,0 +1,126 @@
+"""Lines that we author ourselves: compact JSON that every client since 2.0.77 resumes.
+
+What a row needs was measured: `message.role` and `message.model` (2.1.197 hangs without), an assistant's content as a list of
+blocks, `sessionId`, `isSidechain`, a distinct `message.id`, a parent that stands before it, a later time than its parent.
+Line separators that some readers take for line ends (U+2028, U+2029, U+0085, VT, FF) are written as escapes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..errors import Refused
+from .times import to_iso
+
+WRITTEN_AS: Final = "2.1.325"
+"""The client version on rows of sessions that have none yet."""
+DEFAULT_MODEL: Final = "claude-sonnet-4-5-20250929"
+
+_LINE_BREAKERS: Final = re.compile("[\u2028\u2029\u0085\x7f]")
+_UNUSABLE: Final = re.compile("[\x00\ud800-\udfff]")
+
+
+@dataclass(slots=True, frozen=True)
+class RowContext:
+    """What all rows of a session share."""
+
+    session_id: str
+    cwd: str
+    version: str = WRITTEN_AS
+    git_branch: str | None = None
+    agent_id: str | None = None
+
+
+def encode_line(entry: Mapping[str, Any]) -> bytes:
+    """An entry as a line, its LF included. Refuses text that would make the session unusable (NUL, half surrogate pairs)."""
+    check_text(entry)
+    text = json.dumps(entry, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    escaped = _LINE_BREAKERS.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    return escaped.encode("utf-8") + b"\n"
+
+
+def check_text(value: Any) -> None:
+    """Raise Refused where a text anywhere in the value holds a NUL or half of a surrogate pair."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            match = _UNUSABLE.search(item)
+            if match is not None:
+                what = "a NUL character" if match.group() == "\x00" else "half of a surrogate pair"
+                raise Refused(
+                    f"the text holds {what}, which makes a session unusable", slug="unusable-text",
+                    hint="take it out or replace it; nothing was written",
+                )  # fmt: skip
+        elif isinstance(item, Mapping):
+            stack.extend(item.keys())
+            stack.extend(item.values())
+        elif isinstance(item, (list, tuple)):
+            stack.extend(item)
+
+
+def row(
+    context: RowContext, kind: str, uuid: str, parent: str | None, time: float, message: Mapping[str, Any], **extra: Any
+) -> dict[str, Any]:
+    """A user or assistant row in the order in which the client writes its fields."""
+    entry: dict[str, Any] = {
+        "parentUuid": parent,
+        "isSidechain": context.agent_id is not None,
+        "userType": "external",
+        "cwd": context.cwd,
+        "sessionId": context.session_id,
+        "version": context.version,
+        "gitBranch": context.git_branch or "",
+    }
+    if context.agent_id is not None:
+        entry["agentId"] = context.agent_id
+    entry |= {"type": kind, "message": dict(message)}
+    entry |= {key: value for key, value in extra.items() if value is not None}
+    entry |= {"uuid": uuid, "timestamp": to_iso(time)}
+    return entry
+
+
+def user_message(content: str | Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {"role": "user", "content": content if isinstance(content, str) else [dict(block) for block in content]}
+
+
+def assistant_message(
+    content: str | Sequence[Mapping[str, Any]],
+    *,
+    message_id: str,
+    model: str,
+    stop_reason: str | None = "end_turn",
+    usage: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else [dict(block) for block in content]
+    return {
+        "id": message_id,
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": blocks,
+        "stop_reason": stop_reason,
+        "stop_sequence": None,
+        "usage": dict(usage) if usage is not None else {"input_tokens": 0, "output_tokens": 0},
+    }
+
+
+def custom_title(session_id: str, title: str) -> dict[str, Any]:
+    return {"type": "custom-title", "customTitle": title, "sessionId": session_id}
+
+
+def tag(session_id: str, text: str) -> dict[str, Any]:
+    """An empty text takes the tag away, as the client does."""
+    return {"type": "tag", "tag": text, "sessionId": session_id}
+
+
+def checkpoint(session_id: str, leaf: str | None, *, prompt: str | None = None) -> dict[str, Any]:
+    """The active branch set on purpose: an explicit `last-prompt` (understood since 2.1.70)."""
+    entry: dict[str, Any] = {"type": "last-prompt"}
+    if prompt is not None:
+        entry["lastPrompt"] = prompt
+    return entry | {"leafUuid": leaf, "explicit": True, "sessionId": session_id}

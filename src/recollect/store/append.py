@@ -1,0 +1,258 @@
+"""Appending messages to a session: one O_APPEND write a line, synced, on the end of the active conversation.
+
+A writer may be used while a client or another Recollect process appends too: before every line the file's size is looked
+at under the lock, and where somebody else wrote, the end of the conversation is found again. The first line of a writer is
+journaled (`Grow`), so that `undo` takes away everything it wrote.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import time
+import uuid as uuids
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..errors import NotFound, Refused
+from ..format.encode import (
+    DEFAULT_MODEL,
+    RowContext,
+    assistant_message,
+    check_text,
+    encode_line,
+    row,
+    user_message,
+)
+from ..graph.rows import Transcript
+from ..graph.thread import find_thread
+from . import disk
+from .actions import Grow, Grown, Kept, kept
+from .changes import Change, Journal, Record
+from .home import Home
+from .paths import is_inside
+from .read import read_transcript
+from .scan import is_session_id
+
+_TICK = 0.001
+Content = str | Sequence[Mapping[str, Any]]
+
+
+class SessionWriter:
+    """Appends rows to one transcript file. Use as a context manager; `close` completes the journal entry."""
+
+    def __init__(
+        self, journal: Journal, home: Home, path: Path, context: RowContext, *, sync: bool = True, title: str = ""
+    ) -> None:
+        if not is_session_id(context.session_id):
+            raise Refused(f"{context.session_id!r} is no session id (a UUID in lower case)", slug="bad-session-id")
+        if not is_inside(home, path) or path.is_symlink():
+            raise Refused(f"{path} is outside of {home.root}", slug="outside-home")
+        self.journal = journal
+        self.home = home
+        self.path = path
+        self.context = context
+        self.sync = sync
+        self.title = title or f"append to {context.session_id}"
+        self.model: str | None = None
+        self.leaf: str | None = None
+        self.record: Record | None = None
+        self._last_time = 0.0
+        self._seen: Kept | None = None
+        self._before: Kept | None = kept(path)
+        self._tail = hashlib.sha256()
+        self._known = False
+
+    def __enter__(self) -> SessionWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- what is appended ---------------------------------------------------------------------------------------------
+
+    def append_message(
+        self,
+        role: str,
+        content: Content,
+        *,
+        model: str | None = None,
+        uuid: str | None = None,
+        parent: str | None = None,
+        usage: Mapping[str, Any] | None = None,
+        stop_reason: str | None = None,
+        message_id: str | None = None,
+        **fields: Any,
+    ) -> str:
+        """A prompt or an answer on the end of the conversation (or below `parent`). Returns its uuid."""
+        if role not in ("user", "assistant"):
+            raise Refused(f"a message is of the user or the assistant, not of {role!r}", slug="bad-role")
+        check_text([content, model])
+
+        def build(above: str | None, moment: float) -> dict[str, Any]:
+            if role == "user":
+                message = user_message(content)
+            else:
+                calls = not isinstance(content, str) and any(block.get("type") == "tool_use" for block in content)
+                message = assistant_message(
+                    content,
+                    message_id=message_id or f"msg_{secrets.token_hex(12)}",
+                    model=model or self.model or DEFAULT_MODEL,
+                    stop_reason=stop_reason or ("tool_use" if calls else "end_turn"),
+                    usage=usage,
+                )
+            return row(self.context, role, uuid or str(uuids.uuid4()), above, moment, message, **fields)
+
+        return self._append_row(build, parent)
+
+    def append_thinking(self, thinking: str, *, signature: str = "", message_id: str, model: str | None = None) -> str:
+        """A thought, as a line of the response `message_id` whose words follow."""
+        block = {"type": "thinking", "thinking": thinking, "signature": signature}
+        return self.append_message("assistant", [block], message_id=message_id, model=model)
+
+    def append_tool_call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        call_id: str | None = None,
+        text: str | None = None,
+        **more: Any,
+    ) -> str:
+        """A call, with words before it if given. Returns the call's id, which its result must name."""
+        ident = call_id or f"toolu_{secrets.token_hex(12)}"
+        blocks: list[Mapping[str, Any]] = [{"type": "text", "text": text}] if text else []
+        blocks.append({"type": "tool_use", "id": ident, "name": name, "input": dict(arguments)})
+        self.append_message("assistant", blocks, **more)
+        return ident
+
+    def append_tool_result(
+        self, call_id: str, content: Content, *, is_error: bool = False, structured: Any = None, **more: Any
+    ) -> str:
+        """The result of a call."""
+        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": call_id, "content": content}
+        if is_error:
+            block["is_error"] = True
+        return self.append_message("user", [block], toolUseResult=structured, **more)
+
+    def append_image(self, data_base64: str, media_type: str, *, text: str | None = None) -> str:
+        """A picture in a prompt."""
+        source = {"type": "base64", "media_type": media_type, "data": data_base64}
+        blocks: list[Mapping[str, Any]] = [{"type": "text", "text": text}] if text else []
+        return self.append_message("user", [*blocks, {"type": "image", "source": source}])
+
+    def append_entry(self, entry: Mapping[str, Any]) -> None:
+        """Any entry as it is: a state line, or a row whose fields the caller answers for. Its `type` must be there."""
+        if not isinstance(entry.get("type"), str):
+            raise Refused("an entry needs a type", slug="bad-entry")
+        line = encode_line(entry)
+        with self._writing():
+            self._write(line)
+            if entry.get("uuid"):
+                self._known = False
+
+    # --- how it is appended -------------------------------------------------------------------------------------------
+
+    def _append_row(self, build: Any, parent: str | None) -> str:
+        with self._writing():
+            self._find_end()
+            above = self.leaf if parent is None else parent
+            if parent is not None and parent not in self._uuids:
+                raise NotFound(f"session {self.context.session_id} has no message {parent}", slug="no-such-message")
+            moment = max(time.time(), self._last_time + _TICK)
+            entry = build(above, moment)
+            if entry["uuid"] in self._uuids:
+                raise Refused(f"message {entry['uuid']} is there already", slug="exists")
+            self._write(encode_line(entry))
+            self._last_time = moment
+            self.leaf = entry["uuid"]
+            self._uuids.add(entry["uuid"])
+            if entry["type"] == "assistant":
+                self.model = entry["message"]["model"]
+            return str(entry["uuid"])
+
+    def _writing(self) -> Any:
+        return self.journal.locked(self.home)
+
+    def _find_end(self) -> None:
+        """The end of the conversation, found anew where somebody else wrote since the last look."""
+        now = kept(self.path)
+        if self._known and now is not None and self._seen is not None and now.size == self._seen.size:
+            return
+        transcript = read_transcript(self.path, self.home) if now is not None else None
+        self._uuids: set[str] = set()
+        self.leaf = None
+        if transcript is not None:
+            self._note(transcript)
+        self._seen = now
+        self._known = True
+
+    def _note(self, transcript: Transcript) -> None:
+        self._uuids = {item.uuid for item in transcript.rows if item.uuid is not None}
+        rows = transcript.rows
+        if self.context.agent_id is None:
+            chain = find_thread(transcript).chain
+            self.leaf = chain[-1].uuid if chain else None
+        elif rows:
+            own = [item for item in rows if item.uuid is not None and item.agent_id in (None, self.context.agent_id)]
+            self.leaf = own[-1].uuid if own else None
+        self._last_time = max((item.time for item in rows if item.time is not None), default=0.0)
+        self.model = self.model or next(
+            (item.model for item in reversed(rows) if item.model and item.model[0] != "<"), None
+        )
+
+    def _write(self, line: bytes) -> None:
+        self._begin()
+        now = kept(self.path)
+        if now is not None and now.size and not _ends_with_newline(self.path, now.size):
+            line = b"\n" + line  # a line without an end must not swallow ours
+        try:
+            disk.append_bytes(self.path, line, create=now is None, sync=self.sync)
+        except OSError as problem:
+            raise disk.explain(problem, self.path) from problem
+        self._tail.update(line)
+        self._seen = kept(self.path)
+
+    def _begin(self) -> None:
+        """Write down, once, that this file is about to grow."""
+        if self.record is not None:
+            return
+        change = Change(self.journal, self.home, "append", self.title)
+        self.journal.recover(self.home)
+        if not self.path.parent.is_dir():
+            change.folder(self.path.parent)
+        change.steps.append(Grow(str(self.path), self._before))
+        self.record = change.begin()
+
+    def close(self) -> None:
+        """Complete the journal entry. Nothing is lost without it, but only then can the writer's lines be undone."""
+        if self.record is None:
+            return
+        record, self.record = self.record, None
+        now = kept(self.path)
+        if now is None:
+            return
+        grown = Grown(now.size, self._tail.hexdigest())
+        folder = self.journal.folder_of(record)
+        try:
+            disk.write_new(folder / "grown.json", [msgspec.json.encode(grown)])
+            self.journal.note_left(record, {str(self.path): now})
+        except OSError as problem:
+            raise disk.explain(problem, folder) from problem
+
+
+def _ends_with_newline(path: Path, size: int) -> bool:
+    with open(path, "rb") as stream:
+        stream.seek(size - 1)
+        return stream.read(1) == b"\n"
+
+
+def project_folder(home: Home, cwd: str) -> Path:
+    """The folder of a project in a home: by its key, of the path with links resolved."""
+    from ..format.project_key import project_key
+
+    return home.projects / project_key(os.path.realpath(cwd))
