@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("ci", deadline=None, derandomize=True, max_examples=150)
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=100)
 settings.register_profile(
     "thorough", deadline=None, max_examples=5_000, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )

@@ -85,7 +85,7 @@ CHECKPOINTS = st.fixed_dictionaries(
         "rewound": st.booleans(),
     },
 )
-FILES = st.lists(row() | row() | row() | CHECKPOINTS, max_size=24)
+FILES = st.lists(row() | row() | row() | CHECKPOINTS, max_size=16)
 
 
 def encoded(entries: list[dict[str, Any]], order: list[bytes] | None = None) -> bytes:
@@ -169,7 +169,7 @@ def test_the_same_file_gives_the_same_answer(entries: list[dict[str, Any]]) -> N
     assert find_thread(transcript_of(data)) == find_thread(transcript_of(data))
 
 
-@given(FILES, st.integers(0, 24))
+@given(FILES, st.integers(0, 16))
 def test_lines_that_the_client_skips_change_nothing(entries: list[dict[str, Any]], place: int) -> None:
     lines = [json.dumps(entry).encode() for entry in entries]
     spoiled = [*lines[:place], b"[1]", b"", b"no json", b'{"type":"tag","tag":"x"}', *lines[place:]]

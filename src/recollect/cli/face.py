@@ -26,6 +26,7 @@ from .terminal import safe, safe_line
 
 if TYPE_CHECKING:
     from ..library.library import Library
+    from ..store.changes import Journal
 
 Row = Mapping[str, Any]
 T = TypeVar("T")
@@ -54,6 +55,7 @@ class Face:
     homes: list[str] = field(default_factory=list)
     format: str = "text"
     color: bool | None = None
+    lock_seconds: float = 10.0
     _library: Library | None = None
 
     @property
@@ -63,6 +65,14 @@ class Face:
 
             self._library = open_library(self.homes)
         return self._library
+
+    @property
+    def journal(self) -> Journal:
+        """The journal of changes, in Recollect's own data folder."""
+        from ..environment import own_folder
+        from ..store.changes import Journal
+
+        return Journal(own_folder("data"), lock_seconds=self.lock_seconds)
 
     def forget_library(self) -> None:
         """Open again at the next question, after `homes` was changed."""

@@ -64,7 +64,7 @@ def cli_page() -> str:
         "",
         "They may stand before or after the command's name.",
         "",
-        *_option_table(cli.params),
+        *_option_table([param for param in cli.params if param.name != "version"]),
         "",
         "With `--json` a command prints one object; where the answer is a list, it stands under `rows` with the totals",
         "beside it. With `--jsonl` it prints the rows alone, one a line, without totals. An error is then an object on",

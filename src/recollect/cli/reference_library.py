@@ -17,9 +17,9 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 def library_page() -> str:
     names = [name for name in recollect.__all__ if not name.startswith("__") and name not in ERRORS]
     lines = [
-        "# Library",
+        "# Public names of the library",
         "",
-        "Everything below is imported from `recollect`. Nothing in it changes a file. What else the modules hold is internal",
+        "Everything below is imported from `recollect`. Reading never changes a file. What else the modules hold is internal",
         "and may change. Errors are on the page of [messages](../messages.md). A tour: [the library](../guide/library.md).",
         "",
         *(f"- [`{name}`](#{name.lower()})" for name in names),

@@ -1,0 +1,27 @@
+"""`recollect tag`: tag a session, or take its tag away.
+
+JSON: {session_id, tag, change, dry_run, steps}.
+"""
+
+from __future__ import annotations
+
+import click
+
+from ...store.edit import plan_tag
+from ..changing import carry_out, changing_options
+from ..face import Face, command, session_argument
+
+
+@command("tag", epilog="recollect tag last important\nrecollect tag 3f2a --remove")
+@session_argument
+@click.argument("text", required=False)
+@click.option("--remove", is_flag=True, help="Take the tag away.")
+@changing_options
+def tag(face: Face, session: str, text: str | None, remove: bool, dry_run: bool, yes: bool, force: bool) -> None:
+    """Tag SESSION with TEXT. A session has one tag; the last one counts."""
+    if (text is None) != remove:
+        raise click.UsageError("give a TEXT, or --remove")
+    found = face.library.session(session)
+    with plan_tag(face.journal, found.file, text, force=force) as change:
+        said = f"{found.id} has no tag now" if remove else f"{found.id} is tagged {text!r}"
+        carry_out(face, change, {"session_id": found.id, "tag": text}, dry_run=dry_run, yes=yes, said=said)

@@ -1,0 +1,122 @@
+"""Samples of the command line in the documentation: run against the demo home, compared, or written anew.
+
+    python -m tests.house.console_samples            names the pages whose samples are out of date
+    python -m tests.house.console_samples --write    rewrites their output
+
+A sample is a ``console`` block: a line that begins with ``$ recollect``, then what it prints (stdout and stderr as on a
+terminal without colours), until the next such line. ``| head -N`` may follow a command. The home is the demo home of a
+fixed day, at ``/home/ada/.claude``, in UTC.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import patch
+
+from recollect.cli.main import main
+from recollect.testing.demo import DEMO_NOW, build_demo_home
+from recollect.testing.identifiers import parse_time
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
+_BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
+_HEAD = re.compile(r"\s\|\s+head\s+-(?P<count>\d+)\s*$")
+
+
+@contextlib.contextmanager
+def at_ada() -> Iterator[Path]:
+    """A demo home at ``~/.claude`` of a made-up user. Gives the folder that stands for the root of her machine."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve()
+        user = root / "home" / "ada"
+        build_demo_home(user / ".claude")
+        _forget(root)
+        names = [name for name in os.environ if name.startswith(("CLAUDE", "RECOLLECT_", "XDG_"))]
+        with patch.dict(os.environ, {"HOME": str(user), "USERPROFILE": str(user), "TZ": "UTC"}), _in_zone():
+            for name in names:
+                del os.environ[name]
+            yield root
+
+
+def _forget(root: Path) -> None:
+    """Take the temporary folder out of the paths that the home's files name, so that sizes do not depend on it."""
+    for path in root.rglob("*"):
+        if path.is_file() and str(root).encode() in (data := path.read_bytes()):
+            times = path.stat()
+            path.write_bytes(data.replace(str(root).encode(), b""))
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+@contextlib.contextmanager
+def _in_zone() -> Iterator[None]:
+    time.tzset()
+    try:
+        yield
+    finally:
+        os.environ.pop("TZ", None)
+        time.tzset()
+
+
+def run(command: str, root: Path) -> str:
+    """What a command of a sample prints."""
+    cut = _HEAD.search(command)
+    words = shlex.split(_HEAD.sub("", command))
+    if words[0] != "recollect":
+        raise ValueError(f"a console sample runs recollect and nothing else: {command}")
+    out = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
+    now = SimpleNamespace(time=lambda: parse_time(DEMO_NOW).timestamp())
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(out),
+        patch("recollect.cli.commands.overview.time", now),
+    ):
+        main(words[1:])
+    out.flush()
+    assert isinstance(out.buffer, io.BytesIO)
+    lines = [line.rstrip() for line in out.buffer.getvalue().decode().replace(str(root), "").splitlines()]
+    while lines and not lines[-1]:
+        lines.pop()
+    return "".join(f"{line}\n" for line in (lines if cut is None else lines[: int(cut["count"])]))
+
+
+def renewed(text: str, root: Path) -> str:
+    """A page with the output of its samples as it is now."""
+
+    def renew(block: re.Match[str]) -> str:
+        commands = [line for line in block[0].splitlines() if line.startswith("$ ")]
+        return "\n".join(f"{command}\n{run(command[2:], root)}" for command in commands)
+
+    return _BLOCK.sub(renew, text)
+
+
+def has_samples(page: Path) -> bool:
+    return _BLOCK.search(page.read_text("utf-8")) is not None
+
+
+def renew_all(*, write: bool) -> int:
+    old = 0
+    with at_ada() as root:
+        for page in filter(has_samples, PAGES):
+            text = page.read_text("utf-8")
+            new = renewed(text, root)
+            if new == text:
+                continue
+            old += 1
+            print(f"{'wrote' if write else 'out of date:'} {page.relative_to(REPOSITORY)}")
+            if write:
+                page.write_text(new, "utf-8", newline="\n")
+    return 0 if write else min(old, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(renew_all(write="--write" in sys.argv[1:]))
