@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,18 @@ class Store:
     config: Path
     scenes: dict[str, str]
     """Scene to session id."""
-    told: dict[str, Told]
-    """By session id."""
+
+    @cached_property
+    def told(self) -> dict[str, Told]:
+        """What the newest client sends for each session, by session id."""
+        questions = stores.questions(self.config)
+        return {
+            question.session: Told(question, read_transcript(stores.transcript_of(question)), answer)
+            for question, answer in zip(questions, ask_many(questions), strict=True)
+        }
+
+    def transcript(self, scene: str) -> Path:
+        return next((self.config / "projects").glob(f"*/{self.scenes[scene]}.jsonl"))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -71,13 +82,7 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Store]
             kept = os.environ.get("RECOLLECT_COMPAT_STORES")
             out = Path(kept).resolve() / version if kept else tmp_path_factory.mktemp("captured")
             index = read_index(out) or capture(out, version, "all" if version == clients.NEWEST else "core")
-            questions = stores.questions(out / "config")
-            answers = ask_many(questions)
-            told = {
-                question.session: Told(question, read_transcript(stores.transcript_of(question)), answer)
-                for question, answer in zip(questions, answers, strict=True)
-            }
-            made[version] = Store(out / "config", {row["name"]: row["session"] for row in index}, told)
+            made[version] = Store(out / "config", {row["name"]: row["session"] for row in index})
         return made[version]
 
     return store

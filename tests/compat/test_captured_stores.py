@@ -69,9 +69,8 @@ def test_cat_gives_the_bytes_of_sub_agents_back(version: str, captured: Callable
 def test_sub_agents_hang_on_their_calls(version: str, captured: Callable[[str], Store]) -> None:
     store = captured(version)
     for scene in ("agent", "agents2"):
-        session = store.scenes[scene]
-        calls = calls_of_agents(stores.transcript_of(store.told[session].question))
-        hung = [row for row in agents_of(store.config, session) if row["tool_use_id"]]
+        calls = calls_of_agents(store.transcript(scene))
+        hung = [row for row in agents_of(store.config, store.scenes[scene]) if row["tool_use_id"]]
         assert {row["tool_use_id"] for row in hung} == calls
         assert {row["layout"] for row in hung} == {LAYOUTS[version]}
         assert all(row["messages"] > 0 for row in hung)

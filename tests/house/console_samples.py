@@ -4,7 +4,7 @@
     python -m tests.house.console_samples --write    rewrites their output
 
 A sample is a ``console`` block: a line that begins with ``$ recollect``, then what it prints (stdout and stderr as on a
-terminal without colours), until the next such line. ``| head -N`` may follow a command. The home is the demo home of a
+terminal without colours), until the next such line. ``| head -N`` or ``| tail -N`` may follow a command. The home is the demo home of a
 fixed day, at ``/home/ada/.claude``, in UTC.
 """
 
@@ -30,7 +30,7 @@ from recollect.testing.identifiers import parse_time
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
-_HEAD = re.compile(r"\s\|\s+head\s+-(?P<count>\d+)\s*$")
+_CUT = re.compile(r"\s\|\s+(?P<end>head|tail)\s+-(?P<count>\d+)\s*$")
 
 
 @contextlib.contextmanager
@@ -41,6 +41,8 @@ def at_ada() -> Iterator[Path]:
         user = root / "home" / "ada"
         build_demo_home(user / ".claude")
         _forget(root)
+        for folder_of_home in (user / ".claude", user / ".claude" / "projects"):
+            folder_of_home.chmod(0o700)  # whatever the umask is: `doctor` speaks of it
         names = [name for name in os.environ if name.startswith(("CLAUDE", "RECOLLECT_", "XDG_"))]
         with patch.dict(os.environ, {"HOME": str(user), "USERPROFILE": str(user), "TZ": "UTC"}), _in_zone():
             for name in names:
@@ -69,8 +71,8 @@ def _in_zone() -> Iterator[None]:
 
 def run(command: str, root: Path) -> str:
     """What a command of a sample prints."""
-    cut = _HEAD.search(command)
-    words = shlex.split(_HEAD.sub("", command))
+    cut = _CUT.search(command)
+    words = shlex.split(_CUT.sub("", command))
     if words[0] != "recollect":
         raise ValueError(f"a console sample runs recollect and nothing else: {command}")
     out = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
@@ -86,7 +88,9 @@ def run(command: str, root: Path) -> str:
     lines = [line.rstrip() for line in out.buffer.getvalue().decode().replace(str(root), "").splitlines()]
     while lines and not lines[-1]:
         lines.pop()
-    return "".join(f"{line}\n" for line in (lines if cut is None else lines[: int(cut["count"])]))
+    if cut is not None:
+        lines = lines[: int(cut["count"])] if cut["end"] == "head" else lines[-int(cut["count"]) :]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def renewed(text: str, root: Path) -> str:

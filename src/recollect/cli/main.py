@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tag": ("tag", "Tag a session, or take its tag away."),
     "archive": ("archive", "Mark a session as put away."),
     "rewind": ("rewind", "Set where the conversation goes on from."),
+    "todo": ("todo", "Change the to-do list or the tasks of a session."),
     "undo": ("undo", "Take a change back, byte for byte."),
     "changes": ("changes", "What Recollect changed in the homes."),
     "completion": ("completion", "Shell completion for bash, zsh and fish."),

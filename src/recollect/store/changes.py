@@ -234,14 +234,25 @@ class Change:
         self._stage(name, [data])
         self.steps.append(Append(str(path), name, before, len(data), keep_mtime))
 
-    def write(self, path: Path, chunks: Iterable[bytes], *, mtime_ns: int | None = None, replace: bool = False) -> None:
-        """A whole file, prepared now, put in its place by `commit`. An existing file is replaced only if asked."""
-        self._check(path)
+    def write(
+        self,
+        path: Path,
+        chunks: Iterable[bytes],
+        *,
+        mtime_ns: int | None = None,
+        replace: bool = False,
+        elsewhere: bool = False,
+    ) -> None:
+        """A whole file, prepared now, put in its place by `commit`. An existing file is replaced only if asked.
+
+        `elsewhere` permits a place outside the home: a file of the project that the user wants back.
+        """
+        self._check(path, elsewhere=elsewhere)
         before = kept(path)
         if before is not None and not replace:
             raise Refused(f"{path} exists already", slug="exists")
         self.rely_on(path)
-        self.folder(path.parent)
+        self.folder(path.parent, elsewhere=elsewhere)
         digest = hashlib.sha256()
         name = f"new-{len(self.steps)}"
         self._stage(name, _hashed(chunks, digest), mode=_mode_of(path))
@@ -255,9 +266,9 @@ class Change:
         self.folder(target.parent)
         self.steps.append(Move(str(source), str(target)))
 
-    def remove(self, path: Path) -> None:
+    def remove(self, path: Path, *, elsewhere: bool = False) -> None:
         """Take a file or folder out; it is kept in the journal."""
-        self._check(path)
+        self._check(path, elsewhere=elsewhere)
         self.steps.append(Remove(str(path), f"removed-{len(self.steps)}"))
 
     def remove_folder(self, path: Path) -> None:
@@ -265,7 +276,7 @@ class Change:
         self._check(path)
         self.steps.append(RemoveFolder(str(path), os.stat(path).st_mtime_ns))
 
-    def folder(self, path: Path) -> None:
+    def folder(self, path: Path, *, elsewhere: bool = False) -> None:
         """Make a folder and those above it, inside the home, where they are not there yet."""
         missing: list[Path] = []
         step = path
@@ -273,14 +284,14 @@ class Change:
             missing.append(step)
             step = step.parent
         for item in reversed(missing):
-            self._check(item)
+            self._check(item, elsewhere=elsewhere)
             self._made.add(str(item))
             self.steps.append(MakeFolder(str(item)))
 
-    def _check(self, path: Path) -> None:
+    def _check(self, path: Path, *, elsewhere: bool = False) -> None:
         if is_secret(path):
             raise Refused(f"{path.name} holds secrets and is never touched", slug="secret")
-        if not is_inside(self.home, path):
+        if not elsewhere and not is_inside(self.home, path):
             raise Refused(f"{path} is outside of {self.home.root}", slug="outside-home")
         if path.is_symlink():
             raise Refused(f"{path} is a link; links are not written through", slug="outside-home")

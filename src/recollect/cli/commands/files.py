@@ -6,6 +6,7 @@ JSON, by what is asked:
                                lines_removed}, with path; kind is checkpoint, first-touch or edit
   files SESSION PATH --at M    {path, at, exists, certain, source, note, message_uuid, encoding, content}; encoding is
                                utf-8 or base64; exists and content are null where they are not known
+  files SESSION PATH --at M --write  {path, target, exists, certain, diff, change, dry_run, steps}
   files SESSION [PATH] --diff  rows of {path, from, to, certain, diff}: `diff` is a text, empty for files that are alike
 """
 
@@ -17,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from recollect.cli.changing import changing_options
 from recollect.cli.face import Column, Face, command
 from recollect.cli.moments import iso, local
 from recollect.cli.plain import used_columns
+from recollect.cli.restoring import restore_file
 from recollect.errors import NotFound
 from recollect.store.file_contents import FileState, ReadBackup, first_state, last_state, state_at, unified_diff
 from recollect.store.file_versions import SessionFiles, TouchedFile, collect_file_versions
@@ -59,6 +62,7 @@ VERSION_COLUMNS = (
     recollect files last src/main.py
     recollect files last src/main.py --at 3f2a91
     recollect files last src/main.py --at 3f2a91 --raw > main.py
+    recollect files last src/main.py --at 3f2a91 --write
     recollect files last --diff
     """,
 )
@@ -71,8 +75,25 @@ VERSION_COLUMNS = (
 @click.option("--diff", is_flag=True, help="What changed from --at (default: the start) to --to.")
 @click.option("--to", metavar="MESSAGE", help="With --diff: the later row (default: the end).")
 @click.option("--raw", is_flag=True, help="With --at: the bytes as they are, not made safe for a terminal.")
+@click.option(
+    "--write", is_flag=True, help="With --at: put the file back on disk as it was, after a diff and a question."
+)
+@click.option("--output", metavar="FILE", help="With --write: another place than the file's own.")
+@changing_options
 def files(
-    face: Face, session: str, path: str | None, at: str | None, before: bool, diff: bool, to: str | None, raw: bool
+    face: Face,
+    session: str,
+    path: str | None,
+    at: str | None,
+    before: bool,
+    diff: bool,
+    to: str | None,
+    raw: bool,
+    write: bool,
+    output: str | None,
+    dry_run: bool,
+    yes: bool,
+    force: bool,
 ) -> None:
     """Files that SESSION touched; with PATH its versions, with --at its content, with --diff what changed.
 
@@ -81,8 +102,14 @@ def files(
     """
     if path is None and at is not None and not diff:
         raise click.UsageError("--at needs a PATH, or --diff.")
+    if write and (path is None or at is None or diff):
+        raise click.UsageError("--write needs a PATH and --at MESSAGE.")
     question = _Question(face.library.session(session), path)
-    if diff:
+    if write:
+        (file,) = question.load_texts()
+        state = question.state(file, at or "", before)
+        restore_file(face, question.session, file.path, state, output, dry_run=dry_run, yes=yes)
+    elif diff:
         _show_diff(face, question, at, to, before)
     elif path is None:
         _list_files(face, question)

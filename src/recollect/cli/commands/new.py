@@ -44,13 +44,12 @@ def new(
             f"{project} is no folder", hint="the client resumes a session in its project's folder", slug="no-folder"
         )
     path = project_folder(home, cwd) / f"{ident}.jsonl"
-    first = custom_title(ident, " ".join(title.split())) if title else _first_line(ident)
+    lines = [
+        {"type": "relocated", "sessionId": ident, "relocatedCwd": cwd}
+    ]  # without rows, nothing else tells the project
+    if title:
+        lines.append(custom_title(ident, " ".join(title.split())))
     with face.journal.change(home, "new", f"New session {ident} in {cwd}") as change:
-        change.append(path, encode_line(first), create=True)
+        change.append(path, b"".join(encode_line(line) for line in lines), create=True)
         result = {"session_id": ident, "path": str(path), "project": cwd}
         carry_out(face, change, result, dry_run=dry_run, yes=yes, said=ident)
-
-
-def _first_line(session_id: str) -> dict[str, str]:
-    """A session without a title begins as the client's own do, with a state line."""
-    return {"type": "permission-mode", "permissionMode": "default", "sessionId": session_id}

@@ -90,9 +90,9 @@ def decode_lines(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
     seen: set[bytes] = set()
     for line in lines:
         line = line.rstrip(b"\r\n")
+        if line in seen:
+            continue
         for entry in decode_line(line):
             if isinstance(entry.get("uuid"), str):
-                if line in seen:
-                    break
                 seen.add(line)
             yield entry

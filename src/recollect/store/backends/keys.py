@@ -5,6 +5,7 @@ The rules are the same for all stores, so that what one holds can be copied into
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ _LONGEST_PROJECT: Final = 240
 _LONGEST_SUBPATH: Final = 1000
 _DEEPEST_SUBPATH: Final = 16
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
-_UNSAFE: Final = re.compile(r"[\x00-\x1f\x7f/\\]")
+_UNSAFE: Final = re.compile(r"[\x00-\x1f\x7f/\\]" if os.name != "nt" else r'[\x00-\x1f\x7f/\\<>:"|?*]')
 
 
 @dataclass(frozen=True, slots=True)

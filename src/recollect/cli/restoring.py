@@ -1,0 +1,54 @@
+"""Putting a file back on disk as it was at a message: the diff is shown, asked for, and journaled."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from ..errors import DamagedData, Refused
+from ..library.session import Session
+from ..store.file_contents import FileState, unified_diff
+from .changing import carry_out
+from .face import Face
+
+
+def restore_file(
+    face: Face, session: Session, path: str, state: FileState, output: str | None, *, dry_run: bool, yes: bool
+) -> None:
+    """Write the state to the file's own place (or `output`); a state in which it did not exist removes it."""
+    target = Path(os.path.abspath(os.path.expanduser(output or path)))
+    if state.content is None and state.exists is not False:
+        raise DamagedData(f"what {path} held there is not known: {state.note or 'no backup'}", slug="unknown-content")
+    now = _current(target)
+    if now == state.content:
+        raise Refused(f"{target} is already as it was there", slug="nothing-to-do")
+    lines = unified_diff(now, state.content, str(target), ("on disk", "as it was"))
+    if face.is_text:
+        for line in lines:
+            face.print(line.rstrip("\n"))
+    if not dry_run and not yes and not sys.stdin.isatty():
+        raise Refused(f"{target} would be changed", hint="look at the diff and say --yes", slug="not-confirmed")
+    with face.journal.change(session.home, "restore-file", f"Restore {target} from session {session.id}") as change:
+        if state.content is None:
+            change.remove(target, elsewhere=True)
+        else:
+            change.write(target, [state.content], replace=now is not None, elsewhere=True)
+        result = {
+            "path": path, "target": str(target), "exists": state.content is not None, "certain": state.certain,
+            "diff": "".join(lines),
+        }  # fmt: skip
+        if not dry_run and not yes:
+            click.confirm(f"Put {target} back as it was?", abort=True, err=True)
+        carry_out(face, change, result, dry_run=dry_run, yes=True, said=f"{target} is as it was")
+
+
+def _current(target: Path) -> bytes | None:
+    if target.is_symlink() or (target.exists() and not target.is_file()):
+        raise Refused(f"{target} is not a regular file", slug="not-a-file")
+    try:
+        return target.read_bytes()
+    except FileNotFoundError:
+        return None

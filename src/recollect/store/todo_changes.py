@@ -1,0 +1,180 @@
+"""Writing to-do lists and tasks: the client's own files, with a word of warning where a change looks odd.
+
+The client takes only the states pending, in_progress and completed, so any other is refused. It does not enforce an order
+between them, so neither do we: going back, skipping a step or doing two things at once is reported, and done.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from ..errors import NotFound, Refused
+from ..format.encode import check_text
+from ..format.versions import parse_version
+from .changes import Change, Journal
+from .home import Home
+from .paths import list_inside, read_inside
+from .scan import is_session_id
+
+STATES: Final = ("pending", "in_progress", "completed")
+_USUAL: Final = {("pending", "in_progress"), ("in_progress", "completed")}
+TASKS_SINCE: Final = (2, 1, 70)
+
+
+def transition_warning(before: str | None, after: str) -> str | None:
+    """Why a change of state looks odd; None for the usual ones. A state that the client does not know is refused."""
+    if after not in STATES:
+        raise Refused(f"{after!r} is no state", hint=f"one of {', '.join(STATES)}", slug="bad-state")
+    if before == after or before is None or (before, after) in _USUAL:
+        return None
+    if before == "completed":
+        return f"it was completed and is {after} again"
+    if (before, after) == ("pending", "completed"):
+        return "it was never in progress"
+    return f"it went back from {before} to {after}"
+
+
+def todo_file(home: Home, session_id: str, agent_id: str | None, version: str | None) -> Path:
+    """Where a client of that age keeps the to-do list of a session or of one of its agents."""
+    _check_ids(session_id, agent_id)
+    age = parse_version(version)
+    if age is not None and age < (1, 0, 30) and agent_id is None:
+        return home.root / "todos" / f"{session_id}.json"
+    return home.root / "todos" / f"{session_id}-agent-{agent_id or session_id}.json"
+
+
+def plan_save_todos(
+    journal: Journal,
+    home: Home,
+    session_id: str,
+    items: Sequence[Mapping[str, Any]],
+    *,
+    agent_id: str | None = None,
+    version: str | None = None,
+) -> tuple[Change, list[str]]:
+    """Write a whole to-do list. Returns the change and the warnings."""
+    path = todo_file(home, session_id, agent_id, version)
+    before = {item.get("content"): item.get("status") for item in _read_list(home, path)}
+    warnings: list[str] = []
+    for item in items:
+        content, status = item.get("content"), item.get("status")
+        if not isinstance(content, str) or not content.strip() or not isinstance(status, str):
+            raise Refused("every item needs a content and a status", slug="bad-todo")
+        check_text(item)
+        warning = transition_warning(before.get(content), status)
+        if warning is not None:
+            warnings.append(f"{content}: {warning}")
+    active = sum(item.get("status") == "in_progress" for item in items)
+    if active > 1:
+        warnings.append(f"{active} items are in progress at once")
+    change = journal.change(home, "todos", f"Save {len(items)} to-dos of {agent_id or session_id}")
+    data = json.dumps([dict(item) for item in items], indent=2, ensure_ascii=False).encode()
+    change.write(path, [data], replace=True)
+    return change, warnings
+
+
+def _read_list(home: Home, path: Path) -> list[dict[str, Any]]:
+    try:
+        value = json.loads(read_inside(home, path))
+    except (NotFound, ValueError):
+        return []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def read_todos(home: Home, session_id: str, agent_id: str | None, version: str | None) -> list[dict[str, Any]]:
+    return _read_list(home, todo_file(home, session_id, agent_id, version))
+
+
+def plan_add_task(
+    journal: Journal,
+    home: Home,
+    session_id: str,
+    subject: str,
+    *,
+    description: str = "",
+    active_form: str | None = None,
+) -> tuple[Change, str]:
+    """A new task, with the next number after every one that ever was (`.highwatermark`). Returns the change and its id."""
+    _check_ids(session_id, None)
+    if not subject.strip():
+        raise Refused("a task needs a subject", slug="bad-todo")
+    check_text([subject, description, active_form])
+    folder = home.root / "tasks" / session_id
+    number = max([_mark(home, folder), *_numbers(home, folder)], default=0) + 1
+    task: dict[str, Any] = {"id": str(number), "subject": subject, "description": description}
+    if active_form:
+        task["activeForm"] = active_form
+    task |= {"status": "pending", "blocks": [], "blockedBy": []}
+    change = journal.change(home, "task", f"Add task {number} to {session_id}")
+    change.write(folder / f"{number}.json", [_encode(task)])
+    change.write(folder / ".highwatermark", [str(number).encode()], replace=True)
+    return change, str(number)
+
+
+def plan_set_task(journal: Journal, home: Home, session_id: str, task_id: str, status: str) -> tuple[Change, list[str]]:
+    """Set a task's state. Tasks that block it are named in a warning if they are not completed."""
+    folder = home.root / "tasks" / session_id
+    path = folder / f"{task_id}.json"
+    task = _read_task(home, path, session_id, task_id)
+    told = task.get("status")
+    warning = transition_warning(told if isinstance(told, str) else None, status)
+    warnings = [f"task {task_id}: {warning}"] if warning else []
+    waiting = task.get("blockedBy")
+    for other in waiting if isinstance(waiting, list) else []:
+        try:
+            state = _read_task(home, folder / f"{other}.json", session_id, str(other)).get("status")
+        except NotFound:
+            continue
+        if status != "pending" and state != "completed":
+            warnings.append(f"task {task_id}: it is blocked by task {other}, which is {state}")
+    task["status"] = status
+    change = journal.change(home, "task", f"Task {task_id} of {session_id} is {status}")
+    change.write(path, [_encode(task)], replace=True)
+    return change, warnings
+
+
+def plan_remove_task(journal: Journal, home: Home, session_id: str, task_id: str) -> Change:
+    path = home.root / "tasks" / session_id / f"{task_id}.json"
+    _read_task(home, path, session_id, task_id)
+    change = journal.change(home, "task", f"Remove task {task_id} of {session_id}")
+    change.remove(path)
+    return change
+
+
+def _read_task(home: Home, path: Path, session_id: str, task_id: str) -> dict[str, Any]:
+    _check_ids(session_id, None)
+    if not task_id.isascii() or not task_id.isdigit():
+        raise Refused(f"{task_id!r} is no task number", slug="bad-todo")
+    try:
+        value = json.loads(read_inside(home, path))
+    except ValueError as problem:
+        raise Refused(f"{path} is no JSON: {problem}", slug="bad-todo") from problem
+    except NotFound as problem:
+        raise NotFound(f"session {session_id} has no task {task_id}", slug="no-such-task") from problem
+    return value if isinstance(value, dict) else {}
+
+
+def _encode(task: Mapping[str, Any]) -> bytes:
+    return json.dumps(task, indent=2, ensure_ascii=False).encode()
+
+
+def _numbers(home: Home, folder: Path) -> list[int]:
+    return [int(path.stem) for path in list_inside(home, folder) if path.suffix == ".json" and path.stem.isdigit()]
+
+
+def _mark(home: Home, folder: Path) -> int:
+    try:
+        text = read_inside(home, folder / ".highwatermark", 32).decode("ascii", "replace").strip()
+    except NotFound:
+        return 0
+    return int(text) if text.isdigit() else 0
+
+
+def _check_ids(session_id: str, agent_id: str | None) -> None:
+    if not is_session_id(session_id):
+        raise Refused(f"{session_id!r} is no session id (a UUID in lower case)", slug="bad-session-id")
+    if agent_id is not None and not agent_id.replace("-", "").replace("_", "").isalnum():
+        raise Refused(f"{agent_id!r} is no agent id", slug="bad-agent-id")
