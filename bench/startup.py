@@ -36,8 +36,8 @@ def rows(quick: bool) -> Iterator[Row]:
         ratio = series.ratio_to(floor)
         name = series.contestant.name
         goal = Goal(f"<= {GOAL:g}", GOAL, ratio) if name == "--help" else None
-        yield Row(ABILITY, f"`recollect {name}`", series.cpu_seconds, series.peak_mb, "`python -c pass`", ratio, goal)
-    yield Row(ABILITY, "`python -c pass`", floor.cpu_seconds, floor.peak_mb)
+        yield Row(ABILITY, f"`recollect {name}`", series.cpu_seconds, None, "`python -c pass`", ratio, goal)
+    yield Row(ABILITY, "`python -c pass`", floor.cpu_seconds)
     for name, arguments in commands.items():
         modules = imported_modules(*arguments)
         heavy = sorted(modules & set(HEAVY))

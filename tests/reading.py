@@ -5,11 +5,17 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 
-from recollect.format.decode import Located, parse_lines
+from recollect.format.decode import Located, parse_lines, parse_row_entries
+from recollect.format.entries import Entry
 from recollect.format.line import HARMLESS, Damage, RawLine, read_lines
 from recollect.graph.rows import Transcript, build_transcript
 from recollect.graph.thread import Thread, find_thread
-from recollect.testing import TranscriptBuilder
+from recollect.testing import DAMAGES, TranscriptBuilder
+
+SMALL_DAMAGES = {
+    name: recipe for name, recipe in DAMAGES.items() if name not in ("deep-objects", "deep-arrays", "huge-line")
+}
+"""Without those that take a second each: one test of them is enough."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +24,7 @@ class Reading:
 
     data: bytes
     lines: list[RawLine]
-    found: list[Located]
+    found: list[Located[Entry]]
     damage: list[Damage]
 
     @property
@@ -34,7 +40,7 @@ class Reading:
         """Kind and bytes of the damage that costs somebody something."""
         return [(item.kind, self.at(item)) for item in self.damage if item.kind not in HARMLESS]
 
-    def at(self, place: Located | Damage) -> bytes:
+    def at(self, place: Located[Entry] | Damage) -> bytes:
         return self.data[place.offset : place.offset + place.length]
 
 
@@ -47,7 +53,7 @@ def read(data: bytes) -> Reading:
 def transcript_of(source: bytes | TranscriptBuilder) -> Transcript:
     data = source if isinstance(source, bytes) else source.to_bytes()
     damage: list[Damage] = []
-    transcript = build_transcript(parse_lines(read_lines(io.BytesIO(data)), damage), damage)
+    transcript = build_transcript(parse_row_entries(read_lines(io.BytesIO(data)), damage), damage)
     transcript.size = len(data)
     return transcript
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .format.line import RawLine as RawLine
     from .graph.session import Conversation as Conversation
     from .graph.thread import Thread as Thread
+    from .library.chat import ChatMessage as ChatMessage
     from .library.library import Library as Library
     from .library.library import Project as Project
     from .library.provider import ClaudeStorageProvider as ClaudeStorageProvider
@@ -52,6 +53,17 @@ if TYPE_CHECKING:
     from .library.repository import SessionRepository as SessionRepository
     from .library.session import MessageView as MessageView
     from .library.session import Session as Session
+    from .store.append import SessionWriter as SessionWriter
+    from .store.backends import (
+        FolderSessionStore as FolderSessionStore,
+    )
+    from .store.backends import (
+        MemorySessionStore as MemorySessionStore,
+    )
+    from .store.backends import (
+        SqliteSessionStore as SqliteSessionStore,
+    )
+    from .store.changes import Journal as Journal
     from .store.home import Home as Home
     from .store.summary import SessionSummary as SessionSummary
 
@@ -71,7 +83,13 @@ _HOMES_OF_NAMES = {
     "Thread": "graph.thread",
     "Library": "library.library",
     "Project": "library.library",
+    "ChatMessage": "library.chat",
     "ClaudeStorageProvider": "library.provider",
+    "FolderSessionStore": "store.backends",
+    "Journal": "store.changes",
+    "MemorySessionStore": "store.backends",
+    "SessionWriter": "store.append",
+    "SqliteSessionStore": "store.backends",
     "SessionFilter": "library.repository",
     "SessionRepository": "library.repository",
     "MessageView": "library.session",

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -27,7 +26,7 @@ from typing import Any
 from tests.compat import clients
 from tests.compat.client import Client
 from tests.compat.fake_api import FakeAPI
-from tests.compat.sealed import MARK, isolate
+from tests.compat.sealed import isolate, sealed_environment
 from tests.compat.wire import PROBE, Block, is_added_by_client, request_blocks
 
 SCENARIOS = {"probe": [{"blocks": ["ok"]}]}
@@ -111,11 +110,10 @@ def ask_many(questions: Sequence[Question], version: str = clients.NEWEST, worke
         path = Path(folder) / "jobs.json"
         path.write_text(json.dumps(jobs))
         arguments = ["--jobs", str(path), "--client", version, "--workers", str(workers)]
-        environment = {key: value for key, value in os.environ.items() if key != MARK}
         done = subprocess.run(
-            [sys.executable, "-m", __spec__.name if __spec__ else "tests.compat.ask", *arguments],
+            [sys.executable, "-m", "tests.compat.ask", *arguments],
             cwd=clients.REPOSITORY,
-            env=environment,
+            env=sealed_environment(),
             stdout=subprocess.PIPE,
             check=True,
         )

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from tests.compat.client import Client
 from tests.compat.fake_api import FakeAPI
 from tests.compat.projects import answer_first_questions, make_project
 from tests.compat.scenes import CORE, MORE, Scene, session_id
-from tests.compat.sealed import MARK, isolate
+from tests.compat.sealed import isolate, sealed_environment
 from tests.compat.tui import Tui
 from tests.compat.tui_scenes import SCENES as TUI_SCENES
 
@@ -116,11 +115,10 @@ def capture(out: Path, version: str = clients.NEWEST, which: str = "all", worker
     """Capture from a process that is not sealed off: a sealed one does the work."""
     clients.command(version)  # fetched out here, where there is a network
     arguments = [str(out), "--client", version, "--set", which, "--workers", str(workers)]
-    environment = {key: value for key, value in os.environ.items() if key != MARK}
     subprocess.run(
         [sys.executable, "-m", "tests.compat.capture", *arguments],
         cwd=clients.REPOSITORY,
-        env=environment,
+        env=sealed_environment(),
         stdout=subprocess.DEVNULL,
         check=True,
     )

@@ -24,14 +24,12 @@ LAST_AS_SCRIPT = (2, 1, 112)
 """Up to this version the package holds a ``cli.js`` for node; later ones come as a binary for each platform."""
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+CACHE_VARIABLE = "RECOLLECT_CLIENTS_DIR"
+CACHE = Path(os.environ.get(CACHE_VARIABLE) or REPOSITORY / ".cache" / "clients").resolve()
 
 
 class ClientUnavailable(RuntimeError):
     """The client cannot be fetched or run here."""
-
-
-def cache_folder() -> Path:
-    return Path(os.environ.get("RECOLLECT_CLIENTS_DIR") or REPOSITORY / ".cache" / "clients")
 
 
 def is_script(version: str) -> bool:
@@ -49,7 +47,7 @@ def package_name(version: str) -> str:
 
 def command(version: str) -> list[str]:
     """The command that starts this version of the client, fetched first if need be."""
-    folder = cache_folder() / version
+    folder = CACHE / version
     if not folder.is_dir():
         with _only_one_fetcher():
             if not folder.is_dir():
@@ -63,8 +61,8 @@ def command(version: str) -> list[str]:
 
 @contextmanager
 def _only_one_fetcher() -> Iterator[None]:
-    cache_folder().mkdir(parents=True, exist_ok=True)
-    with (cache_folder() / ".lock").open("w") as handle:
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / ".lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 
@@ -73,7 +71,7 @@ def _fetch(version: str, folder: Path) -> None:
     if shutil.which("npm") is None:
         raise ClientUnavailable("npm is needed to fetch the client")
     spec = f"{package_name(version)}@{version}"
-    scratch = Path(tempfile.mkdtemp(prefix=".fetch-", dir=cache_folder()))
+    scratch = Path(tempfile.mkdtemp(prefix=".fetch-", dir=CACHE))
     try:
         done = subprocess.run(
             ["npm", "pack", "--silent", spec], cwd=scratch, capture_output=True, text=True, timeout=600

@@ -15,6 +15,8 @@ from tests.compat.ask import Answer, Question, ask_many
 from tests.compat.capture import capture, read_index
 from tests.compat.crafted import write_case
 
+KEPT = os.environ.get("RECOLLECT_COMPAT_STORES")  # asked now: the tests themselves run without the caller's settings
+
 
 @dataclass(frozen=True)
 class Told:
@@ -79,8 +81,7 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Store]
 
     def store(version: str) -> Store:
         if version not in made:
-            kept = os.environ.get("RECOLLECT_COMPAT_STORES")
-            out = Path(kept).resolve() / version if kept else tmp_path_factory.mktemp("captured")
+            out = Path(KEPT).resolve() / version if KEPT else tmp_path_factory.mktemp("captured")
             index = read_index(out) or capture(out, version, "all" if version == clients.NEWEST else "core")
             made[version] = Store(out / "config", {row["name"]: row["session"] for row in index})
         return made[version]

@@ -16,6 +16,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.compat import clients
+
 DUMMY_KEY = "sk-ant-api03-dummy-key-for-tests-00000000000000000000"
 MARK = "RECOLLECT_COMPAT_SEALED"
 
@@ -31,6 +33,12 @@ def isolate() -> None:
         os.execvpe(wrapper[0], [*wrapper, sys.executable, *sys.orig_argv[1:]], dict(os.environ, **{MARK: "yes"}))
     print("warning: no network namespace here (unshare is missing or not permitted); going on without", file=sys.stderr)
     os.environ[MARK] = "no"
+
+
+def sealed_environment() -> dict[str, str]:
+    """The environment in which to start a program that seals itself off; it finds the clients where we do."""
+    kept = {key: value for key, value in os.environ.items() if key != MARK}
+    return {**kept, clients.CACHE_VARIABLE: str(clients.CACHE)}
 
 
 def loopback_up() -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.reading import read, transcript_of
 
 from recollect.format.entries import KNOWN_TYPES
 from recollect.format.line import DAMAGE_KINDS
 from recollect.graph.thread import STATUSES, find_thread
-from tests.reading import read, transcript_of
 
 CORPUS = Path(os.environ.get("RECOLLECT_CORPUS") or Path(__file__).parents[3] / "shared" / "corpus")
 
@@ -32,7 +32,9 @@ OTHER_AGENTS: dict[str, Callable[[Json], bool]] = {
     "antigravity": lambda o: "step_index" in o,
     "codex": lambda o: "payload" in o,
     "codex, before its rollouts": lambda o: (
-        o.get("type") in ("function_call", "function_result", None) and "role" in o and bool({"timestamp", "created_at"} & set(o))
+        o.get("type") in ("function_call", "function_result", None)
+        and "role" in o
+        and bool({"timestamp", "created_at"} & set(o))
     ),
     "copilot": lambda o: isinstance(o.get("data"), dict) and "parentId" in o,
     "cursor": lambda o: o.get("type") is None and {"role", "message"} <= set(o),

@@ -91,7 +91,8 @@ class TestFromFields:
         assert entry_from_fields({}).parentUuid is UNSET
 
     @pytest.mark.parametrize(
-        ("raw", "side"), [(b"true", True), (b"false", False), (b"null", None), (b'"no"', True), (b"0", False), (b'""', False)]
+        ("raw", "side"),
+        [(b"true", True), (b"false", False), (b"null", None), (b'"no"', True), (b"0", False), (b'""', False)],
     )
     def test_a_sidechain_is_what_is_truthy(self, raw: bytes, side: bool | None) -> None:
         assert entry_from_fields({"isSidechain": raw}).isSidechain is side

@@ -53,9 +53,12 @@ LONG = {
 @pytest.mark.parametrize("path", LONG, ids=LONG.values())
 def test_a_long_name_is_cut_and_gets_a_hash(path: str) -> None:
     key = project_key(path)
-    assert key[:200] == "".join(
-        letter if letter.isascii() and letter.isalnum() else "-" * (1 + (letter > "\uffff")) for letter in path
-    )[:200]
+    assert (
+        key[:200]
+        == "".join(
+            letter if letter.isascii() and letter.isalnum() else "-" * (1 + (letter > "\uffff")) for letter in path
+        )[:200]
+    )
     assert key[200:] == "-" + LONG[path]
 
 

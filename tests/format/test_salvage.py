@@ -7,10 +7,10 @@ import json
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.reading import read
 
 from recollect.format.line import RawLine
 from recollect.format.salvage import has_lone_surrogate, salvage_line, skim_object
-from tests.reading import read
 
 
 def row(uuid: str, text: str = "hello") -> bytes:
@@ -280,4 +280,6 @@ class TestSkim:
             skimmed = skim_object(b"  " + data + b" {", 2)
             assert skimmed.complete
             assert skimmed.end == 2 + len(data)
-            assert {name: json.loads(raw.decode("utf-8", "surrogatepass")) for name, raw in skimmed.fields.items()} == value
+            assert {
+                name: json.loads(raw.decode("utf-8", "surrogatepass")) for name, raw in skimmed.fields.items()
+            } == value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from recollect.format.versions import AGES, NEWEST_KNOWN, age_of, is_future, parse_version
@@ -52,7 +54,7 @@ def test_every_version_has_an_age(version: str) -> None:
 
 
 def test_an_age_begins_with_its_first_version() -> None:
-    for (version, words), (following, later) in zip(AGES, AGES[1:], strict=False):
+    for (version, words), (following, later) in pairwise(AGES):
         assert age_of("{}.{}.{}".format(*version)) == words
         assert age_of("{}.{}.{}".format(*following)) == later
     assert age_of("2.1.49") == age_of("2.1.9")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.reading import sent, thread_of, transcript_of
 
 from recollect.graph.leaf import Leaf, choose_leaf
 from recollect.graph.loaded import load
 from recollect.testing import TranscriptBuilder, uuid_from
 from recollect.testing.toolcalls import bash
-from tests.reading import sent, thread_of, transcript_of
 
 
 def leaf_of(t: TranscriptBuilder) -> Leaf:

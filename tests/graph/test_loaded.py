@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.reading import transcript_of
 
 from recollect.graph.loaded import LARGE_FILE, Loaded, load
 from recollect.testing import NIL_UUID, TranscriptBuilder, uuid_from
-from tests.reading import transcript_of
 
 
 def loaded(t: TranscriptBuilder, *, size: int | None = None) -> Loaded:
@@ -213,7 +213,9 @@ class TestCompaction:
         assert five not in state.rows
         assert last in state.rows
 
-    @pytest.mark.parametrize("metadata", [None, 5, "x", [], {"preservedMessages": 5}, {"preservedMessages": {"uuids": 5}}])
+    @pytest.mark.parametrize(
+        "metadata", [None, 5, "x", [], {"preservedMessages": 5}, {"preservedMessages": {"uuids": 5}}]
+    )
     def test_odd_metadata_changes_nothing(self, t: TranscriptBuilder, metadata: Any) -> None:
         rows = self.conversation(t)
         t.compact(preserved=rows[2:])

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from tests.reading import sent, thread_of
 
 from recollect.testing import TranscriptBuilder, uuid_from
 from recollect.testing.toolcalls import bash
-from tests.reading import sent, thread_of
 
 
 @pytest.fixture
 def t() -> TranscriptBuilder:
     return TranscriptBuilder(uuid_from("parallel"))
-
 
 
 def test_results_hang_on_their_own_calls_and_all_are_sent(t: TranscriptBuilder) -> None:

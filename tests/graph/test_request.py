@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.reading import sent, thread_of, transcript_of
 
 from recollect.graph.request import is_dropped_error
 from recollect.testing import TranscriptBuilder, uuid_from
 from recollect.testing.toolcalls import bash
-from tests.reading import sent, thread_of, transcript_of
 
 
 @pytest.fixture

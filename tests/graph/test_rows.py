@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from msgspec import UNSET
+from tests.reading import transcript_of
 
 from recollect.testing import ALL_AGES, DAMAGES, TranscriptBuilder, build_age, sample_session, uuid_from
 from recollect.testing.toolcalls import bash, failed
-from tests.reading import transcript_of
 
 
 def builder(version: str = "2.1.325") -> TranscriptBuilder:

@@ -6,11 +6,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.reading import SMALL_DAMAGES, thread_of, transcript_of
 
 from recollect.graph.thread import STATUSES
 from recollect.testing import ALL_AGES, DAMAGES, DamageRecipe, TranscriptBuilder, build_age, sample_session, uuid_from
 from recollect.testing.toolcalls import bash
-from tests.reading import thread_of, transcript_of
 
 
 @pytest.fixture
@@ -111,7 +111,9 @@ def test_sub_agents_inside_the_main_file() -> None:
     t.assistant("thanks")
     found = statuses(t)
     assert Counter(found) == {"live": 4, "agent": 3}
-    assert {row.sidechain for row, status in zip(transcript_of(t).rows, found, strict=True) if status == "agent"} == {True}
+    assert {row.sidechain for row, status in zip(transcript_of(t).rows, found, strict=True) if status == "agent"} == {
+        True
+    }
 
 
 def test_bridged_rows(t: TranscriptBuilder) -> None:
@@ -206,7 +208,7 @@ class TestReachableShare:
         assert thread.reachable_share == pytest.approx(len(recipe.expected_thread(0) or ()) / 17)
 
 
-@pytest.mark.parametrize("recipe", DAMAGES.values(), ids=DAMAGES)
+@pytest.mark.parametrize("recipe", SMALL_DAMAGES.values(), ids=SMALL_DAMAGES)
 def test_every_row_of_a_damaged_file_has_one_status_and_a_reason(recipe: DamageRecipe) -> None:
     data = recipe.make(1)
     thread = thread_of(data)

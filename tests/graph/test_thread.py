@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.reading import sent, thread_of, transcript_of
 
 from recollect.graph.thread import find_thread
 from recollect.testing import ALL_AGES, DAMAGES, DamageRecipe, TranscriptBuilder, build_age, sample_session, uuid_from
 from recollect.testing.toolcalls import bash
-from tests.reading import sent, thread_of, transcript_of
 
 CLOSE, FAR = 5.0, 5.001
 
@@ -230,9 +230,7 @@ class TestRowsBesideTheMessages:
 
 def test_a_chain_of_fifty_thousand_rows_needs_no_recursion() -> None:
     number = 50_000
-    line = (
-        b'{"parentUuid":%s,"type":"user","uuid":"%d","timestamp":"2026-03-02T09:00:00Z","message":{"content":"x"}}\n'
-    )
+    line = b'{"parentUuid":%s,"type":"user","uuid":"%d","timestamp":"2026-03-02T09:00:00Z","message":{"content":"x"}}\n'
     data = b"".join(line % (b"null" if place == 0 else b'"%d"' % (place - 1), place) for place in range(number))
     thread = thread_of(data)
     assert len(thread.chain) == number
@@ -243,7 +241,9 @@ def test_a_chain_of_attachments_and_progress_needs_no_recursion() -> None:
     number = 20_000
     kinds = [b'"attachment","attachment":{"type":"x"}', b'"progress","data":{}', b'"user","message":null']
     line = b'{"parentUuid":%s,"uuid":"%d","timestamp":"2026-03-02T09:00:00Z","type":%s}\n'
-    data = b'{"parentUuid":null,"uuid":"0","timestamp":"2026-03-02T09:00:00Z","type":"user","message":{"content":"x"}}\n'
+    data = (
+        b'{"parentUuid":null,"uuid":"0","timestamp":"2026-03-02T09:00:00Z","type":"user","message":{"content":"x"}}\n'
+    )
     data += b"".join(line % (b'"%d"' % (place - 1), place, kinds[place % 3]) for place in range(1, number))
     thread = thread_of(data)
     assert [row.uuid for row in thread.sent] == ["0"]

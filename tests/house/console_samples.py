@@ -4,8 +4,8 @@
     python -m tests.house.console_samples --write    rewrites their output
 
 A sample is a ``console`` block: a line that begins with ``$ recollect``, then what it prints (stdout and stderr as on a
-terminal without colours), until the next such line. ``| head -N`` or ``| tail -N`` may follow a command. The home is the demo home of a
-fixed day, at ``/home/ada/.claude``, in UTC.
+terminal without colours), until the next such line. ``| head -N`` or ``| tail -N`` may follow a command. The home is the
+demo home of a fixed day, at ``/home/ada/.claude``, in UTC.
 """
 
 from __future__ import annotations
@@ -33,21 +33,26 @@ _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _CUT = re.compile(r"\s\|\s+(?P<end>head|tail)\s+-(?P<count>\d+)\s*$")
 
 
+def build_ada(root: Path) -> None:
+    """A demo home at ``/home/ada/.claude`` below `root`, which stands for the root of her machine."""
+    home = root / "home" / "ada" / ".claude"
+    build_demo_home(home)
+    _forget(root)
+    for folder in (home, home / "projects"):
+        folder.chmod(0o700)  # whatever the umask is: `doctor` speaks of it
+
+
 @contextlib.contextmanager
-def at_ada() -> Iterator[Path]:
-    """A demo home at ``~/.claude`` of a made-up user. Gives the folder that stands for the root of her machine."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder).resolve()
-        user = root / "home" / "ada"
-        build_demo_home(user / ".claude")
-        _forget(root)
-        for folder_of_home in (user / ".claude", user / ".claude" / "projects"):
-            folder_of_home.chmod(0o700)  # whatever the umask is: `doctor` speaks of it
-        names = [name for name in os.environ if name.startswith(("CLAUDE", "RECOLLECT_", "XDG_"))]
-        with patch.dict(os.environ, {"HOME": str(user), "USERPROFILE": str(user), "TZ": "UTC"}), _in_zone():
-            for name in names:
-                del os.environ[name]
-            yield root
+def as_ada(root: Path) -> Iterator[None]:
+    """The environment of her machine."""
+    user = str(root / "home" / "ada")
+    names = [name for name in os.environ if name.startswith(("CLAUDE", "RECOLLECT_", "XDG_"))]
+    with patch.dict(os.environ, {"HOME": user, "USERPROFILE": user, "TZ": "UTC"}):
+        for name in names:
+            del os.environ[name]
+        time.tzset()
+        yield
+    time.tzset()
 
 
 def _forget(root: Path) -> None:
@@ -57,16 +62,6 @@ def _forget(root: Path) -> None:
             times = path.stat()
             path.write_bytes(data.replace(str(root).encode(), b""))
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-
-
-@contextlib.contextmanager
-def _in_zone() -> Iterator[None]:
-    time.tzset()
-    try:
-        yield
-    finally:
-        os.environ.pop("TZ", None)
-        time.tzset()
 
 
 def run(command: str, root: Path) -> str:
@@ -82,9 +77,11 @@ def run(command: str, root: Path) -> str:
         contextlib.redirect_stderr(out),
         patch("recollect.cli.commands.overview.time", now),
     ):
-        main(words[1:])
+        code = main(words[1:])
     out.flush()
     assert isinstance(out.buffer, io.BytesIO)
+    if code == 70:
+        raise RuntimeError(f"{command}: {out.buffer.getvalue().decode()}")
     lines = [line.rstrip() for line in out.buffer.getvalue().decode().replace(str(root), "").splitlines()]
     while lines and not lines[-1]:
         lines.pop()
@@ -109,7 +106,8 @@ def has_samples(page: Path) -> bool:
 
 def renew_all(*, write: bool) -> int:
     old = 0
-    with at_ada() as root:
+    with tempfile.TemporaryDirectory() as folder, as_ada(root := Path(folder).resolve()):
+        build_ada(root)
         for page in filter(has_samples, PAGES):
             text = page.read_text("utf-8")
             new = renewed(text, root)

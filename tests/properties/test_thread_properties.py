@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.reading import transcript_of
 
 from recollect.graph.leaf import choose_leaf
 from recollect.graph.loaded import load
 from recollect.graph.thread import STATUSES, find_thread, walk_up
 from recollect.testing import NIL_UUID
-from tests.reading import transcript_of
 
 NAMES = [f"r{number}" for number in range(10)]
-LINKS = st.none() | st.sampled_from([*NAMES, "nowhere", ""])
+LINKS = st.sampled_from([None, *NAMES, "nowhere", ""])
 CALLS = ["t1", "t2", "t3"]
 
 
@@ -23,58 +24,75 @@ def stamp(seconds: int) -> str:
     return f"2026-03-02T09:{seconds // 60:02d}:{seconds % 60:02d}.000Z"
 
 
-TIMES = st.integers(0, 600).map(stamp) | st.sampled_from([None, "yesterday", 5])
+TIMES = st.sampled_from([*(stamp(number) for number in range(0, 600, 2)), *[None, "yesterday", 5] * 10])
 
 
-@st.composite
-def content(draw: st.DrawFn, kind: str) -> Any:
-    call = st.builds(lambda ident: {"type": "tool_use", "id": ident, "name": "Bash", "input": {}}, st.sampled_from(CALLS))
-    result = st.builds(lambda ident: {"type": "tool_result", "tool_use_id": ident, "content": "x"}, st.sampled_from(CALLS))
-    text = st.just({"type": "text", "text": "hello"})
-    thought = st.just({"type": "thinking", "thinking": "hm"})
-    blocks = st.lists(st.one_of(text, call, thought) if kind == "assistant" else st.one_of(text, result), max_size=2)
-    return draw(st.one_of(blocks, blocks, st.just("words"), st.sampled_from([None, "", 5, [None]])))
+def call(ident: str) -> dict[str, Any]:
+    return {"type": "tool_use", "id": ident, "name": "Bash", "input": {}}
+
+
+def result(ident: str) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": ident, "content": "x"}
+
+
+TEXT = {"type": "text", "text": "hello"}
+THOUGHT = {"type": "thinking", "thinking": "hm"}
+CONTENTS: dict[str, list[Any]] = {
+    "assistant": [[TEXT], [THOUGHT], *([call(t)] for t in CALLS), [TEXT, call("t1")], [call("t1"), call("t2")]],
+    "user": [[TEXT], *([result(t)] for t in CALLS), [result("t1"), TEXT], [result("t1"), result("t2")]],
+}
+USELESS: list[Any] = ["words", "", [], None, 5, [None]]
+
+
+def messages() -> list[dict[str, Any]]:
+    """Every kind of message row, by what it says and is."""
+    found: list[dict[str, Any]] = []
+    for kind, contents in CONTENTS.items():
+        for content in contents:
+            found += [{"type": kind, "message": {"content": content, "id": ident}} for ident in ("m1", "m2", None)]
+        found += [{"type": kind, "message": {"content": content, "id": "m1"}} for content in USELESS]
+        found += [
+            {"type": kind, "message": {"content": [TEXT]}, flag: True} for flag in ("isMeta", "isApiErrorMessage")
+        ]
+    return found
+
+
+PRESERVED = st.builds(
+    lambda a, u: {"preservedMessages": {"anchorUuid": a, "uuids": u}}, LINKS, st.lists(LINKS, max_size=3)
+)
+SEGMENTS = st.builds(
+    lambda a, h, t: {"preservedSegment": {"anchorUuid": a, "headUuid": h, "tailUuid": t}}, LINKS, LINKS, LINKS
+)
+BOUNDARIES = st.builds(
+    lambda link, metadata: {
+        "type": "system",
+        "subtype": "compact_boundary",
+        "logicalParentUuid": link,
+        "compactMetadata": metadata,
+    },
+    LINKS,
+    PRESERVED | SEGMENTS | st.sampled_from([{}, None, 5, {"preservedMessages": {"uuids": 5}}]),
+)
+OTHERS: list[dict[str, Any]] = [
+    {"type": "attachment", "attachment": {"type": "date"}},
+    {"type": "attachment", "attachment": {"type": "fork_briefing"}},
+    {"type": "progress", "data": {"type": "bash_progress"}},
+    {"type": "system", "subtype": "turn_duration"},
+    {"type": "system", "subtype": "file_snapshot"},
+]
+SIDES: list[dict[str, Any]] = [*[{"isSidechain": False}] * 4, {}, {"isSidechain": True}]
 
 
 @st.composite
 def row(draw: st.DrawFn) -> dict[str, Any]:
-    kind = draw(st.sampled_from(["user", "user", "assistant", "assistant", "attachment", "system", "progress"]))
-    entry: dict[str, Any] = {
-        "type": kind,
-        "uuid": draw(st.sampled_from(NAMES) | st.sampled_from([None, ""])),
+    what = draw(st.sampled_from(messages() + OTHERS * 4) | BOUNDARIES)
+    place = {
+        "uuid": draw(st.sampled_from([*NAMES, None, ""])),
         "parentUuid": draw(LINKS),
         "timestamp": draw(TIMES),
+        "sourceToolAssistantUUID": draw(LINKS),
     }
-    side = draw(st.sampled_from([False, False, False, None, True]))
-    if side is not None:
-        entry["isSidechain"] = side
-    if kind in ("user", "assistant"):
-        entry["message"] = {"content": draw(content(kind)), "id": draw(st.sampled_from([None, "m1", "m2"]))}
-        entry["isMeta"] = draw(st.booleans())
-        entry["isApiErrorMessage"] = draw(st.sampled_from([False, False, False, True]))
-        entry["sourceToolAssistantUUID"] = draw(LINKS)
-    elif kind == "system":
-        entry["subtype"] = draw(st.sampled_from(["compact_boundary", "file_snapshot", "turn_duration"]))
-        if entry["subtype"] == "compact_boundary":
-            entry["logicalParentUuid"] = draw(LINKS)
-            entry["compactMetadata"] = draw(metadata())
-    elif kind == "attachment":
-        entry["attachment"] = {"type": draw(st.sampled_from(["date", "fork_briefing"]))}
-    return entry
-
-
-@st.composite
-def metadata(draw: st.DrawFn) -> Any:
-    anchor = draw(LINKS)
-    match draw(st.integers(0, 3)):
-        case 0:
-            return {}
-        case 1:
-            return {"preservedMessages": {"anchorUuid": anchor, "uuids": draw(st.lists(LINKS, max_size=3))}}
-        case 2:
-            return {"preservedSegment": {"anchorUuid": anchor, "headUuid": draw(LINKS), "tailUuid": draw(LINKS)}}
-        case _:
-            return draw(st.sampled_from([None, 5, [], {"preservedMessages": {"uuids": 5}}]))
+    return {**what, **place, **draw(st.sampled_from(SIDES))}
 
 
 CHECKPOINTS = st.fixed_dictionaries(
@@ -96,6 +114,7 @@ def encoded(entries: list[dict[str, Any]], order: list[bytes] | None = None) -> 
 def test_statuses_partition_the_rows(entries: list[dict[str, Any]]) -> None:
     transcript = transcript_of(encoded(entries))
     thread = find_thread(transcript)
+    assert thread == find_thread(transcript)
     assert len(thread.placements) == len(transcript.rows)
     assert all(item.status in STATUSES and item.reason for item in thread.placements)
     assert 0.0 <= thread.reachable_share <= 1.0
@@ -136,7 +155,7 @@ def test_the_walk_is_a_path(entries: list[dict[str, Any]]) -> None:
     walk = walk_up(state, leaf, seen, mended)
     assert (walk[-1].uuid or "") == leaf
     assert len(seen) == len(walk)
-    for above, below in zip(walk, walk[1:], strict=False):
+    for above, below in pairwise(walk):
         uuid, parent = below.uuid or "", above.uuid or ""
         if uuid in mended:
             assert mended[uuid] == parent
@@ -152,21 +171,16 @@ def test_the_walk_is_a_path(entries: list[dict[str, Any]]) -> None:
 
 @given(FILES)
 def test_the_leaf_is_a_message_of_the_main_conversation(entries: list[dict[str, Any]]) -> None:
-    thread = find_thread(transcript_of(encoded(entries)))
+    transcript = transcript_of(encoded(entries))
+    thread = find_thread(transcript)
     if thread.leaf is None:
         assert thread.chain == []
         assert thread.sent == []
     else:
-        (leaf,) = [row for row in load(transcript_of(encoded(entries))).rows.items() if row[0] == thread.leaf]
-        assert leaf[1].is_message
-        assert not leaf[1].sidechain
-        assert leaf[1].time is not None
-
-
-@given(FILES)
-def test_the_same_file_gives_the_same_answer(entries: list[dict[str, Any]]) -> None:
-    data = encoded(entries)
-    assert find_thread(transcript_of(data)) == find_thread(transcript_of(data))
+        leaf = load(transcript).rows[thread.leaf]
+        assert leaf.is_message
+        assert not leaf.sidechain
+        assert leaf.time is not None
 
 
 @given(FILES, st.integers(0, 16))

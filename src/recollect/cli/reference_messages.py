@@ -1,4 +1,4 @@
-"""The page of messages: every error that the code in use can raise, found in its syntax, with a written explanation."""
+"""The page of messages: every error that the code can raise, found in its syntax, with a written explanation."""
 
 from __future__ import annotations
 
@@ -93,46 +93,13 @@ def _section(slug: str, raised: list[Raised], told: dict[str, str]) -> Iterator[
 
 
 def raised_errors() -> list[Raised]:
-    """Every error that the commands and the public names can raise, sorted."""
+    """Every error that the package's code makes, sorted."""
     found: set[Raised] = set()
-    for tree in _modules_in_use():
-        for node in ast.walk(tree):
+    for path in sorted(Path(errors.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 found.update(_raised_in(node))
     return sorted(found)
-
-
-def _modules_in_use() -> Iterator[ast.Module]:
-    """The package's modules that the commands or the public names import, at any depth and wherever the import stands."""
-    root = Path(errors.__file__).parent
-    waiting = [root / "__init__.py", root / "cli" / "main.py", *sorted((root / "cli" / "commands").glob("*.py"))]
-    seen: set[Path] = set()
-    while waiting:
-        path = waiting.pop()
-        if path in seen or not path.is_file():
-            continue
-        seen.add(path)
-        tree = ast.parse(path.read_text("utf-8"))
-        yield tree
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom):
-                waiting.extend(_files_of(node, path, root))
-
-
-def _files_of(node: ast.ImportFrom, path: Path, root: Path) -> Iterator[Path]:
-    """The files that an import from our own package may mean: the module, and names in it that are modules."""
-    parts = node.module.split(".") if node.module else []
-    if node.level:
-        folder = path.parents[node.level - 1]
-    elif parts[:1] == [root.name]:
-        folder, parts = root, parts[1:]
-    else:
-        return
-    place = folder.joinpath(*parts)
-    yield place.with_suffix(".py") if parts else place / "__init__.py"
-    yield place / "__init__.py"
-    for name in node.names:
-        yield place / f"{name.name}.py"
 
 
 def _raised_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Raised]:
@@ -160,8 +127,8 @@ def texts_of(node: ast.expr, known: dict[str, ast.expr]) -> list[str]:
         return [node.value]
     if isinstance(node, ast.IfExp):
         return [*texts_of(node.body, known), *texts_of(node.orelse, known)]
-    if isinstance(node, ast.Name) and node.id in known and not isinstance(known[node.id], ast.Name):
-        return texts_of(known[node.id], known)
+    if isinstance(node, ast.Name) and node.id in known:
+        return texts_of(known[node.id], {name: value for name, value in known.items() if name != node.id})
     if isinstance(node, ast.FormattedValue):
         return texts_of(node.value, known)
     if isinstance(node, ast.JoinedStr):

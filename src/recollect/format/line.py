@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
+from msgspec import Struct
+
 PIECE: Final = 4 << 20
 """How much is asked of a stream at once."""
 HELD_LIMIT: Final = 160 << 20
@@ -18,8 +20,7 @@ HELD_LIMIT: Final = 160 << 20
 BOM: Final = b"\xef\xbb\xbf"
 
 
-@dataclass(slots=True, frozen=True)
-class RawLine:
+class RawLine(Struct, frozen=True, gc=False):
     """The bytes of one line with its ending, and where they stand. `number` counts from 1, `offset` from the file's start."""
 
     data: bytes

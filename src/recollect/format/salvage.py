@@ -21,7 +21,7 @@ _ENTRY_START: Final = re.compile(
 )
 _ENTRY_MARKS: Final = (b"uuid", b"sessionId", b"parentUuid", b"leafUuid", b"messageId", b"summary", b"timestamp")
 _ESCAPE: Final = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
-_NOT_SPACE: Final = re.compile(rb"\S")
+_NOT_SPACE: Final = re.compile(rb"[^ \t\r\n]")  # a form feed or a no-break space is no space to JSON
 _PATIENCE: Final = 16
 """How many times its own length a torn line is gone through in search of entries that begin inside it."""
 
@@ -186,7 +186,7 @@ def _scan(result: Salvage, body: bytes, start: int, end: int, note: Any, *, clie
     readable_first = client_reads_first
     patience = _PATIENCE * (end - start) + 4096
     while position < end:
-        if body[position : position + 1].isspace():
+        if body[position] in b" \t\r\n":
             position += 1
             continue
         stop = _object_end(body, position, end) if body[position : position + 1] == b"{" else None

@@ -40,6 +40,8 @@ class Branch(Struct):
 
 def find_branches(rows: list[Row], thread: Thread) -> list[Branch]:
     """All branches off the thread that hold at least one message, in file order."""
+    if not any(place.status in (ABANDONED, UNREACHABLE) for place in thread.placements):
+        return []
     by_uuid = {row.uuid: row for row in rows if row.uuid is not None}
     number_of: dict[int, int] = {}
     branches: list[Branch] = []

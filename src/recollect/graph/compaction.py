@@ -21,6 +21,8 @@ class Compaction(Struct):
 
 def find_compactions(rows: list[Row]) -> list[Compaction]:
     """All compactions of the main conversation, in file order."""
+    if not any(row.compact is not None or row.is_boundary for row in rows if row.type == "system"):
+        return []
     found: list[Compaction] = []
     before = 0
     waiting: Compaction | None = None

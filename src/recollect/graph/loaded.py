@@ -68,8 +68,9 @@ def load(transcript: Transcript) -> Loaded:
                 if row.index == plain_boundary:
                     _forget_before(state, uuid)
                     bridged.clear()
-        for line in checkpoints.get(row.index + 1, ()):
-            _note_checkpoint(state, line)
+        if checkpoints and row.index + 1 in checkpoints:
+            for line in checkpoints[row.index + 1]:
+                _note_checkpoint(state, line)
     if unusable:
         _bridge_unusable(state, unusable)
     state.original_parents = state.parents

@@ -24,13 +24,25 @@ class _Span(NamedTuple):
 
 def put_back(state: Loaded, chain: list[Row], seen: set[str]) -> list[Row]:
     """The chain with the parallel rows in it. `seen` holds the chain's uuids and gets those of the added rows."""
-    if not any(row.type == "assistant" for row in chain):
+    if len(seen) >= len(state.rows):
         return chain
-    return _Recovery(state, chain, seen).run()
+    responses = {row.message_id for row in chain if row.type == "assistant"}
+    responses.discard(None)
+    if not responses:
+        return chain
+    loose = [row for uuid, row in state.rows.items() if uuid not in seen and _may_belong(row, responses)]
+    return _Recovery(state, chain, seen, loose).run() if loose else chain
+
+
+def _may_belong(row: Row, responses: set[str | None]) -> bool:
+    """Whether a row beside the chain could belong into it. Most conversations have few such rows or none."""
+    if row.type == "assistant":
+        return row.message_id in responses
+    return row.type != "user" or row.is_meta or "tool_result" in row.block_types
 
 
 class _Recovery:
-    def __init__(self, state: Loaded, chain: list[Row], seen: set[str]) -> None:
+    def __init__(self, state: Loaded, chain: list[Row], seen: set[str], loose: list[Row]) -> None:
         self.state = state
         self.chain = chain
         self.seen = seen
@@ -41,37 +53,67 @@ class _Recovery:
         self.in_chain = {row.uuid: place for place, row in enumerate(chain)}
         self.order = {uuid: place for place, uuid in enumerate(state.rows)}
         self.moved: dict[str, float] = {}
-        self._index()
+        self._index(loose)
 
-    def _index(self) -> None:
+    def _index(self, loose: list[Row]) -> None:
+        """Responses to which something loose may belong, with their results; everything else stays as it is."""
         rows, parents = self.state.rows, self.state.parents
-        answers: list[Row] = []
-        for uuid, row in rows.items():
-            if row.type == "assistant":
-                if row.message_id:
-                    self.groups.setdefault(row.message_id, []).append(row)
-            elif row.type == "user" and "tool_result" in row.block_types:
-                answers.append(row)
-            parent = parents[uuid]
+        for row in loose:
+            parent = parents[row.uuid or ""]
             if parent:
                 self.children.setdefault(parent, []).append(row)
-        for group in self.groups.values():
-            for row in group:
-                for ident, _ in row.tool_uses:
-                    known = self.callers.get(ident, row)
-                    same = known is not None and known.message_id == row.message_id
-                    self.callers[ident] = row if same else None
-        for answer in answers:
-            self._hang(answer, parents[answer.uuid or ""])
+        strays = [row for row in loose if row.tool_results and not self._answers_its_parent(row)]
+        if strays:
+            self._find_callers()
+        touched = {self._response_of(row) for row in loose}
+        for row in strays:
+            touched.update(rows[uuid].message_id for uuid in self._targets(row) if uuid in rows)
+        for row in rows.values():
+            if row.type == "assistant" and row.message_id is not None and row.message_id in touched:
+                self.groups.setdefault(row.message_id, []).append(row)
+        members = {row.uuid for group in self.groups.values() for row in group}
+        for uuid, row in rows.items():
+            if "tool_result" in row.block_types and row.type == "user":
+                if parents[uuid] in members and self._answers_its_parent(row):
+                    self.results.setdefault(parents[uuid] or "", []).append(row)
+                elif strays or parents[uuid] in members:
+                    for target in self._targets(row):
+                        self.results.setdefault(target, []).append(row)
 
-    def _hang(self, answer: Row, parent: str | None) -> None:
-        """Note every call that a result may belong to: its parent, the call it names, the call whose id it answers."""
-        targets: dict[str, None] = {}
-        if parent:
-            targets[parent] = None
-        above = self.state.rows.get(parent or "")
-        own = {ident for ident, _ in above.tool_uses} if above is not None else set()
-        if not (answer.tool_results and all(ident in own for ident in answer.tool_results)):
+    def _find_callers(self) -> None:
+        """Which response made a call; none where two of them used the same id."""
+        for row in self.state.rows.values():
+            if row.type != "assistant" or not row.message_id:
+                continue
+            for ident, _ in row.tool_uses:
+                known = self.callers.get(ident, row)
+                self.callers[ident] = row if known is not None and known.message_id == row.message_id else None
+
+    def _response_of(self, row: Row) -> str | None:
+        """The response that a loose row hangs on, over results and accompanying rows."""
+        step: Row | None = row
+        passed: set[str | None] = set()
+        while step is not None and step.uuid not in passed:
+            if step.type == "assistant":
+                return step.message_id
+            passed.add(step.uuid)
+            if step is not row and not (step.tool_results or is_trailer(step)):
+                return None
+            step = self.state.rows.get(self.state.parents[step.uuid or ""] or "")
+        return None
+
+    def _answers_its_parent(self, answer: Row) -> bool:
+        above = self.state.rows.get(self.state.parents[answer.uuid or ""] or "")
+        if above is None or not answer.tool_results:
+            return False
+        own = {ident for ident, _ in above.tool_uses}
+        return all(ident in own for ident in answer.tool_results)
+
+    def _targets(self, answer: Row) -> list[str]:
+        """Every call that a result may belong to: its parent, the call it names, the call whose id it answers."""
+        parent = self.state.parents[answer.uuid or ""]
+        targets: dict[str, None] = {parent: None} if parent else {}
+        if not self._answers_its_parent(answer):
             named = answer.source_assistant
             if named and named != parent and named in self.state.rows and _same_side(answer, self.state.rows[named]):
                 targets[named] = None
@@ -79,8 +121,7 @@ class _Recovery:
                 caller = self.callers.get(ident)
                 if caller is not None and caller.uuid != parent and _same_side(answer, caller):
                     targets[caller.uuid or ""] = None
-        for uuid in targets:
-            self.results.setdefault(uuid, []).append(answer)
+        return list(targets)
 
     def place(self, row: Row) -> float:
         return self.moved.get(row.uuid or "", self.order[row.uuid or ""])
@@ -93,7 +134,7 @@ class _Recovery:
             chain_answers.update(row.tool_results)
         for row in [item for item in self.chain if item.type == "assistant"]:
             ident = row.message_id
-            if not ident or ident in done:
+            if not ident or ident in done or ident not in self.groups:
                 continue
             done.add(ident)
             span = self._span(row, ident, chain_answers)

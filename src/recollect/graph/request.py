@@ -11,10 +11,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from .leaf import belongs_to_response
 from .rows import Row
 
+_SPOKEN: Final = frozenset({"user", "assistant"})
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
+
+
+_ONLY_RESULT: Final = ("tool_result",)
 
 
 class _Message(Struct):
@@ -22,12 +25,11 @@ class _Message(Struct):
 
     role: str
     rows: list[Row]
-    message_id: str | None = None
 
 
 def rows_sent(chain: list[Row]) -> list[Row]:
     """The user and assistant rows whose content is sent, in the order of the request."""
-    rows = [row for row in chain if row.is_message and not is_dropped_error(row)]
+    rows = [row for row in chain if row.type in _SPOKEN and not (row.is_api_error and is_dropped_error(row))]
     messages = _messages(_without_empty_thoughts(_without_unanswered(rows, chain)))
     sent: list[Row] = []
     known_calls: set[str] = set()
@@ -58,54 +60,47 @@ def _without_unanswered(rows: list[Row], chain: list[Row]) -> list[Row]:
 
 
 def _end_of_conversation(chain: list[Row]) -> set[int]:
-    """Rows of the response with which the conversation ends, if nobody spoke after it."""
-    last = next((row for row in reversed(chain) if row.type == "assistant"), None)
-    if last is None:
-        return set()
+    """Rows of the turn with which the conversation ends: everything behind the last words to the model."""
     found: set[int] = set()
     for row in reversed(chain):
-        if not belongs_to_response(row, last.message_id) and row is not last:
+        if row.type == "user" and "tool_result" not in row.block_types:
             break
         found.add(row.index)
-    return found if last.index in found else set()
+    return found
 
 
 def _without_empty_thoughts(rows: list[Row]) -> list[Row]:
-    spoken = {row.message_id for row in rows if row.type == "assistant" and not _only_thoughts(row)}
-    return [row for row in rows if not _only_thoughts(row) or (row.message_id and row.message_id in spoken)]
+    thoughts = {row.index for row in rows if _only_thoughts(row)}
+    if not thoughts:
+        return rows
+    spoken = {row.message_id for row in rows if row.type == "assistant" and row.index not in thoughts}
+    return [row for row in rows if row.index not in thoughts or (row.message_id and row.message_id in spoken)]
 
 
 def _only_thoughts(row: Row) -> bool:
-    return row.type == "assistant" and bool(row.block_types) and all(kind in _THOUGHTS for kind in row.block_types)
+    kinds = row.block_types
+    return bool(kinds) and kinds[0] in _THOUGHTS and row.type == "assistant" and _THOUGHTS.issuperset(kinds)
 
 
 def _messages(rows: list[Row]) -> list[_Message]:
+    """Messages of the request. Lines of one response are joined at the place of its first, whatever stands between."""
     messages: list[_Message] = []
+    responses: dict[str, _Message] = {}
     for row in rows:
         if row.type == "assistant":
-            joined = _response_before(messages, row.message_id)
+            joined = responses.get(row.message_id) if row.message_id is not None else None
             if joined is not None:
                 joined.rows.append(row)
-            else:
-                messages.append(_Message("assistant", [row], row.message_id))
+                continue
+            message = _Message("assistant", [row])
+            messages.append(message)
+            if row.message_id is not None:
+                responses[row.message_id] = message
         elif messages and messages[-1].role == "user":
             messages[-1].rows.append(row)
         else:
             messages.append(_Message("user", [row]))
     return messages
-
-
-def _response_before(messages: list[_Message], message_id: str | None) -> _Message | None:
-    """The message that already holds lines of this response, if only responses and results stand behind it."""
-    if message_id is None:
-        return None
-    for message in reversed(messages):
-        if message.role == "user":
-            if not all(row.tool_results for row in message.rows):
-                return None
-        elif message.message_id == message_id:
-            return message
-    return None
 
 
 def _assistant_rows(message: _Message, known: set[str]) -> tuple[list[Row], set[str]]:
@@ -114,12 +109,15 @@ def _assistant_rows(message: _Message, known: set[str]) -> tuple[list[Row], set[
     words: list[Row] = []
     calls: list[Row] = []
     for row in message.rows:
+        if not row.tool_uses:
+            words.append(row)
+            continue
         fresh = [ident for ident, _ in row.tool_uses if ident not in known]
-        if row.tool_uses and not fresh and all(kind == "tool_use" for kind in row.block_types):
+        if not fresh and all(kind == "tool_use" for kind in row.block_types):
             continue
         known.update(fresh)
         made.update(fresh)
-        (calls if row.tool_uses else words).append(row)
+        calls.append(row)
     return words + calls, made
 
 
@@ -129,6 +127,10 @@ def _user_rows(message: _Message, open_calls: set[str]) -> list[Row]:
     words: list[Row] = []
     waiting = set(open_calls)
     for row in message.rows:
+        if not row.tool_results:
+            if row.block_types != _ONLY_RESULT:
+                words.append(row)
+            continue
         fits = [ident for ident in row.tool_results if ident in waiting]
         if fits:
             waiting.difference_update(fits)

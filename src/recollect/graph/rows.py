@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
-import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from ..format.decode import Located
-from ..format.entries import KNOWN_TYPES, Entry, decode_loosely
+from ..format.entries import KNOWN_TYPES
 from ..format.line import Damage
+from ..format.row_entry import MessageHead, ResultHead, RowEntry
 from ..format.times import parse_time
 
 
-class Row(Struct):
+class Row(Struct, gc=False):
     """One row of the tree (user, assistant, system, attachment, progress)."""
 
     index: int
@@ -26,7 +26,6 @@ class Row(Struct):
     type: str
     uuid: str | None
     parent: str | None
-    time: float | None
     timestamp: str | None
     side: bool | None
     """`isSidechain` as it stands: the client keeps "false" and "not there" apart when it mends a chain."""
@@ -67,6 +66,11 @@ class Row(Struct):
     """Which of the session's files the row is in (0 = the main one)."""
 
     @property
+    def time(self) -> float | None:
+        """Seconds since the epoch; None where the timestamp is missing or no date."""
+        return parse_time(self.timestamp)
+
+    @property
     def sidechain(self) -> bool:
         """Written by a sub-agent."""
         return self.side is True
@@ -91,7 +95,7 @@ class Row(Struct):
         )
 
 
-class StateLine(Struct):
+class StateLine(Struct, gc=False):
     """An entry without a place in the tree: titles, checkpoints, snapshots, request logs, and whatever is unknown."""
 
     index: int
@@ -133,27 +137,6 @@ class Transcript(Struct):
         return next((row.time for row in reversed(self.rows) if row.time is not None), None)
 
 
-class _Head(Struct):
-    model: str | None = None
-    id: str | None = None
-    role: Any = None
-    content: Raw = Raw()
-    stop_reason: str | None = None
-
-
-class _BlockHead(Struct):
-    type: str | None = None
-    tool_use_id: str | None = None
-    id: str | None = None
-    name: str | None = None
-    is_error: Any = None
-
-
-_head_decoder: Final = msgspec.json.Decoder(_Head)
-_blocks_decoder: Final = msgspec.json.Decoder(list[_BlockHead])
-_REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
-_MISSING: Final = object()
-
 #: State lines that are small and of which the last one counts: their values are folded while reading.
 FOLDED: Final = frozenset(
     {
@@ -166,26 +149,21 @@ FOLDED: Final = frozenset(
 _ROWS: Final = frozenset({"user", "assistant", "system", "attachment", "progress"})
 
 
-def build_transcript(located: Iterable[Located], damage: list[Damage], *, file: int = 0) -> Transcript:
+def build_transcript(located: Iterable[Located[RowEntry]], damage: list[Damage], *, file: int = 0) -> Transcript:
     """Rows and state lines of the entries of one file."""
     rows: list[Row] = []
     states: list[StateLine] = []
-    types: Counter[str] = Counter()
-    unknown: Counter[str] = Counter()
+    types: dict[str | None, int] = {}
+    folded: dict[str, RowEntry] = {}
     context = _Context()
-    folded: dict[str, tuple[int, int, Entry]] = {}
-    for item in located:
-        entry = item.entry
+    for entry, line, offset, length, client_reads in located:
         kind = entry.type
-        types[kind or "(no type)"] += 1
+        types[kind] = types.get(kind, 0) + 1
         if kind in _ROWS:
-            row = _row(item, entry, kind or "", len(rows), file)
-            rows.append(row)
+            rows.append(_row(entry, kind or "", len(rows), line, offset, length, client_reads, file))
             context.note(entry)
             continue
-        if kind not in KNOWN_TYPES:
-            unknown[kind or "(no type)"] += 1
-        state = StateLine(len(rows), item.line, item.offset, item.length, kind, entry.sessionId)
+        state = StateLine(len(rows), line, offset, length, kind, entry.sessionId)
         if kind == "last-prompt":
             state.leaf = entry.leafUuid
             state.explicit = entry.explicit is True
@@ -193,34 +171,46 @@ def build_transcript(located: Iterable[Located], damage: list[Damage], *, file: 
             state.cut = entry.cutUuid
         states.append(state)
         if kind in FOLDED:
-            folded[kind or ""] = (item.offset, item.length, entry)
+            folded[kind or ""] = entry
+    context.finish()
+    counted = Counter({kind or "(no type)": count for kind, count in types.items()})
     return Transcript(
-        rows, states, damage, types, unknown, context.versions, context.cwds, context.branches, context.session_ids,
-        {kind: _fold(kind, entry) for kind, (_, _, entry) in folded.items()},
+        rows, states, damage, counted, Counter({kind: count for kind, count in counted.items() if kind not in KNOWN_TYPES}),
+        context.versions, context.cwds, context.branches, context.session_ids,
+        {kind: _fold(kind, entry) for kind, entry in folded.items()},
     )  # fmt: skip
 
 
 class _Context:
-    """Counts of the fields that hardly ever change from one line to the next: only runs are counted, not lines."""
+    """Counts of fields that hardly ever change from one line to the next: runs of equal ones are counted at once."""
 
     def __init__(self) -> None:
         self.versions: Counter[str] = Counter()
         self.cwds: Counter[str] = Counter()
         self.branches: Counter[str] = Counter()
         self.session_ids: Counter[str] = Counter()
+        self._last: tuple[str | None, str | None, str | None, str | None] = (None, None, None, None)
+        self._run = 0
 
-    def note(self, entry: Entry) -> None:
-        if entry.version:
-            self.versions[entry.version] += 1
-        if entry.cwd:
-            self.cwds[entry.cwd] += 1
-        if entry.gitBranch:
-            self.branches[entry.gitBranch] += 1
-        if entry.sessionId:
-            self.session_ids[entry.sessionId] += 1
+    def note(self, entry: RowEntry) -> None:
+        now = (entry.version, entry.cwd, entry.gitBranch, entry.sessionId)
+        if now == self._last:
+            self._run += 1
+            return
+        self.finish()
+        self._last, self._run = now, 1
+
+    def finish(self) -> None:
+        if self._run:
+            for counter, value in zip(
+                (self.versions, self.cwds, self.branches, self.session_ids), self._last, strict=True
+            ):
+                if value:
+                    counter[value] += self._run
+            self._run = 0
 
 
-def _fold(kind: str, entry: Entry) -> Any:
+def _fold(kind: str, entry: RowEntry) -> Any:
     named = {
         "custom-title": entry.customTitle,
         "ai-title": entry.aiTitle,
@@ -232,133 +222,84 @@ def _fold(kind: str, entry: Entry) -> Any:
     return named.get(kind, True)
 
 
-def _row(item: Located, entry: Entry, kind: str, index: int, file: int) -> Row:
-    parent = entry.parentUuid
+def _row(
+    entry: RowEntry, kind: str, index: int, line: int, offset: int, length: int, client_reads: bool, file: int
+) -> Row:
+    link = entry.parentUuid
+    parent = link if link is not UNSET else None
+    if kind == "assistant" or kind == "user":
+        message = entry.message
+        row = Row(
+            index, line, offset, length, kind, entry.uuid, parent, entry.timestamp, entry.isSidechain, client_reads,
+            message is not None, link is not UNSET, entry.subtype, None, entry.agentId, entry.sessionId,
+            entry.isMeta is True, entry.isCompactSummary is True, entry.isApiErrorMessage is True,
+            entry.isVisibleInTranscriptOnly is True, entry.promptId,
+        )  # fmt: skip
+        row.file = file
+        if message is not None:
+            _note_message(row, entry, message)
+        return row
     row = Row(
-        index, item.line, item.offset, item.length, kind, entry.uuid, parent if isinstance(parent, str) else None,
-        parse_time(entry.timestamp), entry.timestamp, entry.isSidechain, item.client_reads,
+        index, line, offset, length, kind, entry.uuid, parent, entry.timestamp, entry.isSidechain, client_reads,
+        True, link is not UNSET, entry.subtype, entry.logicalParentUuid, entry.agentId, entry.sessionId,
     )  # fmt: skip
     row.file = file
-    if parent is UNSET:
-        row.has_parent_field = False
-    row.subtype = entry.subtype
-    row.agent_id = entry.agentId
-    row.session_id = entry.sessionId
     row.prompt_id = entry.promptId
-    if kind == "assistant" or kind == "user":
-        row.is_meta = entry.isMeta is True
-        row.is_compact_summary = entry.isCompactSummary is True
-        row.is_api_error = entry.isApiErrorMessage is True
-        row.transcript_only = entry.isVisibleInTranscriptOnly is True
-        row.request_id = entry.requestId
-        row.source_assistant = entry.sourceToolAssistantUUID
-        row.source_tool_use = entry.sourceToolUseID
-        _read_message(row, entry.message)
-        if row.tool_results and b'"agentId"' in bytes(entry.toolUseResult):
-            row.result_agent = _agent_of(entry.toolUseResult)
-    elif kind == "system":
-        row.logical_parent = entry.logicalParentUuid
+    if kind == "system":
         row.duration_ms = entry.durationMs
         if entry.subtype == "compact_boundary":
-            row.compact = decode_loosely(entry.compactMetadata)
+            row.compact = entry.compactMetadata
     elif kind == "attachment":
-        row.detail = _type_of(entry.attachment)
-    else:
-        row.detail = _type_of(entry.data)
+        row.detail = entry.attachment.type if entry.attachment is not None else None
+    elif entry.data is not None:
+        row.detail = entry.data.type
         row.source_tool_use = entry.parentToolUseID or entry.toolUseID
         if row.detail == "agent_progress":
-            row.result_agent = _agent_of(entry.data)
+            row.result_agent = entry.data.agentId
     return row
 
 
-def _agent_of(raw: Raw) -> str | None:
-    value = decode_loosely(raw)
-    agent = value.get("agentId") if isinstance(value, dict) else None
-    return agent if isinstance(agent, str) else None
-
-
-def _type_of(raw: Raw) -> str | None:
-    try:
-        return _type_decoder.decode(raw).type
-    except _REFUSED:
-        value = decode_loosely(raw)
-        kind = value.get("type") if isinstance(value, dict) else None
-        return kind if isinstance(kind, str) else None
-
-
-class _Typed(Struct):
-    type: str | None = None
-
-
-_type_decoder: Final = msgspec.json.Decoder(_Typed)
-
-
-def _read_message(row: Row, raw: Raw) -> None:
-    """Model, ids, blocks and calls of a message, and whether the client can use it (its content is text or blocks)."""
-    try:
-        head = _head_decoder.decode(raw)
-    except _REFUSED:
-        _read_odd_message(row, decode_loosely(raw))
-        return
-    row.message_id = head.id
-    row.model = head.model
-    row.stop_reason = head.stop_reason
-    content = head.content
-    if bytes(memoryview(content)[:1]) == b"[":
-        try:
-            blocks = _blocks_decoder.decode(content)
-        except _REFUSED:
-            _read_odd_content(row, decode_loosely(content))
-            return
-        _note_blocks(row, blocks)
-    else:
-        _read_odd_content(row, decode_loosely(content))
-
-
-def _note_blocks(row: Row, blocks: list[_BlockHead]) -> None:
-    row.block_types = tuple([block.type for block in blocks])
+def _note_message(row: Row, entry: RowEntry, message: MessageHead) -> None:
+    """Model, ids, blocks and calls, and whether the client can use the message (its content is text or blocks)."""
+    content = message.content
     if row.type == "assistant":
-        if "tool_use" in row.block_types:
-            row.tool_uses = tuple([(b.id, b.name or "") for b in blocks if b.type == "tool_use" and b.id is not None])
-    elif "tool_result" in row.block_types:
-        row.tool_results = tuple(
-            [b.tool_use_id for b in blocks if b.type == "tool_result" and b.tool_use_id is not None]
-        )
-        row.failed = tuple([b.tool_use_id for b in blocks if b.is_error is True and b.tool_use_id is not None])
-    if blocks and None in row.block_types:
-        row.usable = any(kind is not None for kind in row.block_types)
-
-
-def _read_odd_message(row: Row, value: Any) -> None:
-    if not isinstance(value, dict):
-        row.usable = False
-        return
-
-    def text(name: str) -> str | None:
-        found = value.get(name)
-        return found if isinstance(found, str) else None
-
-    row.message_id, row.model, row.stop_reason = text("id"), text("model"), text("stop_reason")
-    _read_odd_content(row, value.get("content"))
-
-
-def _read_odd_content(row: Row, content: Any) -> None:
+        row.message_id = message.id
+        row.request_id = entry.requestId
+        row.model = message.model
+        row.stop_reason = message.stop_reason
+    else:
+        row.source_assistant = entry.sourceToolAssistantUUID
+        row.source_tool_use = entry.sourceToolUseID
     if isinstance(content, str):
-        row.block_types = ("text",)
+        row.block_types = _ONE_TEXT
         # An assistant's blank text is dropped on load (2.1.325); a user's never is.
         row.usable = row.type == "user" or bool(content.strip())
         return
-    if not isinstance(content, list):
+    if content is None:
         row.usable = False
         return
-    heads: list[_BlockHead] = []
-    for block in content:
-        kind = block.get("type") if isinstance(block, dict) else None
-        head = _BlockHead(kind if isinstance(kind, str) else None)
-        if isinstance(block, dict):
-            for name in ("tool_use_id", "id", "name"):
-                if isinstance(block.get(name), str):
-                    setattr(head, name, block[name])
-            head.is_error = block.get("is_error")
-        heads.append(head)
-    _note_blocks(row, heads)
+    if len(content) == 1:
+        kind = content[0].type
+        row.block_types = kinds = _ONE.get(kind) or (kind,)
+    else:
+        row.block_types = kinds = tuple([block.type for block in content])
+    if row.type == "assistant":
+        if "tool_use" in kinds:
+            row.tool_uses = tuple([(b.id, b.name or "") for b in content if b.type == "tool_use" and b.id is not None])
+    elif "tool_result" in kinds:
+        row.tool_results = tuple(
+            [b.tool_use_id for b in content if b.type == "tool_result" and b.tool_use_id is not None]
+        )
+        row.failed = tuple([b.tool_use_id for b in content if b.is_error is True and b.tool_use_id is not None])
+        told = entry.toolUseResult
+        if isinstance(told, ResultHead):
+            row.result_agent = told.agentId
+    if None in kinds:
+        row.usable = any(kind is not None for kind in kinds)
+
+
+_ONE_TEXT: Final = ("text",)
+#: Most rows have one block: their tuples are shared.
+_ONE: Final[dict[str | None, tuple[str | None, ...]]] = {
+    kind: (kind,) for kind in ("text", "thinking", "tool_use", "tool_result", "image", "redacted_thinking")
+}

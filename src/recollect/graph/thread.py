@@ -176,11 +176,14 @@ def _after_last_boundary(chain: list[Row]) -> int:
 
 def _add_trailing(state: Loaded, leaf: str, chain: list[Row], seen: set[str]) -> None:
     """Attachments and system rows below the leaf belong to the conversation too."""
+    if len(seen) >= len(state.rows):
+        return
     below: dict[str, list[Row]] = {}
     for uuid, row in state.rows.items():
-        parent = state.parents[uuid]
-        if parent and not row.is_message:
-            below.setdefault(parent, []).append(row)
+        if uuid not in seen and not row.is_message:
+            parent = state.parents[uuid]
+            if parent:
+                below.setdefault(parent, []).append(row)
     queue = [leaf]
     found: list[Row] = []
     for uuid in queue:
@@ -198,23 +201,24 @@ def _place_all(thread: Thread, transcript: Transcript, state: Loaded, chain: lis
     places: list[Placement | None] = [None] * len(rows)
     thread.weights = [1 if row.is_message else 0 for row in rows]
     sent = {row.index for row in thread.sent}
+    told: dict[str, Placement] = {}
     for row in chain[cut:]:
-        places[row.index] = Placement(LIVE, _why_live(row, row.index in sent))
+        why = "sent to the model" if row.index in sent else _why_live(row)
+        places[row.index] = told.get(why) or told.setdefault(why, Placement(LIVE, why))
     thread.summarised = _before_compaction(chain, cut, rows)
     for row in thread.summarised:
         if places[row.index] is None:
             places[row.index] = Placement(PRECOMPACT, "before the last compaction, which summarised it")
-    uuids = {row.uuid: row.index for row in rows if row.uuid is not None and row.index not in state.superseded}
-    for row in rows:
-        if places[row.index] is None:
-            places[row.index] = _simple_place(row, state)
-    _place_branches(rows, places, uuids, thread, state)
+    if None in places:
+        for row in rows:
+            if places[row.index] is None:
+                places[row.index] = _simple_place(row, state)
+        uuids = {row.uuid: row.index for row in rows if row.uuid is not None and row.index not in state.superseded}
+        _place_branches(rows, places, uuids, thread, state)
     thread.placements = [item or Placement(UNREACHABLE, "not connected to the conversation") for item in places]
 
 
-def _why_live(row: Row, sent: bool) -> str:
-    if sent:
-        return "sent to the model"
+def _why_live(row: Row) -> str:
     if not row.is_message:
         return "part of the conversation"
     if is_dropped_error(row):

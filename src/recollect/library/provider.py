@@ -6,7 +6,13 @@
         project_path="/path/to/project", session_id=sessions[0]["sessionId"], limit=50
     )
 
-Dictionaries have camelCase keys as in the files. Disk is read in a thread; nothing is ever written.
+    session_id = str(uuid.uuid4())
+    await provider.log_message(
+        project_path="/path/to/project", message=ChatMessage(role="user", content="Hello"), session_id=session_id
+    )
+
+Dictionaries have camelCase keys as in the files. Disk work happens in a thread. What is written is journaled: `recollect undo`
+takes it back.
 """
 
 from __future__ import annotations
@@ -14,27 +20,54 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from ..environment import own_folder
 from ..errors import NotFound
+from ..format.encode import WRITTEN_AS
 from ..format.times import to_iso
 from ..format.usage import Usage
 from ..graph.rows import Row
-from ..store.home import check_home
+from ..store.changes import Journal
+from ..store.edit import plan_rename
+from ..store.home import Home, check_home
+from ..store.new_home import make_home
 from ..store.summary import SessionSummary, one_line
+from ..store.todo_changes import plan_save_todos
+from .chat import ChatMessage
 from .library import Library, open_library
 from .session import MessageView, Session
+from .writing import agent_writer, new_session_writer, session_writer
+
+_TODOS_OF_2_0: Final = "2.0.77"
+"""To-do files have had this naming since 1.0.30."""
 
 
 class ClaudeStorageProvider:
-    """Reads the sessions of one Claude home, project by project."""
+    """Reads and writes the sessions of one Claude home, project by project.
 
-    def __init__(self, base_dir: str | os.PathLike[str] | None = None) -> None:
-        if base_dir is None:
-            self.library = open_library()
-        else:
-            self.library = Library([check_home(Path(base_dir).expanduser().absolute())])
+    An empty or new folder becomes a home with the first message. `data_dir` is where changes are journaled.
+    """
+
+    def __init__(
+        self,
+        base_dir: str | os.PathLike[str] | None = None,
+        *,
+        data_dir: str | os.PathLike[str] | None = None,
+        client_version: str = WRITTEN_AS,
+    ) -> None:
+        self.library = (
+            open_library() if base_dir is None else Library([_home_at(Path(base_dir).expanduser().absolute())])
+        )
+        self.journal = Journal(own_folder("data") if data_dir is None else Path(data_dir).expanduser().absolute())
+        self.client_version = client_version
+        """The client age whose layout new sessions and sub-agents get."""
+
+    @property
+    def home(self) -> Home:
+        return self.library.homes[0]
 
     async def get_projects(self) -> list[str]:
         """Paths of all projects, most recently used first."""
@@ -114,6 +147,104 @@ class ClaudeStorageProvider:
         """Numbers of a session: rows, branches, agents, tool calls, tokens (each API response counted once), times."""
         return await asyncio.to_thread(lambda: session_stats(self._session(session_id, project_path)))
 
+    # --- writing ------------------------------------------------------------------------------------------------------
+
+    async def log_message(
+        self, project_path: str, message: ChatMessage, session_id: str, agent_id: str | None = None
+    ) -> str:
+        """Append a message; a session (or sub-agent) that is not there yet begins with it. Returns the row's uuid."""
+        return await asyncio.to_thread(self._log, project_path, message, session_id, agent_id)
+
+    def _log(self, project_path: str, message: ChatMessage, session_id: str, agent_id: str | None) -> str:
+        self._make_home()
+        self.library.refresh()
+        known = [file for file in self.library.files() if file.session_id == session_id]
+        if known:
+            session = self._session(session_id, project_path)
+            main = session_writer(session, self.journal)
+        else:
+            main = new_session_writer(
+                self.home, self.journal, project_path, session_id=session_id, version=self.client_version
+            )
+        writer = main if agent_id is None else agent_writer(main, agent_id)
+        with writer:
+            return writer.append_message(
+                message.role,
+                message.content,
+                model=message.model,
+                uuid=message.message_id,
+                usage=message.usage,
+                **message.metadata,
+            )
+
+    async def fork_conversation(
+        self,
+        session_id: str,
+        message_id: str | None = None,
+        *,
+        project_path: str | None = None,
+        title: str | None = None,
+    ) -> str:
+        """A new session with the conversation up to a message (or all of it). Returns its id."""
+
+        def fork() -> str:
+            from ..store.fork import plan_fork
+
+            session = self._session(session_id, project_path)
+            change, result = plan_fork(self.journal, session.file, at=message_id, title=title)
+            with change:
+                change.commit()
+            self.library.refresh()
+            return result.session_id
+
+        return await asyncio.to_thread(fork)
+
+    async def update_title(self, session_id: str, title: str, *, project_path: str | None = None) -> None:
+        """Give a session a title, which the client shows too."""
+
+        def update() -> None:
+            session = self._session(session_id, project_path)
+            with plan_rename(self.journal, session.file, title) as change:
+                change.commit()
+
+        await asyncio.to_thread(update)
+
+    async def save_todos(
+        self, session_id: str, todos: Sequence[Mapping[str, Any]], agent_id: str | None = None
+    ) -> list[str]:
+        """Write the to-do list of a session or of one of its agents. Returns warnings about odd changes of state."""
+
+        def save() -> list[str]:
+            change, warnings = plan_save_todos(
+                self.journal, self.home, session_id, todos, agent_id=agent_id, version=_TODOS_OF_2_0
+            )
+            with change:
+                change.commit()
+            return warnings
+
+        return await asyncio.to_thread(save)
+
+    async def reset(self, project_path: str) -> int:
+        """Move all sessions of a project to the trash (`recollect undo` brings them back). Returns how many."""
+
+        def remove() -> int:
+            from ..store.trash import plan_delete_sessions
+
+            self.library.refresh()
+            found = [item.file for item in self.library.sessions(project=project_path, count=False)]
+            if not found:
+                return 0
+            with plan_delete_sessions(self.journal, self.home, found, f"Reset {project_path}") as change:
+                change.commit()
+            self.library.refresh()
+            return len(found)
+
+        return await asyncio.to_thread(remove)
+
+    def _make_home(self) -> None:
+        if not self.home.projects.is_dir():
+            make_home(self.home)
+
     def _session(self, session_id: str, project_path: str | None) -> Session:
         session = self.library.session(session_id)
         if project_path is not None and not _same_project(session, project_path):
@@ -123,6 +254,13 @@ class ClaudeStorageProvider:
                 slug="other-project",
             )
         return session
+
+
+def _home_at(path: Path) -> Home:
+    """The home there; a folder that is new or empty may become one."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        return check_home(path)
+    return Home(path)
 
 
 def _same_project(session: Session, path: str) -> bool:

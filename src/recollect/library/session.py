@@ -11,7 +11,7 @@ from ..errors import NotFound
 from ..format.agent_meta import AgentMeta, parse_agent_meta
 from ..format.blocks import Block, ToolUseBlock, parse_blocks, text_of
 from ..format.decode import Located
-from ..format.entries import decode_loosely
+from ..format.entries import Entry, decode_loosely
 from ..format.line import HARMLESS, Damage, RawLine
 from ..format.usage import Usage, parse_usage
 from ..graph.agents import Agent
@@ -73,7 +73,7 @@ class Session:
         """The lines of the main transcript, or of a sub-agent's file, as bytes."""
         return stream_lines(self._path(agent), self.home)
 
-    def located(self, agent: str | None = None, damage: list[Damage] | None = None) -> Iterator[Located]:
+    def located(self, agent: str | None = None, damage: list[Damage] | None = None) -> Iterator[Located[Entry]]:
         """Entries as they are read, with their places. Memory stays bounded whatever the file's size."""
         return stream_entries(self._path(agent), self.home, damage)
 

@@ -1,37 +1,28 @@
-"""What a change is made of: small steps that know how to be done, how to be undone, and how to tell whether they were.
+"""What a change is made of: small steps that know how to be done, undone and done again, and how far they came.
 
-A step is plain data (it is written into the journal before anything happens). Paths are absolute.
+A step is plain data (it is written into the journal before anything happens). Paths are absolute. Each has
+
+    do          carry it out; answers how it left the file, where it wrote one
+    roll_back   after a crash or a failure, at whatever point: as if it had never been; again and again with the same result
+    check_undo  raise where undoing would lose what somebody did since
+    undo        take it back
+    undo_rest   after a crash within `undo`: what is missing of it
+    redo        after a failure within `undo`: as it was before that
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
-from ..errors import Refused
+from ..errors import Refused, StoreBusy
 from . import disk
-
-
-class Kept(Struct):
-    """A file's identity at a moment: enough to know that nobody changed it since."""
-
-    size: int
-    mtime_ns: int
-
-
-def kept(path: Path) -> Kept | None:
-    """What stands there now; None where nothing does."""
-    try:
-        info = os.lstat(path)
-    except FileNotFoundError:
-        return None
-    return Kept(info.st_size, info.st_mtime_ns)
+from .evidence import ensure_time, sha256_of, was_changed
+from .growth import Grow as Grow
+from .kept import Kept as Kept
+from .kept import kept as kept
 
 
 class Append(Struct, tag="append"):
@@ -47,49 +38,61 @@ class Append(Struct, tag="append"):
     def describe(self) -> str:
         return f"append {self.length:,} bytes to {self.path}"
 
-    def do(self, folder: Path) -> None:
-        path = Path(self.path)
-        disk.append_bytes(path, (folder / self.staged).read_bytes(), create=self.before is None)
-        if self.keep_mtime and self.before is not None:
-            disk.set_times(path, self.before.mtime_ns)
+    def do(self, folder: Path) -> Kept | None:
+        data = (folder / self.staged).read_bytes()
+        if self.before is None:
+            return disk.append_bytes(Path(self.path), data, create=True).left
+        mtime = self.before.mtime_ns if self.keep_mtime else None
+        return disk.append_bytes(Path(self.path), data, expected=self.before.size, mtime_ns=mtime).left
 
     @property
     def _size_before(self) -> int:
         return 0 if self.before is None else self.before.size
 
     def check_undo(self, folder: Path) -> None:
-        path = Path(self.path)
-        now = kept(path)
+        now = kept(self.path)
         if now is None:
-            raise _changed(self.path, "it is gone")
+            raise was_changed(self.path, "it is gone")
         if now.size != self._size_before + self.length:
-            raise _changed(self.path, "it has grown or shrunk since")
-        with open(path, "rb") as stream:
+            raise was_changed(self.path, "it has grown or shrunk since")
+        if self._tail() != (folder / self.staged).read_bytes():
+            raise was_changed(self.path, "its end is no longer what was appended")
+
+    def _tail(self) -> bytes:
+        with open(self.path, "rb") as stream:
             stream.seek(self._size_before)
-            if stream.read() != (folder / self.staged).read_bytes():
-                raise _changed(self.path, "its end is no longer what was appended")
+            return stream.read(self.length + 1)
 
     def undo(self, folder: Path) -> None:
-        path = Path(self.path)
+        self._cut(self._size_before + self.length)
+
+    def _cut(self, size_now: int) -> None:
         if self.before is None:
-            disk.remove_file(path)
-            return
-        disk.truncate(path, self.before.size)
-        disk.set_times(path, self.before.mtime_ns)
+            disk.remove_file(Path(self.path))
+        else:
+            disk.truncate(Path(self.path), self.before.size, expected=size_now, mtime_ns=self.before.mtime_ns)
 
     def roll_back(self, folder: Path) -> None:
-        """After a crash: take away what was written of it, if nothing else came behind."""
-        path = Path(self.path)
-        now = kept(path)
-        if now is None or now.size <= self._size_before:
-            if self.before is None and now is not None and now.size == 0:
-                disk.remove_file(path)
+        now = kept(self.path)
+        if now is None:
             return
-        with open(path, "rb") as stream:
-            stream.seek(self._size_before)
-            tail = stream.read(self.length + 1)
-        if (folder / self.staged).read_bytes().startswith(tail):
-            self.undo(folder)
+        if now.size > self._size_before or self.before is None:
+            tail = self._tail()
+            if (folder / self.staged).read_bytes().startswith(tail):  # nothing of anybody else came behind
+                self._cut(self._size_before + len(tail))
+        elif now.size == self.before.size:
+            ensure_time(self.path, self.before.mtime_ns)
+
+    def undo_rest(self, folder: Path) -> None:
+        self.roll_back(folder)
+
+    def redo(self, folder: Path, was: Kept | None) -> None:
+        now = kept(self.path)
+        if now is None or now.size == self._size_before:
+            data = (folder / self.staged).read_bytes()
+            disk.append_bytes(Path(self.path), data, create=now is None, expected=None if now is None else now.size)
+        if was is not None:
+            ensure_time(self.path, was.mtime_ns)
 
 
 class Replace(Struct, tag="replace"):
@@ -112,16 +115,23 @@ class Replace(Struct, tag="replace"):
         path = Path(self.path)
         return path.with_name(f".{path.name}.recollect-tmp")
 
-    def do(self, folder: Path) -> None:
-        path, staged = Path(self.path), folder / self.staged
+    def do(self, folder: Path) -> Kept | None:
+        path, staged, backup = Path(self.path), folder / self.staged, folder / self.backup
         if self.mtime_ns is not None:
             disk.set_times(staged, self.mtime_ns)
         if self.before is not None:
-            disk.link_or_copy(path, folder / self.backup)
+            disk.link_or_copy(path, backup)
             disk.sync_folder(folder)
         elif os.path.lexists(path):
             raise Refused(f"{path} exists already", slug="exists")
+        left = kept(staged)
         disk.put_in_place(staged, path, self._beside)
+        if self.before is not None and kept(backup) != self.before:
+            # Somebody wrote into the old file at the last moment; rolling back keeps what they wrote.
+            raise StoreBusy(
+                f"{path} was changed meanwhile", hint="nothing was done; try again", slug="changed-meanwhile"
+            )
+        return left
 
     def is_done(self, folder: Path) -> bool:
         if self.before is not None and not (folder / self.backup).exists():
@@ -132,80 +142,37 @@ class Replace(Struct, tag="replace"):
     def check_undo(self, folder: Path) -> None:
         path = Path(self.path)
         if kept(path) is None:
-            raise _changed(self.path, "it is gone")
+            raise was_changed(self.path, "it is gone")
         if sha256_of(path) != self.after_sha256:
-            raise _changed(self.path, "it was changed since")
+            raise was_changed(self.path, "it was changed since")
+        if self.before is not None and not (folder / self.backup).exists():
+            raise was_changed(self.path, "its copy in the journal is gone")
 
     def undo(self, folder: Path) -> None:
-        path = Path(self.path)
+        path, staged = Path(self.path), folder / self.staged
+        if not staged.exists():  # kept for `redo`
+            disk.link_or_copy(path, staged)
         if self.before is None:
             disk.remove_file(path)
         else:
-            _put_back(folder / self.backup, path, self.before.mtime_ns)
+            disk.copy_tree(folder / self.backup, self._beside)
+            disk.replace(self._beside, path)
 
     def roll_back(self, folder: Path) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            disk.remove_file(self._beside)
+        disk.remove_if_there(self._beside)
         if self.is_done(folder):
             self.undo(folder)
 
+    def undo_rest(self, folder: Path) -> None:
+        self.roll_back(folder)
 
-class Grow(Struct, tag="grow"):
-    """A file to which a writer appends line after line. What it added is known when it closes (`grown.json`)."""
-
-    path: str
-    before: Kept | None
-
-    def describe(self) -> str:
-        return f"append messages to {self.path}"
-
-    def do(self, folder: Path) -> None:
-        return
-
-    def check_undo(self, folder: Path) -> None:
-        grown = read_grown(folder)
-        path = Path(self.path)
-        now = kept(path)
-        if grown is None:
-            raise _changed(self.path, "its writer ended without closing, so what it wrote is not known")
-        if now is None or now.size != grown.size or _tail_sha256(path, self._size_before) != grown.tail_sha256:
-            raise _changed(self.path, "it was changed since")
-
-    @property
-    def _size_before(self) -> int:
-        return 0 if self.before is None else self.before.size
-
-    def undo(self, folder: Path) -> None:
-        path = Path(self.path)
-        if self.before is None:
-            disk.remove_file(path)
-        else:
-            disk.truncate(path, self.before.size)
-            disk.set_times(path, self.before.mtime_ns)
-
-    def roll_back(self, folder: Path) -> None:
-        return  # every line that was acknowledged stays
-
-
-class Grown(Struct):
-    size: int
-    tail_sha256: str
-
-
-def read_grown(folder: Path) -> Grown | None:
-    try:
-        return msgspec.json.decode((folder / "grown.json").read_bytes(), type=Grown)
-    except (OSError, msgspec.MsgspecError):
-        return None
-
-
-def _tail_sha256(path: Path, offset: int) -> str:
-    digest = hashlib.sha256()
-    with open(path, "rb") as stream:
-        stream.seek(offset)
-        while chunk := stream.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
+    def redo(self, folder: Path, was: Kept | None) -> None:
+        disk.remove_if_there(self._beside)
+        path, staged = Path(self.path), folder / self.staged
+        if not self.is_done(folder) and staged.exists():
+            disk.put_in_place(staged, path, self._beside)
+        if was is not None:
+            ensure_time(path, was.mtime_ns)
 
 
 class Move(Struct, tag="move"):
@@ -217,24 +184,27 @@ class Move(Struct, tag="move"):
     def describe(self) -> str:
         return f"move {self.path} to {self.target}"
 
-    def do(self, folder: Path) -> None:
+    def do(self, folder: Path) -> Kept | None:
         disk.move(Path(self.path), Path(self.target))
-
-    def is_done(self) -> bool:
-        return not os.path.lexists(self.path) and os.path.lexists(self.target)
+        return None
 
     def check_undo(self, folder: Path) -> None:
         if os.path.lexists(self.path):
-            raise _changed(self.path, "something else stands there now")
+            raise was_changed(self.path, "something else stands there now")
         if not os.path.lexists(self.target):
-            raise _changed(self.target, "it is gone")
+            raise was_changed(self.target, "it is gone")
 
     def undo(self, folder: Path) -> None:
         disk.move(Path(self.target), Path(self.path))
 
     def roll_back(self, folder: Path) -> None:
-        if self.is_done():
-            self.undo(folder)
+        _move_back(Path(self.path), Path(self.target))
+
+    def undo_rest(self, folder: Path) -> None:
+        self.roll_back(folder)
+
+    def redo(self, folder: Path, was: Kept | None) -> None:
+        _move_back(Path(self.target), Path(self.path))
 
 
 class Remove(Struct, tag="remove"):
@@ -246,21 +216,35 @@ class Remove(Struct, tag="remove"):
     def describe(self) -> str:
         return f"remove {self.path} (kept for undo)"
 
-    def do(self, folder: Path) -> None:
+    def do(self, folder: Path) -> Kept | None:
         disk.move(Path(self.path), folder / self.backup)
+        return None
 
     def check_undo(self, folder: Path) -> None:
         if os.path.lexists(self.path):
-            raise _changed(self.path, "something else stands there now")
+            raise was_changed(self.path, "something else stands there now")
         if not os.path.lexists(folder / self.backup):
-            raise _changed(self.path, "its copy in the journal is gone")
+            raise was_changed(self.path, "its copy in the journal is gone")
 
     def undo(self, folder: Path) -> None:
         disk.move(folder / self.backup, Path(self.path))
 
     def roll_back(self, folder: Path) -> None:
-        if not os.path.lexists(self.path) and os.path.lexists(folder / self.backup):
-            self.undo(folder)
+        _move_back(Path(self.path), folder / self.backup)
+
+    def undo_rest(self, folder: Path) -> None:
+        self.roll_back(folder)
+
+    def redo(self, folder: Path, was: Kept | None) -> None:
+        _move_back(folder / self.backup, Path(self.path))
+
+
+def _move_back(source: Path, target: Path) -> None:
+    """`source` again where it was, if it was moved to `target`, however far that came in either direction."""
+    disk.settle_move(source, target)
+    disk.settle_move(target, source)
+    if os.path.lexists(target) and not os.path.lexists(source):
+        disk.move(target, source)
 
 
 class MakeFolder(Struct, tag="folder"):
@@ -269,20 +253,27 @@ class MakeFolder(Struct, tag="folder"):
     def describe(self) -> str:
         return f"make folder {self.path}"
 
-    def do(self, folder: Path) -> None:
+    def do(self, folder: Path) -> Kept | None:
         if not Path(self.path).is_dir():  # somebody else may have made it meanwhile
             disk.make_folder(Path(self.path))
+        return None
 
     def check_undo(self, folder: Path) -> None:
         return
 
     def undo(self, folder: Path) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            if not any(Path(self.path).iterdir()):
-                disk.remove_folder(Path(self.path))
+        path = Path(self.path)
+        if path.is_dir() and not any(path.iterdir()):
+            disk.remove_folder(path)
 
     def roll_back(self, folder: Path) -> None:
         self.undo(folder)
+
+    def undo_rest(self, folder: Path) -> None:
+        self.undo(folder)
+
+    def redo(self, folder: Path, was: Kept | None) -> None:
+        self.do(folder)
 
 
 class RemoveFolder(Struct, tag="remove-folder"):
@@ -290,53 +281,32 @@ class RemoveFolder(Struct, tag="remove-folder"):
 
     path: str
     mtime_ns: int
+    mode: int = 0o700
 
     def describe(self) -> str:
         return f"remove empty folder {self.path}"
 
-    def do(self, folder: Path) -> None:
+    def do(self, folder: Path) -> Kept | None:
         disk.remove_folder(Path(self.path))
+        return None
 
     def check_undo(self, folder: Path) -> None:
         return
 
     def undo(self, folder: Path) -> None:
         if not Path(self.path).exists():
-            disk.make_folder(Path(self.path))
+            disk.make_folder(Path(self.path), self.mode)
 
     def roll_back(self, folder: Path) -> None:
         self.undo(folder)
 
+    def undo_rest(self, folder: Path) -> None:
+        self.undo(folder)
+
+    def redo(self, folder: Path, was: Kept | None) -> None:
+        path = Path(self.path)
+        if path.is_dir() and not any(path.iterdir()):
+            disk.remove_folder(path)
+
 
 Action = Append | Replace | Grow | Move | Remove | MakeFolder | RemoveFolder
-
-
-def _put_back(backup: Path, path: Path, mtime_ns: int) -> None:
-    """The kept file takes its old place again, whatever the file systems."""
-    beside = path.with_name(f".{path.name}.recollect-undo")
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(beside)
-    disk.copy_tree(backup, beside)
-    disk.set_times(beside, mtime_ns)
-    disk.replace(beside, path)
-
-
-def _changed(path: str, why: str) -> Refused:
-    return Refused(
-        f"cannot undo: {path}: {why}",
-        hint="undo later changes first (`recollect changes`), or restore the file by hand from the journal",
-        slug="changed-since",
-    )
-
-
-def sha256_of(path: Path) -> str:
-    digest = hashlib.sha256()
-    for chunk in _chunks(path):
-        digest.update(chunk)
-    return digest.hexdigest()
-
-
-def _chunks(path: Path) -> Iterator[bytes]:
-    with open(path, "rb") as stream:
-        while chunk := stream.read(1 << 20):
-            yield chunk

@@ -7,12 +7,13 @@ journaled (`Grow`), so that `undo` takes away everything it wrote.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import secrets
 import time
 import uuid as uuids
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,10 @@ from ..format.encode import (
 from ..graph.rows import Transcript
 from ..graph.thread import find_thread
 from . import disk
-from .actions import Grow, Grown, Kept, kept
 from .changes import Change, Journal, Record
+from .growth import Grow, Grown
 from .home import Home
+from .kept import Kept, kept
 from .paths import is_inside
 from .read import read_transcript
 from .scan import is_session_id
@@ -63,7 +65,8 @@ class SessionWriter:
         self.record: Record | None = None
         self._last_time = 0.0
         self._seen: Kept | None = None
-        self._before: Kept | None = kept(path)
+        self._end: int | None = None
+        """Where our last line ended; None before the first."""
         self._tail = hashlib.sha256()
         self._known = False
 
@@ -175,13 +178,21 @@ class SessionWriter:
                 self.model = entry["message"]["model"]
             return str(entry["uuid"])
 
-    def _writing(self) -> Any:
-        return self.journal.locked(self.home)
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """With the lock held, and nothing in the home that a crash left half done."""
+        with self.journal.locked(self.home):
+            try:
+                if self.record is None or self.journal.is_interrupted(self.home):
+                    self.journal.recover(self.home)
+                yield
+            except OSError as problem:
+                raise disk.explain(problem, self.path) from problem
 
     def _find_end(self) -> None:
         """The end of the conversation, found anew where somebody else wrote since the last look."""
         now = kept(self.path)
-        if self._known and now is not None and self._seen is not None and now.size == self._seen.size:
+        if self._known and now is not None and now == self._seen:
             return
         transcript = read_transcript(self.path, self.home) if now is not None else None
         self._uuids: set[str] = set()
@@ -207,48 +218,46 @@ class SessionWriter:
 
     def _write(self, line: bytes) -> None:
         self._begin()
-        now = kept(self.path)
-        if now is not None and now.size and not _ends_with_newline(self.path, now.size):
-            line = b"\n" + line  # a line without an end must not swallow ours
         try:
-            disk.append_bytes(self.path, line, create=now is None, sync=self.sync)
-        except OSError as problem:
-            raise disk.explain(problem, self.path) from problem
-        self._tail.update(line)
-        self._seen = kept(self.path)
+            done = disk.append_bytes(self.path, line, create=kept(self.path) is None, sync=self.sync)
+        except BaseException:
+            self._give_up_if_empty()
+            raise
+        self._tail.update(done.data)
+        self._end = done.start + len(done.data)
+        self._seen = done.left
 
     def _begin(self) -> None:
         """Write down, once, that this file is about to grow."""
         if self.record is not None:
             return
         change = Change(self.journal, self.home, "append", self.title)
-        self.journal.recover(self.home)
         if not self.path.parent.is_dir():
             change.folder(self.path.parent)
-        change.steps.append(Grow(str(self.path), self._before))
+        change.steps.append(Grow(str(self.path), kept(self.path)))
         self.record = change.begin()
+
+    def _give_up_if_empty(self) -> None:
+        """A change that wrote nothing is none. Call with the lock held."""
+        if self.record is not None and self._end is None:
+            record, self.record = self.record, None
+            with contextlib.suppress(OSError):
+                self.journal.roll_back(record)
 
     def close(self) -> None:
         """Complete the journal entry. Nothing is lost without it, but only then can the writer's lines be undone."""
-        if self.record is None:
+        if self.record is None or self._end is None:
             return
         record, self.record = self.record, None
-        now = kept(self.path)
-        if now is None:
-            return
-        grown = Grown(now.size, self._tail.hexdigest())
+        grown = Grown(self._end, self._tail.hexdigest())
+        self._end, self._tail = None, hashlib.sha256()
         folder = self.journal.folder_of(record)
         try:
             disk.write_new(folder / "grown.json", [msgspec.json.encode(grown)])
-            self.journal.note_left(record, {str(self.path): now})
+            if self._seen is not None:
+                self.journal.note_left(record, {str(self.path): self._seen})
         except OSError as problem:
             raise disk.explain(problem, folder) from problem
-
-
-def _ends_with_newline(path: Path, size: int) -> bool:
-    with open(path, "rb") as stream:
-        stream.seek(size - 1)
-        return stream.read(1) == b"\n"
 
 
 def project_folder(home: Home, cwd: str) -> Path:

@@ -10,68 +10,170 @@ import contextlib
 import errno
 import os
 import shutil
+import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from ..errors import DamagedData, Refused, StoreBusy
+from . import presence
+from .kept import Kept, kept_open
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
+_ALWAYS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+APPEND_WAITS: Final = 0.25
+"""Seconds to wait for another writer to close a file before appending behind its last line all the same."""
+CUT_WAITS: Final = 2.0
+"""Seconds to wait for another writer to close a file that is to be cut; then it is left alone."""
+UNFINISHED_SECONDS: Final = 60.0
+"""How long a line without an end may still be in the making while somebody has the file open."""
 
 
 def explain(problem: OSError, path: Path | str) -> Exception:
     """An error of the system as one of ours, with what a person can do."""
     reason = problem.strerror or str(problem)
+    where = problem.filename or path
     if problem.errno in (errno.ENOSPC, errno.EDQUOT):
         return Refused(
-            f"no room to write {path}: {reason}", hint="nothing was changed; make room and try again", slug="disk-full"
+            f"no room to write {where}: {reason}", hint="nothing was changed; make room and try again", slug="disk-full"
         )
     if problem.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        return Refused(f"may not write {path}: {reason}", hint="nothing was changed", slug="read-only")
+        return Refused(f"may not write {where}: {reason}", hint="nothing was changed", slug="read-only")
     if problem.errno == errno.ELOOP:
-        return Refused(f"{path} is a link; links are not written through", slug="outside-home")
+        return Refused(f"{where} is a link; links are not written through", slug="outside-home")
     if problem.errno in (errno.EAGAIN, errno.EBUSY):
-        return StoreBusy(f"{path} is busy: {reason}")
-    return DamagedData(f"cannot write {path}: {reason}", slug="write-failed")
+        return StoreBusy(f"{where} is busy: {reason}")
+    return DamagedData(f"cannot write {where}: {reason}", slug="write-failed")
 
 
-def append_bytes(path: Path, data: bytes, *, create: bool = False, sync: bool = True) -> int:
-    """Append in one write. Returns the size before. On any failure the file is cut back to it, if nobody else wrote since."""
-    flags = os.O_RDWR | os.O_APPEND | _NOFOLLOW | _CLOEXEC | (os.O_CREAT | os.O_EXCL if create else 0)
-    fd = os.open(path, flags, 0o600)
+class Appended(NamedTuple):
+    """What an append did."""
+
+    start: int
+    """The size before."""
+    data: bytes
+    """What was written: the given bytes, after an LF where the file did not end in one."""
+    left: Kept | None
+    """How it left the file; None where somebody else wrote behind at once."""
+
+
+def append_bytes(
+    path: Path,
+    data: bytes,
+    *,
+    create: bool = False,
+    sync: bool = True,
+    expected: int | None = None,
+    mtime_ns: int | None = None,
+) -> Appended:
+    """Append in one write, as lines of their own. On any failure the file is as it was, if nobody else wrote since.
+
+    With `expected`, the file must still have that size, and the bytes are written as they are. With `mtime_ns`, it has
+    that time afterwards. A line that somebody is still writing is not interrupted: then StoreBusy.
+    """
+    flags = os.O_RDWR | os.O_APPEND | _NOFOLLOW | _ALWAYS
+    if create:
+        fd, alone = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600), None
+    else:
+        fd, alone = _open_when_alone(path, flags, APPEND_WAITS)
     try:
-        before = os.fstat(fd).st_size
+        before = kept_open(fd)
+        data = _behind_whole_lines(path, fd, data, before, alone, expected)
         written = 0
         try:
             written = os.write(fd, data)
             if written != len(data):
-                raise OSError(errno.ENOSPC, "short write")
+                raise OSError(errno.ENOSPC, "short write", str(path))
+            if mtime_ns is not None:
+                _set_open_times(fd, path, mtime_ns)
+            after = kept_open(fd)
+            presence.end_lease(fd)
             if sync:
                 os.fsync(fd)
+                if create:
+                    sync_folder(path.parent)
         except OSError:
-            with contextlib.suppress(OSError):
-                if os.fstat(fd).st_size == before + written:
-                    os.ftruncate(fd, before)
+            _take_back(path, fd, before, written, created=create)
             raise
     finally:
         os.close(fd)
-    if create and sync:
-        sync_folder(path.parent)
-    return before
+    return Appended(before.size, data, after if after.size == before.size + len(data) else None)
 
 
-def truncate(path: Path, size: int) -> None:
-    fd = os.open(path, os.O_RDWR | _NOFOLLOW | _CLOEXEC)
+def _behind_whole_lines(
+    path: Path, fd: int, data: bytes, before: Kept, alone: bool | None, expected: int | None
+) -> bytes:
+    if expected is not None and before.size != expected:
+        raise StoreBusy(
+            f"{path} was changed by somebody else meanwhile",
+            hint="nothing was done; try again",
+            slug="changed-meanwhile",
+        )
+    if before.size == 0:
+        return data
+    os.lseek(fd, before.size - 1, os.SEEK_SET)
+    if os.read(fd, 1) == b"\n":
+        return data
+    if alone is False and time.time() - before.mtime_ns / 1e9 < UNFINISHED_SECONDS:
+        raise StoreBusy(
+            f"another process is in the middle of a line of {path}",
+            hint="nothing was written; try again when it is done", slug="session-running",
+        )  # fmt: skip
+    return b"\n" + data if expected is None else data
+
+
+def _take_back(path: Path, fd: int, before: Kept, written: int, *, created: bool) -> None:
+    """After a failure: the old size and time again, unless somebody else wrote behind."""
+    with contextlib.suppress(OSError):
+        presence.take_lease(fd)
+        if os.fstat(fd).st_size != before.size + written:
+            return
+        if created:
+            os.unlink(path)
+            return
+        os.ftruncate(fd, before.size)
+        _set_open_times(fd, path, before.mtime_ns)
+
+
+def _open_when_alone(path: Path, flags: int, seconds: float) -> tuple[int, bool | None]:
+    """The file opened when no other process has it open for writing, or after `seconds`, and whether nobody has.
+
+    None where the system cannot tell. Who merely reads is not waited for.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        fd = os.open(path, flags)
+        alone = presence.take_lease(fd)
+        if alone is not False:
+            return fd, alone
+        os.close(fd)
+        if not presence.is_being_written(path):
+            return os.open(path, flags), True
+        if time.monotonic() >= end:
+            return os.open(path, flags), False
+        time.sleep(0.002)
+
+
+def truncate(path: Path, size: int, *, expected: int, mtime_ns: int) -> None:
+    """Cut a file that still has the expected size, and set its time. Refuses while somebody else has it open for writing."""
+    fd, alone = _open_when_alone(path, os.O_RDWR | _NOFOLLOW | _ALWAYS, CUT_WAITS)
     try:
+        if alone is False:
+            raise BlockingIOError(errno.EAGAIN, "another process is writing it", str(path))
+        if os.fstat(fd).st_size != expected:
+            raise BlockingIOError(errno.EAGAIN, "it was changed meanwhile", str(path))
         os.ftruncate(fd, size)
+        _set_open_times(fd, path, mtime_ns)
+        presence.end_lease(fd)
         os.fsync(fd)
     finally:
         os.close(fd)
 
 
 def write_new(path: Path, chunks: Iterable[bytes], *, mode: int = 0o600) -> int:
-    """A new file with these bytes, synced. It must not exist yet. Returns its size."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC, mode)
+    """A new file with these bytes, synced. It must not exist yet; after a failure it does not. Returns its size."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _ALWAYS, mode)
     size = 0
     try:
         for chunk in chunks:
@@ -79,10 +181,14 @@ def write_new(path: Path, chunks: Iterable[bytes], *, mode: int = 0o600) -> int:
             while view:
                 count = os.write(fd, view)
                 if count == 0:
-                    raise OSError(errno.ENOSPC, "short write")
+                    raise OSError(errno.ENOSPC, "short write", str(path))
                 view = view[count:]
                 size += count
         os.fsync(fd)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+        raise
     finally:
         os.close(fd)
     return size
@@ -108,7 +214,7 @@ def put_in_place(staged: Path, target: Path, beside: Path) -> None:
 
 
 def move(source: Path, target: Path) -> None:
-    """Rename to a name that does not exist. Across file systems: copy, sync, then remove."""
+    """Rename to a name that does not exist. Across file systems: copy, swap the names, then remove (see `settle_move`)."""
     if os.path.lexists(target):
         raise FileExistsError(errno.EEXIST, "exists already", str(target))
     try:
@@ -116,11 +222,33 @@ def move(source: Path, target: Path) -> None:
     except OSError as problem:
         if problem.errno != errno.EXDEV:
             raise
-        copy_tree(source, target)
-        remove_tree(source)
+        coming, going = _names_on_the_way(source, target)
+        copy_tree(source, coming)
+        os.rename(source, going)
+        os.rename(coming, target)
+        sync_folder(target.parent)
+        remove_tree(going)
     sync_folder(target.parent)
     if source.parent != target.parent:
         sync_folder(source.parent)
+
+
+def settle_move(source: Path, target: Path) -> None:
+    """After a move between file systems that did not end: it has happened, or it has not, and nothing else is left of it."""
+    coming, going = _names_on_the_way(source, target)
+    if os.path.lexists(going):
+        if not os.path.lexists(target) and not os.path.lexists(source):
+            os.rename(going, source)
+        else:
+            if not os.path.lexists(target):  # somebody made a new one where the old one was: keep both
+                os.rename(coming, target)
+            remove_tree(going)
+    if os.path.lexists(coming):
+        remove_tree(coming)
+
+
+def _names_on_the_way(source: Path, target: Path) -> tuple[Path, Path]:
+    return target.with_name(f".{target.name}.recollect-tmp"), source.with_name(f".{source.name}.recollect-gone")
 
 
 def link_or_copy(source: Path, target: Path) -> None:
@@ -132,19 +260,20 @@ def link_or_copy(source: Path, target: Path) -> None:
 
 
 def copy_tree(source: Path, target: Path) -> None:
-    """A copy with times and modes, every file synced."""
-    if source.is_dir() and not source.is_symlink():
-        shutil.copytree(source, target, symlinks=True, copy_function=_copy_file)
-        shutil.copystat(source, target)
-    elif source.is_symlink():
+    """A copy with times and modes, everything synced."""
+    if source.is_symlink():
         os.symlink(os.readlink(source), target)
+    elif source.is_dir():
+        shutil.copytree(source, target, symlinks=True, copy_function=_copy_file)
+        for folder, _, _ in os.walk(target):
+            sync_folder(Path(folder))
     else:
         _copy_file(str(source), str(target))
 
 
 def _copy_file(source: str, target: str) -> str:
     shutil.copy2(source, target, follow_symlinks=False)
-    fd = os.open(target, os.O_RDONLY | _CLOEXEC)
+    fd = os.open(target, os.O_RDONLY | _ALWAYS)
     try:
         os.fsync(fd)
     finally:
@@ -164,9 +293,20 @@ def remove_file(path: Path) -> None:
     sync_folder(path.parent)
 
 
+def remove_if_there(path: Path) -> None:
+    """Remove a file of our own that may be left of something; not synced, for nothing depends on it."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        os.unlink(path)
+
+
 def make_folder(path: Path, mode: int = 0o700) -> None:
     os.mkdir(path, mode)
     sync_folder(path.parent)
+
+
+def make_folders(path: Path) -> None:
+    """A folder of our own with those above it."""
+    os.makedirs(path, 0o700, exist_ok=True)
 
 
 def remove_folder(path: Path) -> None:
@@ -175,16 +315,25 @@ def remove_folder(path: Path) -> None:
     sync_folder(path.parent)
 
 
+def rename(source: Path, target: Path) -> None:
+    """Rename inside one file system; the caller syncs."""
+    os.rename(source, target)
+
+
 def set_times(path: Path, mtime_ns: int) -> None:
     """Set the modification time; the access time follows it."""
     os.utime(path, ns=(mtime_ns, mtime_ns), follow_symlinks=False)
+
+
+def _set_open_times(fd: int, path: Path, mtime_ns: int) -> None:
+    os.utime(fd if os.utime in os.supports_fd else path, ns=(mtime_ns, mtime_ns))
 
 
 def sync_folder(path: Path) -> None:
     """Make names in a folder last. Systems that cannot open folders need no such thing."""
     if os.name == "nt":
         return
-    fd = os.open(path, os.O_RDONLY | _CLOEXEC)
+    fd = os.open(path, os.O_RDONLY | _ALWAYS)
     try:
         os.fsync(fd)
     finally:

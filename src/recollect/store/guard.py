@@ -6,9 +6,9 @@ import time
 from pathlib import Path
 
 from ..errors import StoreBusy
-from .actions import kept
 from .changes import Journal
 from .home import Home
+from .kept import kept
 from .liveness import open_sessions
 
 RECENT_SECONDS = 60.0
@@ -23,8 +23,8 @@ def why_busy(home: Home, session_id: str, path: Path, journal: Journal, *, now: 
     if current is None:
         return None
     age = (time.time() if now is None else now) - current.mtime_ns / 1e9
-    if 0 <= age < RECENT_SECONDS and journal.left(path) != current:
-        return f"it was written {age:.0f} s ago, and not by us"
+    if abs(age) < RECENT_SECONDS and journal.left(path) != current:
+        return f"it was written {max(age, 0):.0f} s ago, and not by us"
     return None
 
 

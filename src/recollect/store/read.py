@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from ..format.decode import Located, parse_lines
-from ..format.entries import decode_loosely
+from ..format.decode import Located, parse_lines, parse_row_entries
+from ..format.entries import Entry, decode_loosely
 from ..format.line import Damage, RawLine, read_lines
 from ..graph.rows import Transcript, build_transcript
 from .home import Home
@@ -20,7 +20,9 @@ def stream_lines(path: Path, home: Home | None = None) -> Iterator[RawLine]:
         yield from read_lines(stream)
 
 
-def stream_entries(path: Path, home: Home | None = None, damage: list[Damage] | None = None) -> Iterator[Located]:
+def stream_entries(
+    path: Path, home: Home | None = None, damage: list[Damage] | None = None
+) -> Iterator[Located[Entry]]:
     """The entries of a file in order, as they are read. Damage is appended to `damage`."""
     return parse_lines(stream_lines(path, home), [] if damage is None else damage)
 
@@ -29,7 +31,7 @@ def read_transcript(path: Path, home: Home | None = None, *, file: int = 0) -> T
     """All rows of a file. The words stay on disk: a row knows where its bytes are."""
     damage: list[Damage] = []
     counted = _Counted(stream_lines(path, home))
-    transcript = build_transcript(parse_lines(counted, damage), damage, file=file)
+    transcript = build_transcript(parse_row_entries(counted, damage), damage, file=file)
     transcript.lines, transcript.size = counted.lines, counted.bytes
     return transcript
 

@@ -129,13 +129,15 @@ def _take_out(data: bytes, index: int) -> bytes:
     return change_rows(join_lines(lines), relink)
 
 
-@recipe("unanswered-call", "A tool call without a result", lost=1, outcome=Outcome.WITHOUT_TARGET, target="result")
+@recipe(
+    "unanswered-call", "A tool call without a result", lost=1, outcome=Outcome.WITHOUT_CALL_AND_TARGET, target="result"
+)
 def unanswered_call(data: bytes, seed: int) -> bytes:
     index = find_target(split_lines(data), seed, "result")
     return _take_out(data, index) if index >= 0 else data
 
 
-@recipe("orphan-result", "A tool result without its call", lost=1, outcome=Outcome.WITHOUT_TARGET, target="use")
+@recipe("orphan-result", "A tool result without its call", lost=1, outcome=Outcome.WITHOUT_TARGET_AND_RESULT, target="use")
 def orphan_result(data: bytes, seed: int) -> bytes:
     index = find_target(split_lines(data), seed, "use")
     return _take_out(data, index) if index >= 0 else data

@@ -68,7 +68,7 @@ def nul_before(data: bytes, seed: int) -> bytes:
     return join_lines(lines)
 
 
-@recipe("nul-after", "A run of NULs after a line's object", "nul", outcome=Outcome.AFTER_TARGET)
+@recipe("nul-after", "A run of NULs after a line's object", "nul", outcome=Outcome.WHOLE)
 def nul_after(data: bytes, seed: int) -> bytes:
     lines = split_lines(data)
     lines[find_target(lines, seed)] += b"\0" * 200

@@ -30,6 +30,8 @@ class Outcome(Enum):
     FROM_TARGET = "the row that was hit and those after it"
     UP_TO_TARGET = "the rows up to and including the one that was hit"
     WITHOUT_TARGET = "every row but the one that was hit"
+    WITHOUT_CALL_AND_TARGET = "every row but the result that was hit and the call before it"
+    WITHOUT_TARGET_AND_RESULT = "every row but the call that was hit and the result behind it"
     WITHOUT_LAST = "every row but the last"
     LAST = "only the last row"
     NONE = "no conversation is found, or it is empty"
@@ -43,6 +45,8 @@ class Outcome(Enum):
             Outcome.FROM_TARGET: list(thread[place:]),
             Outcome.UP_TO_TARGET: list(thread[: place + 1]),
             Outcome.WITHOUT_TARGET: [uuid for uuid in thread if uuid != target],
+            Outcome.WITHOUT_CALL_AND_TARGET: [*thread[: max(place - 1, 0)], *thread[place + 1 :]],
+            Outcome.WITHOUT_TARGET_AND_RESULT: [*thread[:place], *thread[place + 2 :]],
             Outcome.WITHOUT_LAST: list(thread[:-1]),
             Outcome.LAST: list(thread[-1:]),
             Outcome.NONE: [],

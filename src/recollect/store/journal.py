@@ -1,0 +1,305 @@
+"""The journal of all changes, in Recollect's own data folder.
+
+    changes/000012-rename/          one change: change.json, the bytes it brings, the files it replaced or removed,
+                                    and a file `done`, `failed` or `undone` that says how it ended
+    changes/doing-<home>            a second name of the change.json of what is being done in a home right now
+    changes/undoing-<home>          the same, of what is being undone
+    staging/<token>/                a change in preparation
+    locks/<home>.lock
+
+If `doing` or `undoing` is there when somebody holds the lock, a process died: `recover` rolls the change back, or ends the
+undoing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+
+from ..errors import DamagedData, NotFound, RecollectError, Refused, StoreBusy
+from . import disk, presence
+from .actions import Action, Replace
+from .home import Home
+from .kept import Kept, kept
+from .liveness import open_sessions
+
+if TYPE_CHECKING:
+    from .changes import Change
+
+LOCK_SECONDS = 10.0
+_POLL_SECONDS = 0.005
+_STATES = ("done", "failed", "undone")
+
+
+class Record(Struct):
+    """What the journal says about a change."""
+
+    number: int
+    name: str
+    title: str
+    home: str
+    time: float
+    actions: list[Action]
+    state: str = "started"
+    """started (crashed, or being done right now), done, undone, failed."""
+
+
+class Journal:
+    """Changes to homes, kept in Recollect's own data folder."""
+
+    def __init__(self, data_folder: Path, *, lock_seconds: float = LOCK_SECONDS) -> None:
+        self.folder = data_folder / "changes"
+        self.staging = data_folder / "staging"
+        self.locks = data_folder / "locks"
+        self.lock_seconds = lock_seconds
+        self._locks: dict[str, Any] = {}
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def records(self) -> list[Record]:
+        """All changes, newest first."""
+        return list(self._newest_first())
+
+    def record(self, number: int | None = None) -> Record:
+        """A change by its number; without one, the newest that is not undone."""
+        for item in self._newest_first():
+            if item.number == number or (number is None and item.state == "done"):
+                return item
+        what = "there is no change to undo" if number is None else f"there is no change {number}"
+        raise NotFound(what, hint="`recollect changes` lists them", slug="no-such-change")
+
+    def _newest_first(self) -> Iterator[Record]:
+        for name in sorted(self._names(), key=_number_in, reverse=True):
+            record = self._read(self.folder / name)
+            if record is not None:
+                yield record
+
+    def _names(self) -> list[str]:
+        try:
+            return [name for name in os.listdir(self.folder) if _number_in(name)]
+        except FileNotFoundError:
+            return []
+
+    def _read(self, folder: Path) -> Record | None:
+        record = _decode(folder / "change.json")
+        if record is not None:
+            for state in _STATES:
+                if (folder / state).exists():
+                    record.state = state
+        return record
+
+    def folder_of(self, record: Record) -> Path:
+        return self.folder / f"{record.number:06d}-{record.name}"
+
+    def next_number(self) -> int:
+        return max(map(_number_in, self._names()), default=0) + 1
+
+    def left(self, path: Path) -> Kept | None:
+        """How the newest change that wrote this file left it: a file that still is so was last written by us."""
+        for count, record in enumerate(self._newest_first()):
+            if count == 200:
+                break
+            if record.state != "done":
+                continue
+            for name in ("left.json", "done"):
+                with contextlib.suppress(OSError, msgspec.MsgspecError):
+                    told = msgspec.json.decode((self.folder_of(record) / name).read_bytes(), type=dict[str, Kept])
+                    if str(path) in told:
+                        return told[str(path)]
+        return None
+
+    # --- changing -----------------------------------------------------------------------------------------------------
+
+    def change(self, home: Home, name: str, title: str) -> Change:
+        from .changes import Change
+
+        return Change(self, home, name, title)
+
+    @contextlib.contextmanager
+    def locked(self, home: Home) -> Iterator[None]:
+        """One Recollect process at a time changes a home. Raises StoreBusy after `lock_seconds`."""
+        with self._hold(_key(home), f"another Recollect process is changing {home.root}"):
+            yield
+
+    @contextlib.contextmanager
+    def numbering(self) -> Iterator[None]:
+        """One process at a time gives a change its number, whatever the home."""
+        with self._hold("numbers", "another Recollect process is writing down a change"):
+            yield
+
+    @contextlib.contextmanager
+    def _hold(self, name: str, otherwise: str) -> Iterator[None]:
+        from filelock import FileLock, Timeout
+
+        lock = self._locks.get(name)
+        try:
+            if lock is None:
+                disk.make_folders(self.locks)
+                lock = self._locks[name] = FileLock(self.locks / f"{name}.lock", mode=0o600)
+            lock.acquire(timeout=self.lock_seconds, poll_interval=_POLL_SECONDS)
+        except Timeout as problem:
+            hint = f"waited {self.lock_seconds:g} s; try again when it is done"
+            raise StoreBusy(otherwise, hint=hint, slug="locked") from problem
+        except OSError as problem:
+            raise disk.explain(problem, self.locks) from problem
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def is_interrupted(self, home: Home) -> bool:
+        """Whether a crash left something half done in this home. Call with the lock held."""
+        return any(self._pointer(kind, home).exists() for kind in ("doing", "undoing"))
+
+    def recover(self, home: Home) -> list[Record]:
+        """Roll back what a crash left half done in this home, end what was being undone. Call with the lock held."""
+        found: list[Record] = []
+        for kind, state in (("doing", "started"), ("undoing", "done")):
+            if not self._pointer(kind, home).exists():
+                continue
+            for record in self._interrupted(kind, state, home):
+                folder = self.folder_of(record)
+                if kind == "doing":
+                    self.roll_back(record)
+                else:
+                    for action in reversed(record.actions):
+                        action.undo_rest(folder)
+                    self.mark(folder, "undone")
+                found.append(record)
+            disk.remove_if_there(self._pointer(kind, home))
+        self._sweep()
+        return found
+
+    def _interrupted(self, kind: str, state: str, home: Home) -> list[Record]:
+        named = _decode(self._pointer(kind, home))
+        if named is not None:
+            current = self._read(self.folder_of(named))
+            return [current] if current is not None and current.state == state else []
+        if kind == "undoing":  # it never began, or the disk lost the pointer: the change stays done, and can be undone
+            return []
+        return [item for item in self._newest_first() if item.state == state and item.home == home.real_root]
+
+    def roll_back(self, record: Record) -> None:
+        """As if it had never been."""
+        folder = self.folder_of(record)
+        disk.remove_if_there(folder / "done")
+        for action in reversed(record.actions):
+            action.roll_back(folder)
+        self.mark(folder, "failed")
+        for action in record.actions:
+            if isinstance(action, Replace):  # bytes that nobody will need
+                with contextlib.suppress(OSError):
+                    disk.remove_if_there(folder / action.staged)
+
+    def _sweep(self) -> None:
+        """Remove what a crash left of changes in preparation."""
+        with contextlib.suppress(OSError):
+            for name in os.listdir(self.staging):
+                with contextlib.suppress(OSError):
+                    presence.remove_if_abandoned(self.staging / name, disk.remove_tree)
+
+    def undo(self, record: Record, home: Home) -> None:
+        """Put everything back as it was before: bytes and times. On failure everything stays as it is."""
+        if record.home != home.real_root:
+            raise Refused(f"change {record.number} was made in another home, {record.home}", slug="not-undoable")
+        with self.locked(home):
+            try:
+                self.recover(home)
+                self._undo(record, home)
+            except OSError as problem:
+                raise disk.explain(problem, record.home) from problem
+
+    def _undo(self, record: Record, home: Home) -> None:
+        folder = self.folder_of(record)
+        current = self._read(folder)
+        if current is None or current.state != "done":
+            state = "gone" if current is None else current.state
+            raise Refused(f"change {record.number} is {state}, not done: nothing to undo", slug="not-undoable")
+        _refuse_if_running(current, home)
+        for action in reversed(current.actions):
+            action.check_undo(folder)
+        was = {action.path: kept(action.path) for action in current.actions}
+        self.announce("undoing", folder, home)
+        try:
+            disk.sync_folder(self.folder)
+            for action in reversed(current.actions):
+                action.undo(folder)
+            self.mark(folder, "undone")
+        except (OSError, RecollectError) as problem:
+            self._redo(current, was, problem)
+            self.withdraw("undoing", home)
+            raise
+        self.withdraw("undoing", home)
+
+    def _redo(self, record: Record, was: dict[str, Kept | None], problem: Exception) -> None:
+        """After a failed undo: everything as the change had left it."""
+        folder = self.folder_of(record)
+        try:
+            disk.remove_if_there(folder / "undone")
+            for action in record.actions:
+                action.redo(folder, was[action.path])
+        except OSError as another:
+            raise DamagedData(
+                f"change {record.number} is undone only in part: {problem}", slug="write-failed",
+                hint="nothing is lost; the next changing command ends it",
+            ) from another  # fmt: skip
+
+    # --- what the change and the writer note --------------------------------------------------------------------------
+
+    def announce(self, kind: str, folder: Path, home: Home) -> None:
+        """Say that the change in `folder` is being done or undone; the caller syncs the journal's folder."""
+        disk.link_or_copy(folder / "change.json", self._pointer(kind, home))
+
+    def withdraw(self, kind: str, home: Home) -> None:
+        with contextlib.suppress(OSError):  # what was done is done; `recover` sees that from the change's own folder
+            disk.remove_if_there(self._pointer(kind, home))
+
+    def _pointer(self, kind: str, home: Home) -> Path:
+        return self.folder / f"{kind}-{_key(home)}"
+
+    def mark(self, folder: Path, state: str, told: dict[str, Kept] | None = None) -> None:
+        """Note, at once and for good, how a change ended."""
+        fresh = folder / f"{state}.new"
+        disk.remove_if_there(fresh)
+        disk.write_new(fresh, [msgspec.json.encode(told or {})])
+        disk.replace(fresh, folder / state)
+
+    def note_left(self, record: Record, told: dict[str, Kept]) -> None:
+        """How a writer left its file when it closed."""
+        disk.write_new(self.folder_of(record) / "left.json", [msgspec.json.encode(told)])
+
+
+def _number_in(name: str) -> int:
+    digits = name.partition("-")[0]
+    return int(digits) if digits.isascii() and digits.isdigit() else 0
+
+
+def _decode(path: Path) -> Record | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Record)
+    except (OSError, msgspec.MsgspecError, ValueError):
+        return None  # the crash came before anything was to happen
+
+
+def _key(home: Home) -> str:
+    return hashlib.sha256(home.real_root.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def _refuse_if_running(record: Record, home: Home) -> None:
+    """A client that has read our lines must not lose them: what it writes next hangs on them."""
+    running = open_sessions(home)
+    for action in record.actions:
+        path = Path(action.path)
+        for name in (path.stem, *(parent.name for parent in path.parents)):
+            if name in running:
+                raise StoreBusy(
+                    f"session {name} is in use: process {running[name].pid} has it open",
+                    hint="close it in the client first", slug="session-running",
+                )  # fmt: skip

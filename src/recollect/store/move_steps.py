@@ -1,0 +1,177 @@
+"""Steps of a move: folders and files under new names, never over anything, and changes to files that have just moved."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+from ..errors import Refused
+from .actions import Append, Remove, Replace, kept
+from .changes import Change
+from .paths import open_inside
+
+
+class Placing:
+    """Collects the moves of a change and knows where every file will be."""
+
+    def __init__(self, change: Change, label: str) -> None:
+        self.change = change
+        self.label = label
+        """Stands in the name of a file that keeps its place beside another of the same name."""
+        self.clashes: list[Path] = []
+        self.renamed: list[Path] = []
+        self._placed: dict[Path, tuple[Path, Path]] = {}
+
+    def put(self, source: Path, target: Path) -> None:
+        """Move a file or folder to a name where nothing is, or where the same bytes are; else it is a clash."""
+        if source != target:
+            _refuse_links(source)
+            self._put(source, target, keep_both=False)
+
+    def put_content(self, source: Path, target: Path, skip: Collection[str] = ()) -> None:
+        """Move what is in a folder into another one, piece by piece. The empty folder is left for the caller."""
+        _refuse_links(source)
+        for child in sorted(source.iterdir()):
+            if child.name not in skip:
+                self._put(child, target / child.name, keep_both=child.name == "memory")
+
+    def _put(self, source: Path, target: Path, *, keep_both: bool) -> None:
+        if not os.path.lexists(target):
+            self.change.move(source, target)
+            self._placed[source] = (source, target)
+        elif source.is_dir() and target.is_dir() and not target.is_symlink():
+            for child in sorted(source.iterdir()):
+                self._put(child, target / child.name, keep_both=keep_both)
+            self.change.remove_folder(source)
+        elif self._same_bytes(source, target):
+            self.change.rely_on(target)
+            self.change.remove(source)
+            self._placed[source] = (target, target)
+        elif keep_both and source.is_file():
+            beside = self.free_name(target)
+            self.renamed.append(beside)
+            self.change.move(source, beside)
+            self._placed[source] = (source, beside)
+        else:
+            self.clashes.append(target)
+
+    def copy(self, source: Path, target: Path) -> None:
+        """A copy of a file, beside one that is there already and differs."""
+        if os.path.lexists(target):
+            if self._same_bytes(source, target):
+                return
+            target = self.free_name(target)
+            self.renamed.append(target)
+        self.change.rely_on(source)
+        self.change.write(target, self._chunks(source), mtime_ns=source.stat().st_mtime_ns)
+
+    def free_name(self, path: Path) -> Path:
+        for number in range(1, 1000):
+            again = "" if number == 1 else f"-{number}"
+            candidate = path.with_name(f"{path.stem}-from-{self.label}{again}{path.suffix}")
+            if not os.path.lexists(candidate):
+                return candidate
+        raise Refused(f"{path} exists already", slug="exists")
+
+    def place_of(self, path: Path) -> tuple[Path, Path]:
+        """Where a file is while the change is planned, and where it will be."""
+        for parent in [path, *path.parents]:
+            if parent in self._placed:
+                now, then = self._placed[parent]
+                rest = path.relative_to(parent)
+                return now / rest, then / rest
+        return path, path
+
+    def append(self, path: Path, data: bytes) -> None:
+        """Lines at the end of a file that may move in this change; its time stays."""
+        now, then = self.place_of(path)
+        before = kept(now)
+        if now == then or before is None:
+            self.change.append(now, data, keep_mtime=True)
+            return
+        if before.size and not _ends_with_newline(now):
+            data = b"\n" + data
+        self.change.rely_on(now)
+        name = f"append-{len(self.change.steps)}"
+        self.change._stage(name, [data])
+        self.change.steps.append(Append(str(then), name, before, len(data), keep_mtime=True))
+
+    def rewrite(self, path: Path, chunks: Iterable[bytes], *, keep_mtime: bool = True) -> None:
+        """Other bytes for a file that may move in this change."""
+        now, then = self.place_of(path)
+        before = kept(now)
+        mtime = before.mtime_ns if before is not None and keep_mtime else None
+        if now == then or before is None:
+            self.change.write(now, chunks, mtime_ns=mtime, replace=True)
+            return
+        self.change.rely_on(now)
+        digest = hashlib.sha256()
+        number = len(self.change.steps)
+        mode = stat.S_IMODE(now.stat().st_mode)
+        self.change._stage(f"new-{number}", _hashed(chunks, digest), mode=mode)
+        self.change.steps.append(
+            Replace(str(then), f"new-{number}", f"old-{number}", before, digest.hexdigest(), mtime)
+        )
+
+    def remove(self, path: Path) -> None:
+        """Take out a file that may move in this change."""
+        now, then = self.place_of(path)
+        if now == then:
+            self.change.remove(now)
+            return
+        self.change.steps.append(Remove(str(then), f"removed-{len(self.change.steps)}"))
+
+    def _same_bytes(self, one: Path, other: Path) -> bool:
+        if not (one.is_file() and other.is_file()) or one.stat().st_size != other.stat().st_size:
+            return False
+        with open_inside(self.change.home, one) as left, open_inside(self.change.home, other) as right:
+            while True:
+                piece = left.read(1 << 20)
+                if piece != right.read(1 << 20):
+                    return False
+                if not piece:
+                    return True
+
+    def _chunks(self, path: Path) -> Iterator[bytes]:
+        with open_inside(self.change.home, path) as stream:
+            while chunk := stream.read(1 << 20):
+                yield chunk
+
+    def refuse_clashes(self, why: str) -> None:
+        if self.clashes:
+            shown = "\n".join(f"  {path}" for path in self.clashes[:20])
+            raise Refused(
+                f"{why}: {len(self.clashes)} files are there already, with other content\n{shown}",
+                hint="nothing was changed; rename or delete one of each first", slug="collision",
+            )  # fmt: skip
+
+
+def has_files(folder: Path) -> bool:
+    """Whether anything but empty folders is in there."""
+    return any(files for _, _, files in os.walk(folder))
+
+
+def _refuse_links(path: Path) -> None:
+    """A relative link would lead somewhere else from its new place, and one to the old place nowhere."""
+    below = (Path(folder, name) for folder, folders, files in os.walk(path) for name in [*folders, *files])
+    for item in [path, *below]:
+        if item.is_symlink():
+            raise Refused(
+                f"{item} is a link, which would not lead to the same place after the move",
+                hint="nothing was changed; replace it by what it leads to, or take it away", slug="outside-home",
+            )  # fmt: skip
+
+
+def _ends_with_newline(path: Path) -> bool:
+    with open(path, "rb") as stream:
+        stream.seek(-1, os.SEEK_END)
+        return stream.read(1) == b"\n"
+
+
+def _hashed(chunks: Iterable[bytes], digest: hashlib._Hash) -> Iterator[bytes]:
+    for chunk in chunks:
+        digest.update(chunk)
+        yield chunk

@@ -1,0 +1,118 @@
+"""Which path becomes which: a project's folder under another name, or a whole home that came from another machine."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ..errors import Refused
+
+_WINDOWS: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+
+
+def is_absolute(path: str) -> bool:
+    """Whether a text is an absolute path on any system."""
+    return path.startswith("/") or _WINDOWS.match(path) is not None
+
+
+def is_windows_path(path: str) -> bool:
+    return _WINDOWS.match(path) is not None
+
+
+def join_path(folder: str, relative: str) -> str:
+    """A path below a folder, in that folder's own style."""
+    mark = "\\" if is_windows_path(folder) else "/"
+    return folder.rstrip("/\\") + mark + relative
+
+
+@dataclass(frozen=True)
+class PathMap:
+    """Pairs of absolute paths. The longest old path that fits decides; what is below it keeps its place below."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    def moved(self, path: str | None) -> str | None:
+        """The new path of this one; None where no pair is about it."""
+        if path is None:
+            return None
+        for old, new in sorted(self.pairs, key=lambda pair: len(pair[0]), reverse=True):
+            rest = _rest(path, old)
+            if rest is not None:
+                return new + _in_style_of(new, rest)
+        return None
+
+    def is_change(self, path: str | None) -> bool:
+        new = self.moved(path)
+        return new is not None and new != path
+
+    @property
+    def olds(self) -> tuple[str, ...]:
+        return tuple(old for old, _ in self.pairs)
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path is this folder or inside of it."""
+    return _rest(path, folder.rstrip("/\\")) is not None
+
+
+def _rest(path: str, old: str) -> str | None:
+    """What follows `old` in `path`: "" or a part that begins with a separator; None if it is another path."""
+    if path == old:
+        return ""
+    if path.startswith(old) and path[len(old) : len(old) + 1] in ("/", "\\"):
+        if path[len(old)] == "\\" and not is_windows_path(path):
+            return None  # a backslash is an ordinary character there
+        return path[len(old) :]
+    return None
+
+
+def _in_style_of(new: str, rest: str) -> str:
+    if is_windows_path(new):
+        return rest.replace("/", "\\")
+    return rest.replace("\\", "/") if rest.startswith("\\") else rest
+
+
+def path_map(pairs: Iterable[tuple[str, str]]) -> PathMap:
+    """Checked pairs of absolute paths. Where an old path still leads somewhere by links, that place counts too."""
+    found: dict[str, str] = {}
+    for old, new in pairs:
+        if not is_absolute(old) or not is_absolute(new):
+            raise Refused(f"{old!r} and {new!r} must be absolute paths", slug="not-absolute")
+        if "\x00" in old + new:
+            raise Refused("a path with a NUL byte", slug="bad-path")
+        before, after = _plain(old), _plain(new)
+        if not before:
+            raise Refused("the root of the file system cannot be moved", slug="bad-path")
+        if found.setdefault(before, after) != after:
+            raise Refused(f"{before} cannot become two paths", slug="bad-path")
+    for old, new in list(found.items()):
+        real = old if is_windows_path(old) else os.path.realpath(old)
+        if real != old and not is_below(real, new):
+            found.setdefault(real, new)
+    if all(old == new for old, new in found.items()):
+        raise Refused("old and new path are the same", slug="same-path")
+    return PathMap(tuple(found.items()))
+
+
+def _plain(path: str) -> str:
+    if is_windows_path(path):
+        return path.rstrip("\\/")
+    return os.path.normpath(path).rstrip("/")
+
+
+def parse_pair(text: str) -> tuple[str, str]:
+    """``OLD=NEW``. A path may hold "=" itself: the first one with an absolute path behind it parts the two."""
+    for match in re.finditer("=", text):
+        old, new = text[: match.start()], text[match.end() :]
+        if is_absolute(old) and is_absolute(new):
+            return old, new
+    raise Refused(f"{text!r} is not OLD=NEW with two absolute paths", slug="bad-map")
+
+
+def named_folders(paths: Sequence[str]) -> str:
+    """Some paths for a sentence."""
+    shown = ", ".join(paths[:3])
+    return f"{shown} and {len(paths) - 3} more" if len(paths) > 3 else shown

@@ -1,0 +1,114 @@
+"""What the exam for session stores is made of: trials, contracts, and how two JSON values are compared."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from ..store.backends.protocol import SessionKey, SessionStore
+
+Make = Callable[[], SessionStore | Awaitable[SessionStore]]
+Reopen = Callable[[SessionStore], SessionStore | Awaitable[SessionStore]]
+
+
+class ContractBroken(AssertionError):
+    """A store does not keep its contract; the text says which and how."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a check gets: stores with nothing in them, and a way to open one again."""
+
+    make: Make
+    reopen: Reopen | None = None
+
+    async def fresh(self) -> SessionStore:
+        made = self.make()
+        return await made if inspect.isawaitable(made) else made
+
+    async def opened_again(self, store: SessionStore) -> SessionStore:
+        if self.reopen is None:
+            raise ContractBroken("this contract needs `reopen`")
+        made = self.reopen(store)
+        return await made if inspect.isawaitable(made) else made
+
+
+Check = Callable[[Trial], Coroutine[Any, Any, None]]
+
+
+@dataclass(frozen=True)
+class Contract:
+    name: str
+    promise: str
+    needs: frozenset[str]
+    """Methods beyond `append` and `load`, and `reopen`, without which it cannot be asked."""
+    check: Check
+
+
+CONTRACTS: dict[str, Contract] = {}
+
+
+def contract(*needs: str) -> Callable[[Check], Check]:
+    """Enter a check into the exam, by its own name; its docstring is the promise."""
+
+    def enter(check: Check) -> Check:
+        name = check.__name__.replace("_", "-")
+        CONTRACTS[name] = Contract(name, inspect.getdoc(check) or name, frozenset(needs), check)
+        return check
+
+    return enter
+
+
+async def has_method(trial: Trial, method: str) -> bool:
+    """Optional methods may be missing, or may say that they are not implemented."""
+    store = await trial.fresh()
+    found = getattr(store, method, None)
+    if found is None:
+        return False
+    try:
+        await found("nothing" if method.startswith("list_session") else key("nothing"))
+    except NotImplementedError:
+        return False
+    return True
+
+
+def key(session_id: str = "session", subpath: str | None = None, project_key: str = "project") -> SessionKey:
+    made: SessionKey = {"project_key": project_key, "session_id": session_id}
+    if subpath is not None:
+        made["subpath"] = subpath
+    return made
+
+
+def row(number: int, **more: Any) -> dict[str, Any]:
+    """An entry with an id, as most are."""
+    return {"type": "user", "uuid": f"row-{number}", "n": number, **more}
+
+
+def expect(held: bool, what: str) -> None:
+    if not held:
+        raise ContractBroken(what)
+
+
+async def expect_entries(store: SessionStore, place: SessionKey, entries: list[dict[str, Any]] | None) -> None:
+    loaded = await store.load(place)
+    if not same(loaded, entries):
+        raise ContractBroken(f"load({place}) gave {_shown(loaded)}\n  instead of {_shown(entries)}")
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal as JSON values are: 1, 1.0 and true are three different things; the order of keys means nothing."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(value, other[name]) for name, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return one == other and math.copysign(1, one) == math.copysign(1, other)
+    return type(one) is type(other) and bool(one == other)
+
+
+def _shown(value: object) -> str:
+    text = ascii(value)
+    return text if len(text) <= 400 else f"{text[:200]} … {text[-200:]}"

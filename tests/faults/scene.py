@@ -1,0 +1,152 @@
+"""A small home at a fixed place that can be put back in no time, and pictures of everything in it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.format.encode import RowContext
+from recollect.store.append import SessionWriter
+from recollect.store.changes import Journal
+from recollect.store.home import Home
+from recollect.testing import HomeBuilder, uuid_from
+from recollect.testing.toolcalls import read
+
+CWD = "/work/notes"
+SESSION = uuid_from("the session that is changed")
+BYSTANDER = uuid_from("a session that nobody touches")
+TORN = uuid_from("a session whose last line has no end")
+
+_VARYING = re.compile(
+    rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+    rb"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z|(?:msg|toolu)_[0-9a-f]{24}|\b1[6-9]\d{11}\b"
+)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One name of a tree: bytes (None for a folder) and time (files only: a folder's time is nobody's data)."""
+
+    content: bytes | None
+    mtime_ns: int
+
+
+Tree = dict[str, Picture]
+
+
+def photograph(root: Path) -> Tree:
+    """Everything below a folder, by relative path; read with nothing but the system's own calls."""
+    return dict(_photograph(os.fspath(root), ""))
+
+
+def _photograph(folder: str, prefix: str) -> Iterator[tuple[str, Picture]]:
+    with os.scandir(folder) as found:
+        for item in sorted(found, key=lambda item: item.name):
+            name = prefix + item.name
+            if item.is_symlink():
+                yield name, Picture(os.fsencode(os.readlink(item.path)), 0)
+            elif item.is_dir():
+                yield name, Picture(None, 0)
+                yield from _photograph(item.path, name + "/")
+            else:
+                with open(item.path, "rb") as stream:
+                    yield name, Picture(stream.read(), item.stat().st_mtime_ns)
+
+
+def without_chance(tree: Tree) -> dict[str, bytes | None]:
+    """The tree with ids and moments made equal, so that two runs of the same operation can be compared."""
+    return {
+        plain(name): picture.content if picture.content is None else _VARYING.sub(b"*", picture.content)
+        for name, picture in tree.items()
+    }
+
+
+def plain(name: str) -> str:
+    return _VARYING.sub(b"*", os.fsencode(name)).decode("utf-8", "surrogateescape")
+
+
+def differences(one: Tree, other: Tree) -> list[str]:
+    """Names whose bytes or times differ."""
+    return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+
+
+class Scene:
+    """A home and a journal. `reset` puts both back to the state in which `remember` saw them."""
+
+    def __init__(self, folder: Path, data: Path | None = None) -> None:
+        self.root = folder / "claude"
+        self.data = data or folder / "data"
+        self._memory = folder / "memory"
+        self.home = Home(self.root)
+        build_home(self.root)
+        self.data.mkdir()
+
+    @property
+    def journal(self) -> Journal:
+        """A journal as a new process sees it."""
+        return Journal(self.data)
+
+    @property
+    def project(self) -> Path:
+        return self.home.projects / "-work-notes"
+
+    def transcript(self, session_id: str = SESSION) -> Path:
+        return self.project / f"{session_id}.jsonl"
+
+    def writer(self, session_id: str = SESSION) -> SessionWriter:
+        return SessionWriter(self.journal, self.home, self.transcript(session_id), RowContext(session_id, CWD))
+
+    def remember(self) -> None:
+        shutil.rmtree(self._memory, ignore_errors=True)
+        for name, folder in (("claude", self.root), ("data", self.data)):
+            shutil.copytree(folder, self._memory / name, symlinks=True)
+
+    def reset(self) -> None:
+        for name, folder in (("claude", self.root), ("data", self.data)):
+            shutil.rmtree(folder)
+            shutil.copytree(self._memory / name, folder, symlinks=True)
+
+    def litter(self) -> list[str]:
+        """What may be left of a change in the making, but not after the next run."""
+        found = [name for name in photograph(self.root) if "recollect-" in name]
+        for folder in (self.data / "staging", self.data / "changes"):
+            if folder.is_dir():
+                names = os.listdir(folder)
+                found += names if folder.name == "staging" else [name for name in names if not name[0].isdigit()]
+        return found
+
+
+def build_home(root: Path) -> None:
+    """Two projects, three sessions, a sub-agent, and some of the files beside them. All of it is months old."""
+    home = HomeBuilder(root)
+    main = home.session(CWD, session_id=SESSION)
+    main.user("What is in the notes?")
+    main.call(read(f"{CWD}/notes.md", "milk, bread"))
+    first = main.assistant("Milk and bread.")
+    helper = main.agent("look for more")
+    helper.user("anything else?")
+    helper.finish("no")
+    main.user("Thanks.")
+    main.assistant("You are welcome.")
+    main.rewind(first)
+    main.user("And yesterday?")
+    main.assistant("Nothing.")
+    other = home.session(CWD, session_id=BYSTANDER)
+    other.user("Hello")
+    other.assistant("Hello to you")
+    torn = home.session(CWD, session_id=TORN)
+    torn.user("The last line of this session")
+    torn.assistant("was cut")
+    home.damage(torn, torn.to_bytes()[:-20])
+    elsewhere = home.session("/work/other")
+    elsewhere.user("Another project")
+    elsewhere.assistant("Yes")
+    home.file("settings.json", b'{"model":"opus"}')
+    home.file("plans/quiet-river.md", b"# A plan\n")
+    home.file("file-history/old/a@v1", b"one")
+    home.file("file-history/old/b@v1", b"two")
+    home.write()

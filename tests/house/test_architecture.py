@@ -1,0 +1,285 @@
+"""The house rules: who may import whom, who reads the environment, who writes, how long a file may be."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from recollect import errors
+from recollect.cli.main import COMMANDS
+from recollect.cli.reference import stale
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PACKAGE = REPOSITORY / "src" / "recollect"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+ALL_CODE = sorted(path for room in ("src", "tests", "bench") for path in (REPOSITORY / room).rglob("*.py"))
+MAX_LINES = 500
+
+#: Each room may import those before it. The faces come last and do not know one another.
+ROOMS = ("errors", "format", "graph", "store", "index", "analysis", "export", "library")
+FACES = ("cli", "web", "mcp")
+#: Reads the environment for those who open a library; whoever is below must be told.
+ENVIRONMENT = "environment"
+TESTING = "testing"
+#: Modules of the package itself: the public names, and `python -m recollect`.
+FRONT_DOORS = {"__init__": "library", "__main__": "cli"}
+
+
+def module_of(path: Path) -> tuple[str, ...]:
+    """`("recollect", "store", "paths")`; a package is known by its folder."""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def room_of(path: Path) -> str:
+    place = path.relative_to(PACKAGE).parts
+    name = place[0].removesuffix(".py")
+    return FRONT_DOORS.get(name, name) if len(place) == 1 else name
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"), str(path))
+
+
+def imports_of(path: Path) -> Iterator[tuple[int, str]]:
+    """(line, dotted name) of everything of our own that a module imports, also inside functions and for types alone."""
+    module = module_of(path)
+    package = module if path.name == "__init__.py" else module[:-1]
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            start = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            source = ".".join(part for part in (start, node.module) if part)
+            for alias in node.names:
+                yield node.lineno, f"{source}.{alias.name}"
+
+
+def rooms_imported(path: Path) -> Iterator[tuple[int, str]]:
+    known = {*ROOMS, *FACES, ENVIRONMENT, TESTING}
+    for line, name in imports_of(path):
+        parts = name.split(".")
+        if parts[0] != "recollect":
+            continue
+        room = parts[1] if len(parts) > 1 and parts[1] in known else "library"  # the package's own names
+        yield line, room
+
+
+def allowed(room: str) -> set[str]:
+    if room in ROOMS:
+        before = set(ROOMS[: ROOMS.index(room) + 1])
+        return before | {ENVIRONMENT} if room == "library" else before
+    if room == TESTING:
+        return {*ROOMS, TESTING}
+    if room == ENVIRONMENT:
+        return {"errors", ENVIRONMENT}
+    return {*ROOMS, ENVIRONMENT, TESTING, room}
+
+
+def test_every_module_is_in_a_room_that_has_rules() -> None:
+    assert {room_of(path) for path in SOURCES} <= {*ROOMS, *FACES, ENVIRONMENT, TESTING}
+
+
+def test_imports_go_one_way() -> None:
+    wrong = [
+        f"{path.relative_to(REPOSITORY)}:{line}: {room_of(path)} imports {room}"
+        for path in SOURCES
+        for line, room in rooms_imported(path)
+        if room not in allowed(room_of(path))
+    ]
+    assert wrong == []
+
+
+def test_the_check_of_imports_sees_something() -> None:
+    seen = {(room_of(path), room) for path in SOURCES for _, room in rooms_imported(path)}
+    assert {("graph", "format"), ("store", "graph"), ("library", "store"), ("cli", "library")} <= seen
+    assert "cli" not in allowed("library")
+    assert "store" not in allowed("graph")
+    assert "cli" not in allowed("testing")
+    assert "testing" not in allowed("library")
+
+
+ENVIRONMENT_NAMES = {"environ", "environb", "getenv", "getenvb", "putenv", "expandvars"}
+
+
+def reads_environment(path: Path) -> list[int]:
+    found = []
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Attribute):
+            is_home = node.attr == "home" and getattr(node.value, "id", "") == "Path"
+            if is_home or node.attr in ENVIRONMENT_NAMES:
+                found.append(node.lineno)
+        elif isinstance(node, ast.ImportFrom) and node.module == "os":
+            found += [node.lineno for alias in node.names if alias.name in ENVIRONMENT_NAMES]
+    return found
+
+
+def test_only_the_faces_read_the_environment() -> None:
+    readers = {path for path in SOURCES if reads_environment(path)}
+    assert PACKAGE / "environment.py" in readers
+    assert [path for path in readers if room_of(path) not in (*FACES, ENVIRONMENT)] == []
+
+
+#: What changes files, by the name of the method or of the function of `os` or `shutil`.
+CHANGING_METHODS = {
+    "write_text", "write_bytes", "unlink", "rename", "mkdir", "rmdir", "touch", "symlink_to", "hardlink_to", "chmod",
+    "lchmod", "makedirs", "removedirs", "rmtree", "copyfile", "copytree", "copy2", "copymode", "copystat", "mkfifo",
+    "symlink", "truncate", "ftruncate", "utime", "chown", "fchmod", "fsync", "mkstemp",
+}  # fmt: skip
+CHANGING_FUNCTIONS = {
+    *(("os", name) for name in ("remove", "replace", "link", "write")),
+    *(("shutil", name) for name in ("move", "copy")),
+}
+WRITING_MODE = re.compile(r"[wax+]")
+#: The pages of the documentation are written by a module of the face that knows them.
+WRITES_DOCUMENTATION = PACKAGE / "cli" / "reference.py"
+
+
+def changes_files(path: Path) -> list[str]:
+    calls = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+    return [
+        f"{path.relative_to(REPOSITORY)}:{node.lineno}: {ast.unparse(node.func)}" for node in calls if is_change(node)
+    ]
+
+
+def is_change(call: ast.Call) -> bool:
+    function = call.func
+    is_method = isinstance(function, ast.Attribute)
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    holder = getattr(function.value, "id", "") if isinstance(function, ast.Attribute) else ""
+    if is_method and (name in CHANGING_METHODS or (holder, name) in CHANGING_FUNCTIONS):
+        return True
+    if (holder, name) == ("os", "open"):
+        words = ast.unparse(call)
+        return "devnull" not in words and re.search(r"O_(WRONLY|RDWR|CREAT|TRUNC)", words) is not None
+    if name not in ("open", "fdopen"):
+        return False
+    first = (
+        0 if is_method and holder not in ("os", "io", "codecs") else 1
+    )  # of a path's own `open` the mode comes first
+    modes = [*call.args[first : first + 1], *(word.value for word in call.keywords if word.arg == "mode")]
+    texts = [mode.value for mode in modes if isinstance(mode, ast.Constant) and isinstance(mode.value, str)]
+    return any(len(text) <= 3 and WRITING_MODE.search(text) for text in texts)
+
+
+def test_only_the_store_and_the_builders_change_files() -> None:
+    wrong = [
+        place
+        for path in SOURCES
+        if room_of(path) not in ("store", TESTING) and path != WRITES_DOCUMENTATION
+        for place in changes_files(path)
+    ]
+    assert wrong == []
+
+
+def test_the_check_of_changes_sees_something(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert any(changes_files(path) for path in SOURCES if room_of(path) == TESTING)
+    assert any(changes_files(path) for path in SOURCES if room_of(path) == "store")
+    monkeypatch.setattr(f"{__name__}.REPOSITORY", tmp_path)
+    for number, (code, changes) in enumerate(
+        [
+            ('open("x")', False),
+            ('open("x", "rb")', False),
+            ('open("x", "wb")', True),
+            ('open("x", mode="a")', True),
+            ('path.open("x")', True),
+            ('path.open("rb")', False),
+            ("os.open(p, os.O_RDONLY)", False),
+            ("os.open(p, os.O_WRONLY | os.O_CREAT)", True),
+            ('text.replace("a", "b")', False),
+            ("os.replace(a, b)", True),
+            ("items.remove(a)", False),
+            ('path.write_text("x")', True),
+        ]
+    ):
+        module = tmp_path / f"module{number}.py"
+        module.write_text(code, "utf-8")
+        assert bool(changes_files(module)) is changes, code
+
+
+def test_no_file_is_too_long() -> None:
+    lengths = {path.relative_to(REPOSITORY): len(path.read_text("utf-8").splitlines()) for path in ALL_CODE}
+    assert {str(path): length for path, length in lengths.items() if length > MAX_LINES} == {}
+
+
+SAYS_NOTHING = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "base", "misc", "core", "shared"}
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    names = {path: {part for name in module_of(path)[1:] for part in name.split("_")} for path in SOURCES}
+    wrong = [str(path.relative_to(REPOSITORY)) for path, parts in names.items() if parts & SAYS_NOTHING]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in SOURCES if path.stat().st_size], ids=lambda p: "/".join(module_of(p)[1:])
+)
+def test_every_module_says_what_it_is_for(path: Path) -> None:
+    assert ast.get_docstring(tree_of(path))
+
+
+DOCS = REPOSITORY / "docs"
+
+
+def test_generated_pages_are_what_the_code_says() -> None:
+    assert stale(DOCS) == []
+
+
+def test_every_command_is_documented() -> None:
+    page = (DOCS / "reference" / "cli.md").read_text("utf-8")
+    assert [name for name in COMMANDS if f"## {name}\n" not in page] == []
+
+
+def test_every_error_is_documented() -> None:
+    page = (DOCS / "messages.md").read_text("utf-8")
+    classes = [
+        item for _, item in inspect.getmembers(errors, inspect.isclass) if issubclass(item, errors.RecollectError)
+    ]
+    assert len(classes) >= 7
+    assert [item.__name__ for item in classes if f"| `{item.__name__}` | {item.exit_code} |" not in page] == []
+    assert len({item.exit_code for item in classes}) == len(classes)
+    assert len({item.default_slug for item in classes}) == len(classes)
+
+
+CACHES = {".cache", ".hypothesis", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".import_linter_cache", "__pycache__"}
+SKIPPED = {".git", ".venv", "build", "dist", *CACHES}
+#: Put together here, or this file would be the first to break the rule.
+PRIVATE_PATHS = re.compile(
+    "|".join(
+        (
+            "/" + "work/(?:main|shared)",
+            "/" + "root/",
+            "/" + "tmp/plan",
+            r"\.pyenv" + "/versions",
+            r"/tmp/" + "bash_jobs",
+        )
+    )
+)
+
+
+def texts() -> Iterator[tuple[Path, str]]:
+    for folder, below, names in os.walk(REPOSITORY):
+        below[:] = [name for name in below if name not in SKIPPED]
+        for name in names:
+            try:
+                yield Path(folder, name), Path(folder, name).read_text("utf-8")
+            except (UnicodeDecodeError, FileNotFoundError):
+                continue
+
+
+def test_the_tree_tells_nothing_of_the_machine_it_was_made_on() -> None:
+    found = {
+        str(path.relative_to(REPOSITORY)): match.group()
+        for path, text in texts()
+        if (match := PRIVATE_PATHS.search(text))
+    }
+    assert found == {}
