@@ -56,7 +56,7 @@ async def stored(store: SessionStore, project_key: str, session: str) -> dict[st
 
 
 def on_disk(config: Path, session: str) -> dict[str, Any]:
-    """The same of the files that the client wrote; what a meta file says stands last, as the SDK sends it."""
+    """The same of the files that the client wrote; what a meta file says stands last, in the form in which the SDK sends it."""
     found = {}
     (main,) = (config / "projects").glob(f"*/{session}.jsonl")
     for path in [main, *main.with_suffix("").rglob("*.jsonl")]:

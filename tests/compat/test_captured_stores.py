@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.compat import clients, reader, stores
-from tests.compat.conftest import Store
+from tests.compat.told import Store
 
 pytestmark = [
     pytest.mark.compat,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 from tests.compat import clients, reader
-from tests.compat.conftest import Store, Told
 from tests.compat.scenes import CORE, MORE, session_id
+from tests.compat.told import Store, Told
 from tests.compat.tui_scenes import SCENES
 
 pytestmark = [pytest.mark.compat, pytest.mark.timeout(900)]

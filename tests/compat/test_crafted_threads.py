@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from tests.compat import reader
-from tests.compat.conftest import Told
 from tests.compat.crafted import BUILDERS
 from tests.compat.exceptions import CRAFTED
+from tests.compat.told import Told
 
 pytestmark = [pytest.mark.compat, pytest.mark.timeout(900)]
 

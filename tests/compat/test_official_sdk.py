@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.compat import clients, reader, stores
-from tests.compat.conftest import Store
+from tests.compat.told import Store
 
 from recollect.testing import ALL_AGES, build_age, build_demo_home
 

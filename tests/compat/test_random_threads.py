@@ -11,8 +11,8 @@ import os
 import pytest
 from tests.compat import reader
 from tests.compat.agreement import answered_only
-from tests.compat.conftest import Told
 from tests.compat.crafted import RANDOM
+from tests.compat.told import Told
 
 pytestmark = [pytest.mark.compat, pytest.mark.timeout(1800)]
 

@@ -7,9 +7,10 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from recollect.format.encode import checkpoint, custom_title, encode_line, tag
+from recollect.format.encode import RowContext, checkpoint, custom_title, encode_line, tag
+from recollect.store.append import SessionWriter
 
-from .scene import BYSTANDER, CWD, SESSION, TORN, Scene
+from tests.faults.scene import BYSTANDER, SESSION, TORN, Scene
 
 Perform = Callable[[Scene], None]
 
@@ -21,8 +22,8 @@ class Operation:
     name: str
     perform: Perform
     prepare: Perform | None = None
-    grows: str | None = None
-    """The session to which a writer appends: a kill may leave an incomplete last line, which is not rolled back."""
+    grows: bool = False
+    """A writer appends: a kill may leave an incomplete last line, which is not rolled back."""
 
 
 def _append_with_a_writer(scene: Scene) -> None:
@@ -36,7 +37,9 @@ def _append_behind_a_torn_line(scene: Scene) -> None:
 
 
 def _create_with_a_writer(scene: Scene) -> None:
-    with scene.writer(str(uuid.uuid4())) as writer:
+    session_id = str(uuid.uuid4())
+    path = scene.home.projects / "-work-fresh" / f"{session_id}.jsonl"
+    with SessionWriter(scene.journal, scene.home, path, RowContext(session_id, "/work/fresh")) as writer:
         writer.append_message("user", "A new session")
 
 
@@ -138,9 +141,9 @@ def _recover(scene: Scene) -> None:
 OPERATIONS = {
     operation.name: operation
     for operation in (
-        Operation("append with a writer", _append_with_a_writer, grows=SESSION),
-        Operation("append behind a torn line", _append_behind_a_torn_line, grows=TORN),
-        Operation("create with a writer", _create_with_a_writer, grows="*"),
+        Operation("append with a writer", _append_with_a_writer, grows=True),
+        Operation("append behind a torn line", _append_behind_a_torn_line, grows=True),
+        Operation("create with a writer", _create_with_a_writer, grows=True),
         Operation("append as a change", _append_as_a_change),
         Operation("create", _create),
         Operation("replace", _replace),
@@ -156,4 +159,3 @@ OPERATIONS = {
         Operation("recover", _recover, _leave_half_done),
     )
 }
-assert CWD

@@ -25,6 +25,7 @@ class _Message(Struct):
 
     role: str
     rows: list[Row]
+    message_id: str | None = None
 
 
 def rows_sent(chain: list[Row]) -> list[Row]:
@@ -60,7 +61,10 @@ def _without_unanswered(rows: list[Row], chain: list[Row]) -> list[Row]:
 
 
 def _end_of_conversation(chain: list[Row]) -> set[int]:
-    """Rows of the turn with which the conversation ends: everything behind the last words to the model."""
+    """Rows of a last turn that was broken off at a call or a result; nothing where the talk came to an end."""
+    last = next((row for row in reversed(chain) if row.type in _SPOKEN), None)
+    if last is None or not (last.tool_uses or last.tool_results):
+        return set()
     found: set[int] = set()
     for row in reversed(chain):
         if row.type == "user" and "tool_result" not in row.block_types:
@@ -83,24 +87,40 @@ def _only_thoughts(row: Row) -> bool:
 
 
 def _messages(rows: list[Row]) -> list[_Message]:
-    """Messages of the request. Lines of one response are joined at the place of its first, whatever stands between."""
+    """Messages of the request, with the lines of one response joined at the place of its first.
+
+    Calls of one response come together wherever they stand; its words only over results and other responses.
+    """
     messages: list[_Message] = []
-    responses: dict[str, _Message] = {}
+    with_calls: dict[str, _Message] = {}
     for row in rows:
         if row.type == "assistant":
-            joined = responses.get(row.message_id) if row.message_id is not None else None
-            if joined is not None:
-                joined.rows.append(row)
-                continue
-            message = _Message("assistant", [row])
-            messages.append(message)
-            if row.message_id is not None:
-                responses[row.message_id] = message
+            joined = with_calls.get(row.message_id or "") if row.tool_uses else None
+            joined = joined or _response_before(messages, row.message_id)
+            if joined is None:
+                joined = _Message("assistant", [], row.message_id)
+                messages.append(joined)
+            joined.rows.append(row)
+            if row.tool_uses and row.message_id is not None:
+                with_calls.setdefault(row.message_id, joined)
         elif messages and messages[-1].role == "user":
             messages[-1].rows.append(row)
         else:
             messages.append(_Message("user", [row]))
     return messages
+
+
+def _response_before(messages: list[_Message], message_id: str | None) -> _Message | None:
+    """The message that already holds lines of this response, if only responses and results stand behind it."""
+    if message_id is None:
+        return None
+    for message in reversed(messages):
+        if message.role == "user":
+            if not all(row.tool_results for row in message.rows):
+                return None
+        elif message.message_id == message_id:
+            return message
+    return None
 
 
 def _assistant_rows(message: _Message, known: set[str]) -> tuple[list[Row], set[str]]:

@@ -242,7 +242,9 @@ class SessionWriter:
         if self.record is not None and self._end is None:
             record, self.record = self.record, None
             with contextlib.suppress(OSError):
+                self.journal.announce("doing", self.journal.folder_of(record), self.home)
                 self.journal.roll_back(record)
+                self.journal.withdraw("doing", self.home)
 
     def close(self) -> None:
         """Complete the journal entry. Nothing is lost without it, but only then can the writer's lines be undone."""

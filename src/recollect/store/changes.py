@@ -156,7 +156,7 @@ class Change:
 
     def _make_staging(self) -> None:
         if self._claim is None:
-            self._claim = presence.make_claimed_folder(self._staging)
+            self._claim = presence.make_claimed_folder(self._staging, disk.make_folders)
 
     # --- doing --------------------------------------------------------------------------------------------------------
 

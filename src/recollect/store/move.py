@@ -36,7 +36,7 @@ from .home_places import (
     project_paths,
 )
 from .liveness import open_sessions
-from .move_steps import Placing, has_files
+from .move_steps import MovingChange, Placing, has_files
 from .move_survey import MovingFolder, MovingSession, Owned, owned_folders, survey
 from .path_map import PathMap, path_map
 from .paths import list_inside, read_inside
@@ -94,7 +94,7 @@ def build_move(
     name_for: Callable[[str], str] = project_key,
 ) -> tuple[Change, MoveResult]:
     """The same with all that `plan_split` decides by itself: which sessions are looked at, and what folders are called."""
-    change = journal.change(home, name, title)
+    change = MovingChange(journal, home, name, title)
     try:
         planner = _Planner(change, journal, paths, merge, force)
         planner.plan(owned_folders(home) if owned is None else owned, name_for)
@@ -105,7 +105,7 @@ def build_move(
 
 
 class _Planner:
-    def __init__(self, change: Change, journal: Journal, paths: PathMap, merge: bool, force: bool) -> None:
+    def __init__(self, change: MovingChange, journal: Journal, paths: PathMap, merge: bool, force: bool) -> None:
         self.change = change
         self.home = change.home
         self.journal = journal

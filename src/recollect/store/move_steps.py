@@ -6,18 +6,63 @@ import hashlib
 import os
 import stat
 from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 from ..errors import Refused
-from .actions import Append, Remove, Replace, kept
+from .actions import Append, Remove, Replace
 from .changes import Change
+from .kept import kept
 from .paths import open_inside
+
+
+class MovingChange(Change):
+    """A change whose later steps write to files under the names that its earlier steps give them.
+
+    The steps of such a file name its new place (undoing goes backwards, so they find it there), while what is known of it
+    was read at the old one; it must not change until `commit`.
+    """
+
+    def append_moved(self, now: Path, then: Path, data: bytes) -> None:
+        """Lines at the end of a file that an earlier step moves; its time stays."""
+        before = kept(now)
+        if before is not None and before.size and not _ends_with_newline(now):
+            data = b"\n" + data
+        self.rely_on(now)
+        step = Append(str(then), f"append-{len(self.steps)}", before, len(data), keep_mtime=True)
+        self._stage(step.staged, [data])
+        self._appended_moved.add(step.staged)
+        self.steps.append(step)
+
+    def rewrite_moved(self, now: Path, then: Path, chunks: Iterable[bytes], mtime_ns: int | None) -> None:
+        """Other bytes for a file that an earlier step moves."""
+        self.rely_on(now)
+        digest, number = hashlib.sha256(), len(self.steps)
+        self._stage(f"new-{number}", _hashed(chunks, digest), mode=stat.S_IMODE(now.stat().st_mode))
+        step = Replace(str(then), f"new-{number}", f"old-{number}", kept(now), digest.hexdigest(), mtime_ns)
+        self.steps.append(step)
+
+    def remove_moved(self, then: Path) -> None:
+        """Take out a file that an earlier step moves."""
+        self.steps.append(Remove(str(then), f"removed-{len(self.steps)}"))
+
+    @cached_property
+    def _appended_moved(self) -> set[str]:
+        return set()
+
+    def _stage_appended(self) -> None:
+        everything = self.steps
+        self.steps = [step for step in everything if getattr(step, "staged", None) not in self._appended_moved]
+        try:
+            super()._stage_appended()
+        finally:
+            self.steps = everything
 
 
 class Placing:
     """Collects the moves of a change and knows where every file will be."""
 
-    def __init__(self, change: Change, label: str) -> None:
+    def __init__(self, change: MovingChange, label: str) -> None:
         self.change = change
         self.label = label
         """Stands in the name of a file that keeps its place beside another of the same name."""
@@ -88,41 +133,28 @@ class Placing:
     def append(self, path: Path, data: bytes) -> None:
         """Lines at the end of a file that may move in this change; its time stays."""
         now, then = self.place_of(path)
-        before = kept(now)
-        if now == then or before is None:
+        if now == then:
+            self.change.rely_on(now)
             self.change.append(now, data, keep_mtime=True)
-            return
-        if before.size and not _ends_with_newline(now):
-            data = b"\n" + data
-        self.change.rely_on(now)
-        name = f"append-{len(self.change.steps)}"
-        self.change._stage(name, [data])
-        self.change.steps.append(Append(str(then), name, before, len(data), keep_mtime=True))
+        else:
+            self.change.append_moved(now, then, data)
 
-    def rewrite(self, path: Path, chunks: Iterable[bytes], *, keep_mtime: bool = True) -> None:
-        """Other bytes for a file that may move in this change."""
+    def rewrite(self, path: Path, chunks: Iterable[bytes]) -> None:
+        """Other bytes for a file that may move in this change; its time stays."""
         now, then = self.place_of(path)
-        before = kept(now)
-        mtime = before.mtime_ns if before is not None and keep_mtime else None
-        if now == then or before is None:
-            self.change.write(now, chunks, mtime_ns=mtime, replace=True)
-            return
-        self.change.rely_on(now)
-        digest = hashlib.sha256()
-        number = len(self.change.steps)
-        mode = stat.S_IMODE(now.stat().st_mode)
-        self.change._stage(f"new-{number}", _hashed(chunks, digest), mode=mode)
-        self.change.steps.append(
-            Replace(str(then), f"new-{number}", f"old-{number}", before, digest.hexdigest(), mtime)
-        )
+        mtime_ns = now.stat().st_mtime_ns
+        if now == then:
+            self.change.write(now, chunks, mtime_ns=mtime_ns, replace=True)
+        else:
+            self.change.rewrite_moved(now, then, chunks, mtime_ns)
 
     def remove(self, path: Path) -> None:
         """Take out a file that may move in this change."""
         now, then = self.place_of(path)
         if now == then:
             self.change.remove(now)
-            return
-        self.change.steps.append(Remove(str(then), f"removed-{len(self.change.steps)}"))
+        else:
+            self.change.remove_moved(then)
 
     def _same_bytes(self, one: Path, other: Path) -> bool:
         if not (one.is_file() and other.is_file()) or one.stat().st_size != other.stat().st_size:

@@ -56,10 +56,10 @@ def _lease(fd: int, *, write: bool) -> bool | None:
     return True
 
 
-def make_claimed_folder(path: Path) -> int | None:
+def make_claimed_folder(path: Path, make: Callable[[Path], None]) -> int | None:
     """A new folder that is known to be in use for as long as the answer (a file descriptor) is open, whatever happens to us."""
     while True:
-        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make(path)
         if fcntl is None:
             return None
         with contextlib.suppress(FileNotFoundError):

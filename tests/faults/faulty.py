@@ -1,0 +1,84 @@
+"""The system's calls as `store/disk.py` sees them, failing or dying at the Nth call that changes something."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.store import disk
+
+_OS_CALLS = (
+    "open", "write", "fsync", "ftruncate", "utime", "replace", "rename", "link", "unlink", "symlink", "mkdir",
+    "makedirs", "rmdir",
+)  # fmt: skip
+_SHUTIL_CALLS = ("copy2", "copytree", "rmtree")
+_NEEDS_ROOM = frozenset({"open", "write", "link", "symlink", "mkdir", "makedirs", "copy2", "copytree"})
+
+
+@dataclass
+class Fault:
+    """What goes wrong at call `at` (counted from 1), and whether from then on everything does."""
+
+    at: int
+    kind: str
+    """The name of an error number, or `short` (a short write, else ENOSPC), or `die`, `die half way`, `die after`."""
+    lasting: bool = False
+    calls: int = 0
+    hit: list[str] = field(default_factory=list)
+
+    def call(self, name: str, real: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        self.calls += 1
+        if self.calls != self.at and not (self.lasting and self.calls > self.at and self._strikes(name, arguments)):
+            return real(*arguments, **options)
+        self.hit.append(name)
+        if self.kind.startswith("die"):
+            self._die(name, real, *arguments, **options)
+        if self.kind == "short" and name == "write" and len(arguments[1]) > 1:
+            return real(arguments[0], arguments[1][: len(arguments[1]) // 2])
+        number = getattr(errno, "ENOSPC" if self.kind == "short" else self.kind)
+        raise OSError(number, os.strerror(number))
+
+    def _strikes(self, name: str, arguments: tuple[Any, ...]) -> bool:
+        """A full disk still permits what needs no room."""
+        if self.kind not in ("ENOSPC", "short"):
+            return True
+        return name in _NEEDS_ROOM and not (name == "open" and not arguments[1] & os.O_CREAT)
+
+    def _die(self, name: str, real: Callable[..., Any], *arguments: Any, **options: Any) -> None:
+        if self.kind == "die half way" and name == "write":
+            real(arguments[0], arguments[1][: len(arguments[1]) // 2])
+        elif self.kind == "die after":
+            real(*arguments, **options)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class _Watched:
+    """A module of which some functions go through the fault."""
+
+    def __init__(self, module: Any, names: tuple[str, ...], fault: Fault) -> None:
+        self._module = module
+        for name in names:
+            real = getattr(module, name)
+            setattr(self, name, lambda *a, _name=name, _real=real, **o: fault.call(_name, _real, *a, **o))
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "supports_fd":  # holds the real functions
+            return {getattr(self, "utime")} | os.supports_fd  # noqa: B009
+        return getattr(self._module, name)
+
+
+@contextlib.contextmanager
+def faulty_disk(fault: Fault) -> Iterator[Fault]:
+    real_os, real_shutil = disk.os, disk.shutil
+    disk.os = _Watched(os, _OS_CALLS, fault)  # type: ignore[assignment]
+    disk.shutil = _Watched(shutil, _SHUTIL_CALLS, fault)  # type: ignore[assignment]
+    try:
+        yield fault
+    finally:
+        disk.os, disk.shutil = real_os, real_shutil

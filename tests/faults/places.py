@@ -1,0 +1,38 @@
+"""Where the fault tests work: in memory where that is possible (a sync costs nothing there), else on the disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOAK = os.environ.get("RECOLLECT_SOAK") == "1"
+"""Read when the tests are collected: each test runs without any variable of ours."""
+_MEMORY = Path("/dev/shm")
+
+
+def _in_memory() -> Path | None:
+    return _MEMORY if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) else None
+
+
+@pytest.fixture()
+def quick_folder(tmp_path: Path) -> Iterator[Path]:
+    memory = _in_memory()
+    if memory is None:
+        yield tmp_path
+        return
+    folder = Path(tempfile.mkdtemp(prefix="recollect-faults-", dir=memory))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture()
+def two_file_systems(tmp_path: Path, quick_folder: Path) -> tuple[Path, Path]:
+    """A folder for the home in memory, and one for the journal on the disk."""
+    if os.stat(tmp_path).st_dev == os.stat(quick_folder).st_dev:
+        pytest.skip("this machine has no second file system to write to")
+    return quick_folder, tmp_path / "data"

@@ -1,0 +1,87 @@
+"""The Nth call that changes something fails, for every N, of every operation: old or new, reported, and the next run works."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from recollect.errors import RecollectError
+from tests.faults.faulty import Fault, faulty_disk
+from tests.faults.operations import OPERATIONS
+from tests.faults.oracle import Reference, append_works, done_changes, next_run, reference
+from tests.faults.places import SOAK, quick_folder, two_file_systems
+from tests.faults.scene import Scene, photograph
+
+KINDS = ("ENOSPC", "EIO", "EACCES", "EROFS", "EINTR", "EDQUOT", "short")
+__all__ = ["quick_folder", "two_file_systems"]
+
+
+@pytest.mark.parametrize("lasting", [False, True], ids=["once", "from then on"])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_old_or_new_and_never_silent(quick_folder: Path, name: str, lasting: bool) -> None:
+    _try_every_call(Scene(quick_folder), name, lasting)
+
+
+@pytest.mark.parametrize("lasting", [False, True], ids=["once", "from then on"])
+@pytest.mark.parametrize("name", ["replace", "many files", "undo a replace", "undo many files", "recover"])
+def test_with_the_journal_on_another_file_system(two_file_systems: tuple[Path, Path], name: str, lasting: bool) -> None:
+    folder, data = two_file_systems
+    _try_every_call(Scene(folder, data), name, lasting)
+
+
+def _try_every_call(scene: Scene, name: str, lasting: bool) -> None:
+    known = reference(scene, OPERATIONS[name])
+    at = 0
+    while True:
+        at += 1
+        struck = False
+        for kind in KINDS if SOAK else (KINDS[at % len(KINDS)], KINDS[(at + 3) % len(KINDS)]):
+            struck |= _try(scene, known, Fault(at, kind, lasting))
+        if not struck:
+            break
+    assert at > 5, "the operation makes calls that can fail"
+
+
+def _try(scene: Scene, known: Reference, fault: Fault) -> bool:
+    """Whether there were as many calls."""
+    scene.reset()
+    problem: RecollectError | None = None
+    with faulty_disk(fault):
+        try:
+            known.operation.perform(scene)
+        except RecollectError as caught:
+            problem = caught
+    if not fault.hit:
+        assert problem is None
+        return False
+    story = f"{known.operation.name}, call {fault.at} ({fault.hit[0]}): {fault.kind}: {problem}"
+    now = photograph(scene.root)
+    known.touches_only_its_own(now)
+    if problem is None:
+        assert fault.hit[0] != "fsync", f"success after a failed sync: {story}"
+    elif not fault.lasting:
+        assert known.outcome(now) != "torn", story
+    next_run(scene)
+    outcome = known.outcome(photograph(scene.root))
+    assert outcome == "new" or problem is not None, f"success, and nothing happened: {story}"
+    if outcome == "old" and known.operation.name != "recover":
+        assert done_changes(scene) == known.done_before, story
+    if outcome == "new":
+        assert done_changes(scene) == known.done_after, story
+    append_works(scene)
+    return True
+
+
+def test_every_fault_is_tried_somewhere(quick_folder: Path) -> None:
+    """The injection itself works: a call that fails is seen, and without one nothing is."""
+    scene = Scene(quick_folder)
+    with faulty_disk(Fault(1, "EIO")) as fault, pytest.raises(RecollectError):
+        OPERATIONS["rename"].perform(scene)
+    assert fault.hit
+    with faulty_disk(Fault(10_000, "EIO")) as fault:
+        OPERATIONS["rename"].perform(scene)
+    assert not fault.hit
+    assert fault.calls > 20
+    assert os.fsync is not None
