@@ -60,7 +60,7 @@ PROMPTS = st.sampled_from(
     [
         "Plain words", "  two\nlines ", "", " \n ", "x" * 199, "y" * 200, "z" * 201, "a " * 150, "<tick>", "<goal>do", "<tickle>",
         "<local-command-stdout>out", "a <tick>", "[Request interrupted by user]", "[Request interrupted by user for tool use] x",
-        "[Request interrupted by user", "<ide_opened_file>a\nb</ide_opened_file>", "<ide_opened_file>a</ide_opened_file> and more",
+        "[Request interrupted by user", "<ide_opened_file>a\nb</ide_opened_file>", "<ide_opened_file>a</ide_opened_file> more",
         "<ide_selection>s</ide_selection>\n", "<command-name>/clear</command-name>", "<command-name></command-name>",
         "see <command-name>/x</command-name> <command-name>/y</command-name>", "<session-start-hook>", "Grüße 🌍 \u2028",
     ]

@@ -220,3 +220,23 @@ def test_a_transcript_that_others_hold_is_busy(tmp_path: Path) -> None:
         assert await loaded(store) == [row(1), row(2)]
 
     asyncio.run(use())
+
+
+def test_an_append_that_waited_while_the_session_was_deleted_begins_it_anew(tmp_path: Path) -> None:
+    fcntl = pytest.importorskip("fcntl")
+
+    async def use() -> None:
+        store = FolderSessionStore(tmp_path)
+        await store.append(AGENT, [row(1)])
+        path = transcript(tmp_path).with_suffix("") / "subagents" / "agent-1.jsonl"
+        with path.open("rb") as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            waiting = asyncio.create_task(store.append(AGENT, [row(1), row(2)]))
+            await asyncio.sleep(0.1)
+            assert not waiting.done()
+            path.unlink()  # as a deletion by another process does it, folders and all
+            path.parent.rmdir()
+        await waiting
+        assert await loaded(store, AGENT) == [row(1), row(2)]
+
+    asyncio.run(use())

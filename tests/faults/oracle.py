@@ -10,7 +10,7 @@ from pathlib import Path
 from recollect.graph.thread import find_thread
 from recollect.store.read import read_transcript
 from tests.faults.operations import Operation
-from tests.faults.scene import BYSTANDER, Scene, Tree, differences, photograph, plain, without_chance
+from tests.faults.scene import BYSTANDER, Scene, Tree, differences, photograph, without_chance
 
 
 @dataclass
@@ -26,17 +26,25 @@ class Reference:
     touched: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.touched = {plain(name) for name in differences(self.before, self.after)}
-        self.shape = without_chance(self.after)
-        self.times = {
-            plain(name): item.mtime_ns for name, item in self.after.items() if item.mtime_ns < (time.time() - 86_400) * 1e9
+        self.touched = {self._plain(name) for name in differences(self.before, self.after)}
+        self._shape = self._without_chance(self.after)
+        a_day_ago = (time.time() - 86_400) * 1e9
+        self._times = {self._plain(name): item.mtime_ns for name, item in self.after.items() if item.mtime_ns < a_day_ago}
+
+    def _plain(self, name: str) -> str:
+        """A name that the operation makes up differs from run to run."""
+        return name if name in self.before else without_chance(name.encode()).decode()
+
+    def _without_chance(self, tree: Tree) -> dict[str, bytes | None]:
+        return {
+            self._plain(name): item.content if item == self.before.get(name) else item.content and without_chance(item.content)
+            for name, item in tree.items()
         }
 
     def touches_only_its_own(self, now: Tree) -> None:
         """Not even while the change is half done may any other name differ."""
-        foreign = [
-            name for name in differences(self.before, now) if plain(name) not in self.touched and "recollect-" not in name
-        ]
+        changed = [name for name in differences(self.before, now) if "recollect-" not in name]
+        foreign = [name for name in changed if self._plain(name) not in self.touched]
         assert not foreign, f"{self.operation.name}: other files were touched: {foreign}"
 
     def outcome(self, now: Tree) -> str:
@@ -47,16 +55,17 @@ class Reference:
             return "new"
         if self.operation.grows and self._is_torn(now):
             return "torn"
-        raise AssertionError(f"{self.operation.name}: neither old nor new: {self._describe(now)}")
+        raise AssertionError(f"{self.operation.name}: neither old nor new:\n{self._describe(now)}")
 
     def _is_new(self, now: Tree) -> bool:
-        if without_chance(now) != self.shape:
+        if self._without_chance(now) != self._shape:
             return False
-        return all(item.mtime_ns == self.times[plain(name)] for name, item in now.items() if plain(name) in self.times)
+        times = {self._plain(name): item.mtime_ns for name, item in now.items()}
+        return all(times[name] == mtime for name, mtime in self._times.items())
 
     def _is_torn(self, now: Tree) -> bool:
         for name in differences(self.before, now):
-            if plain(name) not in self.touched or name not in now:
+            if self._plain(name) not in self.touched or name not in now:
                 return False
             content = now[name].content
             if content is None:  # a folder, made for a file that did not come

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,9 +46,8 @@ def _photograph(folder: str, prefix: str) -> Iterator[tuple[str, Picture]]:
     with os.scandir(folder) as found:
         for item in sorted(found, key=lambda item: item.name):
             name = prefix + item.name
-            if item.is_symlink():
-                yield name, Picture(os.fsencode(os.readlink(item.path)), 0)
-            elif item.is_dir():
+            assert not item.is_symlink(), "nothing here makes links"
+            if item.is_dir():
                 yield name, Picture(None, 0)
                 yield from _photograph(item.path, name + "/")
             else:
@@ -57,16 +55,29 @@ def _photograph(folder: str, prefix: str) -> Iterator[tuple[str, Picture]]:
                     yield name, Picture(stream.read(), item.stat().st_mtime_ns)
 
 
-def without_chance(tree: Tree) -> dict[str, bytes | None]:
-    """The tree with ids and moments made equal, so that two runs of the same operation can be compared."""
-    return {
-        plain(name): picture.content if picture.content is None else _VARYING.sub(b"*", picture.content)
-        for name, picture in tree.items()
-    }
+def _restore(root: Path, tree: Tree) -> None:
+    """Make a folder look like its picture again, touching only what differs."""
+    now = photograph(root)
+    for name in reversed(differences(tree, now)):
+        if name in now:
+            (os.rmdir if now[name].content is None else os.unlink)(root / name)
+    for name in differences(tree, now):
+        if name in tree:
+            _put(root / name, tree[name])
 
 
-def plain(name: str) -> str:
-    return _VARYING.sub(b"*", os.fsencode(name)).decode("utf-8", "surrogateescape")
+def _put(path: Path, picture: Picture) -> None:
+    if picture.content is None:
+        path.mkdir(mode=0o700)
+        return
+    with open(path, "xb") as stream:
+        stream.write(picture.content)
+    os.utime(path, ns=(picture.mtime_ns, picture.mtime_ns))
+
+
+def without_chance(content: bytes) -> bytes:
+    """With ids and moments made equal, so that two runs of the same operation can be compared."""
+    return _VARYING.sub(b"*", content)
 
 
 def differences(one: Tree, other: Tree) -> list[str]:
@@ -80,7 +91,7 @@ class Scene:
     def __init__(self, folder: Path, data: Path | None = None) -> None:
         self.root = folder / "claude"
         self.data = data or folder / "data"
-        self._memory = folder / "memory"
+        self._memory: list[tuple[Path, Tree]] = []
         self.home = Home(self.root)
         build_home(self.root)
         self.data.mkdir()
@@ -101,14 +112,11 @@ class Scene:
         return SessionWriter(self.journal, self.home, self.transcript(session_id), RowContext(session_id, CWD))
 
     def remember(self) -> None:
-        shutil.rmtree(self._memory, ignore_errors=True)
-        for name, folder in (("claude", self.root), ("data", self.data)):
-            shutil.copytree(folder, self._memory / name, symlinks=True)
+        self._memory = [(folder, photograph(folder)) for folder in (self.root, self.data)]
 
     def reset(self) -> None:
-        for name, folder in (("claude", self.root), ("data", self.data)):
-            shutil.rmtree(folder)
-            shutil.copytree(self._memory / name, folder, symlinks=True)
+        for folder, tree in self._memory:
+            _restore(folder, tree)
 
     def litter(self) -> list[str]:
         """What may be left of a change in the making, but not after the next run."""

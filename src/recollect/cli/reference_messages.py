@@ -118,7 +118,8 @@ def _raised_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Rai
         slugs = [ERRORS[name].default_slug] if given is None else texts_of(given, known)
         messages = texts_of(node.args[0], known)
         for place, slug in enumerate(slugs):
-            yield Raised(slug, name, messages[place if len(messages) == len(slugs) else 0])
+            message = messages[place if len(messages) == len(slugs) else 0]
+            yield Raised(slug, name, " ".join(message.split()))
 
 
 def texts_of(node: ast.expr, known: dict[str, ast.expr]) -> list[str]:

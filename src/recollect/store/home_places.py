@@ -80,7 +80,9 @@ def moved_config(data: bytes, paths: PathMap) -> ConfigChange | None:
         return None
     place, listed = projects
     grouped: dict[str, list[Member]] = {}
-    for item in sorted(listed, key=lambda item: paths.is_change(item.key)):  # one that stands at the new path comes first
+    for item in sorted(
+        listed, key=lambda item: paths.is_change(item.key)
+    ):  # one that stands at the new path comes first
         grouped.setdefault(paths.moved(item.key) or item.key, []).append(item)
     renamed = tuple(
         (item.key, new) for item in listed if (new := paths.moved(item.key)) is not None and new != item.key

@@ -160,6 +160,14 @@ class Journal:
 
     def recover(self, home: Home) -> list[Record]:
         """Roll back what a crash left half done in this home, end what was being undone. Call with the lock held."""
+        try:
+            found = self._recover(home)
+        except OSError as problem:
+            raise disk.explain(problem, home.root) from problem
+        self._sweep()
+        return found
+
+    def _recover(self, home: Home) -> list[Record]:
         found: list[Record] = []
         for kind, state in (("doing", "started"), ("undoing", "done")):
             if not self._pointer(kind, home).exists():
@@ -174,7 +182,6 @@ class Journal:
                     self.mark(folder, "undone")
                 found.append(record)
             disk.remove_if_there(self._pointer(kind, home))
-        self._sweep()
         return found
 
     def _interrupted(self, kind: str, state: str, home: Home) -> list[Record]:

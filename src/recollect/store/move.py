@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import NotFound, RecollectError, Refused, StoreBusy
+from ..errors import NotFound, RecollectError, Refused
 from ..format.encode import encode_line
 from ..format.file_history import parse_backup_name
 from ..format.json_edit import apply_edits
@@ -26,23 +26,15 @@ from ..format.project_key import project_key
 from .changes import Change, Journal
 from .guard import refuse_if_busy
 from .home import Home
-from .home_places import (
-    history_edits,
-    index_bytes,
-    index_entries,
-    moved_config,
-    moved_index_entry,
-    plugin_edits,
-    project_paths,
-)
-from .liveness import open_sessions
+from .home_places import history_edits, moved_config, plugin_edits, project_paths
+from .move_index import INDEX, move_index_along, move_index_entries
 from .move_steps import MovingChange, Placing, has_files
 from .move_survey import MovingFolder, MovingSession, Owned, owned_folders, survey
+from .open_clients import refuse_shared_file, refuse_work_in
 from .path_map import PathMap, path_map
 from .paths import list_inside, read_inside
 from .transcript_places import Context, agent_meta_edits, readable, relocated, scan_transcript, with_edits
 
-INDEX = "sessions-index.json"
 _READ_BY_PEOPLE = ("settings.json", "settings.local.json", "CLAUDE.md")
 
 
@@ -140,7 +132,9 @@ class _Planner:
             )  # fmt: skip
         self.result.notes += [f"{path} keeps its place beside another one" for path in self.placing.renamed]
         if any("/.claude/worktrees/" in (session.project or "") for folder in moving for session in folder.sessions):
-            self.result.notes.append("git worktrees hold absolute paths too: run `git worktree repair` in the new folder")
+            self.result.notes.append(
+                "git worktrees hold absolute paths too: run `git worktree repair` in the new folder"
+            )
         self._note_mentions()
 
     # --- what forbids it ----------------------------------------------------------------------------------------------
@@ -148,23 +142,7 @@ class _Planner:
     def _refuse_running(self, sessions: list[MovingSession]) -> None:
         for session in sessions:
             refuse_if_busy(self.home, session.session_id, session.file.path, self.journal, rewrite=True)
-        for running in open_sessions(self.home).values():
-            if self.paths.is_change(running.cwd):
-                raise StoreBusy(
-                    f"process {running.pid} works in {running.cwd}",
-                    hint="close it in the client first", slug="session-running",
-                )  # fmt: skip
-
-    def _refuse_shared_file(self, path: Path) -> None:
-        """A client that runs anywhere may write these files at any moment."""
-        running = open_sessions(self.home)
-        if running and not self.force:
-            pids = ", ".join(str(item.pid) for item in running.values())
-            raise StoreBusy(
-                f"{path.name} must be rewritten, and clients are running that write it too (process {pids})",
-                hint="close them first, or use --force: what they write in that moment may be lost",
-                slug="client-running",
-            )
+        refuse_work_in(self.home, self.paths.is_change)
 
     # --- folders ------------------------------------------------------------------------------------------------------
 
@@ -172,7 +150,7 @@ class _Planner:
         self.result.sessions += [session.session_id for session in folder.sessions]
         source, target = folder.source, folder.target
         if source == target:
-            self._move_index(folder, kept_index=True)
+            move_index_along(self.placing, folder, self.paths)
             return
         self.result.folders.append((source.name, target.name))
         if folder.stay:
@@ -181,17 +159,16 @@ class _Planner:
         _refuse_strange_target(source, target)
         if not target.exists() and folder.whole:
             self.placing.put(source, target)
-            self._move_index(folder, kept_index=True)
+            move_index_along(self.placing, folder, self.paths)
             return
         if target.exists() and has_files(target) and not self.merge:
             raise Refused(
                 f"{target} exists already and is not empty",
                 hint="use --merge to put the sessions of both together", slug="exists",
             )  # fmt: skip
-        had_index = (target / INDEX).exists()
-        self._move_index(folder, kept_index=False)
+        move_index_entries(self.placing, folder, self.paths)
         if folder.whole:
-            self.placing.put_content(source, target, skip=(INDEX,) if had_index else ())
+            self.placing.put_content(source, target, skip=(INDEX,))
             self.change.remove_folder(source)
         else:
             self._move_sessions(folder)
@@ -208,36 +185,6 @@ class _Planner:
         for path in sorted(memory.rglob("*")) if memory.is_dir() and not memory.is_symlink() else []:
             if path.is_file() and not path.is_symlink():
                 self.placing.copy(path, folder.target / path.relative_to(folder.source))
-
-    def _move_index(self, folder: MovingFolder, *, kept_index: bool) -> None:
-        """The list of sessions that 2.0.77 - 2.1.20 keep. With `kept_index` it moves along; else its entries change hands."""
-        source, target = folder.source / INDEX, folder.target / INDEX
-        data = self._read(source)
-        known = index_entries(data) if data is not None else None
-        moving = {session.session_id for session in folder.sessions}
-        value, entries = known if known is not None else ({}, [])
-        moved = [
-            moved_index_entry(entry, self.paths, folder.target / f"{entry['sessionId']}.jsonl")
-            if entry.get("sessionId") in moving else entry
-            for entry in entries
-        ]  # fmt: skip
-        if kept_index or (folder.whole and not target.exists()):
-            if moved != entries:
-                self.placing.put(source, target) if not kept_index else None
-                self.placing.rewrite(source, [index_bytes(value, moved)])
-            return
-        there = self._read(target)
-        other = index_entries(there) if there is not None else None
-        if other is not None and moved:
-            new = [entry for entry in moved if entry.get("sessionId") in moving]
-            held = {entry.get("sessionId") for entry in other[1]}
-            new = [entry for entry in new if entry.get("sessionId") not in held]
-            self.placing.rewrite(target, [index_bytes(other[0], [*other[1], *new])])
-        if data is not None and folder.whole:
-            self.change.remove(source)
-        elif known is not None and moved != entries:
-            rest = [entry for entry in entries if entry.get("sessionId") not in moving]
-            self.placing.rewrite(source, [index_bytes(value, rest)])
 
     # --- what is in the files -----------------------------------------------------------------------------------------
 
@@ -314,7 +261,7 @@ class _Planner:
             self.result.notes.append(f"history.jsonl is left as it is: {problem}")
             return
         if edits:
-            self._refuse_shared_file(path)
+            refuse_shared_file(self.home, path, force=self.force)
             self.result.history_lines = len(edits)
             self.change.write(path, with_edits(self.home, path, edits), replace=True)
 
@@ -322,9 +269,11 @@ class _Planner:
         changed = moved_config(data, self.paths) if data is not None else None
         if changed is None:
             return
-        self._refuse_shared_file(self.home.config_file)
+        refuse_shared_file(self.home, self.home.config_file, force=self.force)
         self.result.config_projects = list(changed.renamed)
-        self.result.notes += [f"{self.home.config_file.name}: two entries of {key} become one" for key in changed.merged]
+        self.result.notes += [
+            f"{self.home.config_file.name}: two entries of {key} become one" for key in changed.merged
+        ]
         self.change.write(self.home.config_file, [changed.data], replace=True)
 
     def _move_plugins(self) -> None:

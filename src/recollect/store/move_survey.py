@@ -89,7 +89,9 @@ def agents_beside(home: Home, scan: Scan) -> dict[tuple[str, str], list[Path]]:
     found: dict[tuple[str, str], list[Path]] = {}
     for folder, agent in scan.beside:
         try:
-            owner = next((item.entry.sessionId for item in stream_entries(agent.path, home) if item.entry.sessionId), None)
+            owner = next(
+                (item.entry.sessionId for item in stream_entries(agent.path, home) if item.entry.sessionId), None
+            )
         except (RecollectError, OSError):
             owner = None
         if owner is not None:
@@ -98,7 +100,11 @@ def agents_beside(home: Home, scan: Scan) -> dict[tuple[str, str], list[Path]]:
 
 
 def survey(
-    home: Home, owned: dict[str, Owned], paths: PathMap, known: Iterable[str], name_for: Callable[[str], str] = project_key
+    home: Home,
+    owned: dict[str, Owned],
+    paths: PathMap,
+    known: Iterable[str],
+    name_for: Callable[[str], str] = project_key,
 ) -> list[MovingFolder]:
     """What moves. `known` are further paths of projects (from the config): folders without sessions are told by them."""
     found: list[MovingFolder] = []

@@ -48,7 +48,9 @@ def plan_split(
     owned = owned_folders(home)
     shared = owned.get(os.path.basename(folder.rstrip("/")))
     if shared is None:
-        raise NotFound(f"there is no folder {folder} below {home.projects}", slug="no-such-folder", nearest=_near(owned))
+        raise NotFound(
+            f"there is no folder {folder} below {home.projects}", slug="no-such-folder", nearest=_near(owned)
+        )
     path = _project_in(shared, project)
     if len(shared.projects) < 2:
         raise Refused(f"{shared.path.name} holds sessions of {path} only", slug="not-shared")

@@ -13,20 +13,21 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ..errors import NotFound, RecollectError, StoreBusy
+from ..errors import NotFound, RecollectError
+from ..format.project_key import same_project_key
 from .changes import Change, Journal
 from .guard import refuse_if_busy
 from .home import Home
 from .home_places import config_without, history_lines_without, index_bytes, index_entries, project_paths
-from .liveness import open_sessions
+from .move_index import INDEX
 from .move_survey import Owned, agents_beside, connector_folder, owned_folders
+from .open_clients import refuse_shared_file, refuse_work_in
 from .path_map import is_below
 from .paths import is_inside, list_inside, read_inside
 from .scan import Scan, SessionFile, is_session_id, scan_home
 from .side_files import prompt_history
 from .transcript_places import with_edits
 
-INDEX: Final = "sessions-index.json"
 #: Places that are named by a session's id, besides its own folder. `{}` stands for the id.
 _BY_ID: Final = (
     "file-history/{}", "tasks/{}", "todos/{}.json", "debug/{}.txt", "session-env/{}", "image-cache/{}", "uploads/{}",
@@ -125,7 +126,7 @@ def _plan_project(change: Change, journal: Journal, path: str, force: bool, resu
     def is_of_it(text: str | None) -> bool:
         return text is not None and (is_below(text, path) or is_below(text, real))
 
-    _refuse_running_below(home, is_of_it)
+    refuse_work_in(home, is_of_it)
     config = _read(home, home.config_file, result)
     known = [name for name in project_paths(config or b"") if is_of_it(name)]
     owned = owned_folders(home)
@@ -137,7 +138,7 @@ def _plan_project(change: Change, journal: Journal, path: str, force: bool, resu
     _remove_history(change, is_of_it, force, result)
     changed = config_without(config, is_of_it) if config is not None else None
     if changed is not None:
-        _refuse_shared_file(home, home.config_file, force)
+        refuse_shared_file(home, home.config_file, force=force)
         result.config_projects = list(changed.removed)
         change.write(home.config_file, [changed.data], replace=True)
     if not change.steps:
@@ -155,8 +156,6 @@ def _folders_of(
     """Folders that go as a whole, and all sessions of the project."""
     whole: list[Path] = []
     sessions: list[SessionFile] = []
-    from ..format.project_key import same_project_key
-
     paths = list(dict.fromkeys(known))
     connectors = {connector_folder(path) for path in paths}
     for name, folder in owned.items():
@@ -233,28 +232,8 @@ def _remove_history(change: Change, drop: Callable[[str], bool], force: bool, re
         return
     edits, result.history_lines = history_lines_without(change.home, path, drop)
     if edits:
-        _refuse_shared_file(change.home, path, force)
+        refuse_shared_file(change.home, path, force=force)
         change.write(path, with_edits(change.home, path, edits), replace=True)
-
-
-def _refuse_running_below(home: Home, is_of_it: Callable[[str | None], bool]) -> None:
-    for running in open_sessions(home).values():
-        if is_of_it(running.cwd):
-            raise StoreBusy(
-                f"process {running.pid} works in {running.cwd}",
-                hint="close it in the client first", slug="session-running",
-            )  # fmt: skip
-
-
-def _refuse_shared_file(home: Home, path: Path, force: bool) -> None:
-    running = open_sessions(home)
-    if running and not force:
-        pids = ", ".join(str(item.pid) for item in running.values())
-        raise StoreBusy(
-            f"{path.name} must be rewritten, and clients are running that write it too (process {pids})",
-            hint="close them first, or use --force: what they write in that moment may be lost",
-            slug="client-running",
-        )
 
 
 def _read(home: Home, path: Path, result: DeleteResult) -> bytes | None:

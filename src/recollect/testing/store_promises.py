@@ -105,8 +105,9 @@ async def apart(trial: Trial) -> None:
     """Every key has its own transcript, however much the names look alike."""
     store = await trial.fresh()
     places = [
-        key("b-c", project_key="a"), key("c", project_key="a-b"), key("s"), key("s1"), key("s_"), key("s%"), key("s*"),
-        key("s", "x"), key("s", "x/y"), key("s", "x-y"), key("s", "s"), key("s1", "x"), key("s", "x/y/z"), key("s", "x.y"),
+        key("b-c", project_key="a"), key("c", project_key="a-b"), key("s"), key("s1"), key("s_"), key("s%"),
+        key("s", "x"), key("s", "x/y"), key("s", "y"), key("s", "x-y"), key("s", "s"), key("s1", "x"), key("s", "x/y/z"),
+        key("s", "x.y"),
         key("s", "subagents/agent-1"), key("s", "subagents/agent-10"), key("s", "subagents/agent-1.meta"),
         key("s", project_key="projec"), key("s", project_key="project1"), key("ß"), key("ss"),
         key("s", "x.jsonl"), key("s", "main"), key("s", "index"), key("s", "ünder wegs"),

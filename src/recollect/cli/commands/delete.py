@@ -21,7 +21,9 @@ from .move import here, only_home
     epilog="recollect delete 3f2a --dry-run\nrecollect delete 3f2a 9bc1 --yes\nrecollect delete --project ~/old-app",
 )
 @click.argument("sessions", nargs=-1, metavar="SESSION...", shell_complete=complete_session)
-@click.option("--project", metavar="PATH", help="All of a project: sessions at PATH and below, prompts, settings, memory.")
+@click.option(
+    "--project", metavar="PATH", help="All of a project: sessions at PATH and below, prompts, settings, memory."
+)
 @changing_options
 def delete(face: Face, sessions: tuple[str, ...], project: str | None, dry_run: bool, yes: bool, force: bool) -> None:
     """Move SESSIONs to the trash: transcript, sub-agents, long outputs, file history, tasks, todos, logs, pastes.
@@ -36,7 +38,9 @@ def delete(face: Face, sessions: tuple[str, ...], project: str | None, dry_run: 
         files = {str(found.path): found for found in (face.library.session(name).file for name in sessions)}
         homes = {file.home.real_root: file.home for file in files.values()}
         if len(homes) > 1:
-            raise Refused("the sessions are in several homes", hint="delete those of each home at a time", slug="several-homes")
+            raise Refused(
+                "the sessions are in several homes", hint="delete those of each home at a time", slug="several-homes"
+            )
         change, result = plan_delete(face.journal, next(iter(homes.values())), list(files.values()))
     with change:
         carry_out(face, change, result.as_dict(), dry_run=dry_run, yes=yes, destructive=True, said=_said(result))

@@ -50,9 +50,7 @@ def move(
         pairs.insert(0, (here(old), there(new)))
     elif old is not None or not pairs:
         raise click.UsageError("OLD and NEW, or --map OLD=NEW")
-    change, result = plan_move(
-        face.journal, only_home(face), *pairs[0], maps=pairs[1:], merge=merge, force=force
-    )
+    change, result = plan_move(face.journal, only_home(face), *pairs[0], maps=pairs[1:], merge=merge, force=force)
     with change:
         if not dry_run and face.is_text:
             tell(face, result)
@@ -76,7 +74,9 @@ def there(path: str) -> str:
 def only_home(face: Face) -> Home:
     homes = face.library.homes
     if len(homes) > 1:
-        raise Refused("there are several homes", hint="name the one that is meant with --home DIR", slug="several-homes")
+        raise Refused(
+            "there are several homes", hint="name the one that is meant with --home DIR", slug="several-homes"
+        )
     return homes[0]
 
 

@@ -5,6 +5,8 @@ JSON without --project: {rows: [{folder, project, sessions}]}. With it: as of `r
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from ...store.move_survey import owned_folders
@@ -21,7 +23,9 @@ from .move import only_home, summary, tell, there
 )
 @click.argument("folder", required=False)
 @click.option("--project", metavar="PATH", help="The project whose sessions are taken out of the folder.")
-@click.option("--to", "new_path", metavar="NEWPATH", help="They go where this path's sessions are kept: rename the project so.")
+@click.option(
+    "--to", "new_path", metavar="NEWPATH", help="They go where this path's sessions are kept: rename the project so."
+)
 @click.option("--name", metavar="NAME", help="They go into a folder of this name, and the project keeps its path.")
 @click.option("--merge", is_flag=True, help="If there are sessions at the target already, put both together.")
 @changing_options
@@ -57,11 +61,17 @@ def split(
         raise click.UsageError("--project PATH, and --to NEWPATH or --name NAME")
     to = there(new_path) if new_path is not None else None
     change, result = plan_split(
-        face.journal, home, folder, project=project, to=to, name=name, merge=merge, force=force
+        face.journal, home, folder, project=os.path.expanduser(project), to=to, name=name, merge=merge, force=force
     )
     with change:
         carry_out(
-            face, change, result.as_dict(), dry_run=dry_run, yes=yes, destructive=True, said=summary(result, "split off")
+            face,
+            change,
+            result.as_dict(),
+            dry_run=dry_run,
+            yes=yes,
+            destructive=True,
+            said=summary(result, "split off"),
         )
         if face.is_text:
             tell(face, result)

@@ -41,18 +41,15 @@ class Place:
 
 def checked_place(key: Mapping[str, Any]) -> Place:
     """The place that a key names, or Refused."""
-    if not isinstance(key, Mapping):
-        raise _bad("the key", key, "it is no mapping")
+    session = checked_session(key)
     subpath = key.get("subpath")
-    return Place(
-        checked_project(key.get("project_key")),
-        _checked_session(key.get("session_id")),
-        () if subpath is None else _checked_subpath(subpath),
-    )
+    return session if subpath is None else session.below(_checked_subpath(subpath))
 
 
 def checked_session(key: Mapping[str, Any]) -> Place:
     """Like `checked_place`, for a session as a whole: a subpath is not looked at."""
+    if not isinstance(key, Mapping):
+        raise _bad("the key", key, "it is no mapping")
     return Place(checked_project(key.get("project_key")), _checked_session(key.get("session_id")))
 
 

@@ -1,0 +1,319 @@
+"""A line under new names: its session, its row, the rows it refers to, the files it leads to. Every other byte stays.
+
+Lines are not decoded and written again. Where a name stands as the client writes it, its bytes are replaced in place, and
+decoding the outcome makes sure that it was the right place; otherwise the members of the object are looked up one by one.
+
+Followed: `sessionId`, `uuid`, `parentUuid`, `logicalParentUuid`, `sourceToolAssistantUUID`, `forkedFrom`, the rows that a
+compaction names, `messageId` of file-history lines, the "...Uuid" members of state lines, and the place of long outputs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import msgspec
+
+from .entries import decode_loosely
+from .file_history import FileSnapshot, parse_backup_name, parse_file_history_entry
+from .json_edit import Edit, Member, apply_edits, decode_text, encode_text, members, string_tokens, values_of
+from .row_entry import RowEntry, decode_row_entry
+
+NIL_UUID: Final = "00000000-0000-0000-0000-000000000000"
+_PERSISTED_KEY: Final = "persistedOutputPath"
+_PERSISTED_START: Final = "<persisted-output>"
+_SAVED: Final = re.compile(r"^(?:.* )?saved to: (?P<path>.+)$", re.MULTILINE)
+_SAVED_WITHIN: Final = 8 << 10
+_OUTPUT: Final = re.compile(r"[\\/](?P<session>[^\\/]+)[\\/]tool-results[\\/](?P<name>[^\\/]+)\Z")
+_LINK: Final = re.compile(r"(?:uuid|Uuid|UUID)s?\Z")
+_MESSAGE_LINKS: Final = frozenset({"messageId", "snapshotMessageId"})
+#: Members of a row that name other rows, beside its own place.
+_ROW_LINKS: Final = frozenset({"sourceToolAssistantUUID", "summarizedTurnPromptUuids", "retractedWireUuids"})
+_REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
+_PLAIN: Final = re.compile(r"[0-9A-Za-z_.:@-]*\Z")
+
+
+@dataclass
+class Names:
+    """The new names of a session that is copied."""
+
+    source: str
+    session_id: str
+    keep_uuids: bool = False
+    outputs: dict[str, str] = field(default_factory=dict)
+    """Long outputs of the source by file name, with their new absolute paths."""
+    outputs_met: set[str] = field(default_factory=set)
+    """Those of them that the lines renamed so far lead to."""
+
+    def row(self, old: str) -> str:
+        """The new uuid of a row. The same row has the same one in every file of the copy."""
+        if self.keep_uuids or old == NIL_UUID:
+            return old
+        key = f"{self.session_id}/{old}".encode("utf-8", "surrogatepass")
+        return str(uuid.UUID(bytes=hashlib.blake2b(key, digest_size=16).digest(), version=4))
+
+
+class RowNames(NamedTuple):
+    """What a row's line says now, and what it shall say."""
+
+    old_uuid: str | None
+    uuid: str
+    old_parent: str | None
+    parent: str | None
+    old_session: str | None
+    source_assistant: str | None
+    """`sourceToolAssistantUUID` as it stands."""
+    timestamp: str | None = None
+    """A time to set; None leaves it alone."""
+    logical_parent: str | None = None
+    """A new `logicalParentUuid` for a boundary that has one; None leaves it to the general rule."""
+    preserved: tuple[str, ...] | None = None
+    """Old uuids of the rows that a compaction still preserves; None for all that it names."""
+
+
+def renamed_row(data: bytes, row: RowNames, names: Names, *, plain: bool = True) -> tuple[bytes, RowEntry | None]:
+    """The line of a row under its new names, and what it says where that was decoded on the way.
+
+    `plain` says that the row names no others but the ones in `row`: then the quick way is tried first.
+    """
+    if plain:
+        quick = _quickly(data, row, names)
+        entry = _checked(quick, row, names) if quick is not None else None
+        if quick is not None and entry is not None:
+            return quick, entry
+    return _exactly(data, row, names), None
+
+
+def _exactly(data: bytes, row: RowNames, names: Names) -> bytes:
+    found = _by_key(data)
+    edits: list[Edit] = []
+    more: list[tuple[str, bytes]] = []
+
+    def put(key: str, value: str | None) -> None:
+        text = b"null" if value is None else encode_text(value)
+        if key in found:
+            edits.append(Edit(found[key].value_start, found[key].value_end, text))
+        else:
+            more.append((key, text))
+
+    put("sessionId", names.session_id)
+    if row.uuid != row.old_uuid:
+        put("uuid", row.uuid)
+    if row.parent != row.old_parent or "parentUuid" not in found:
+        put("parentUuid", row.parent)
+    if row.timestamp is not None:
+        put("timestamp", row.timestamp)
+    if "logicalParentUuid" in found:
+        if row.logical_parent is not None:
+            put("logicalParentUuid", row.logical_parent)
+        else:
+            edits += _link_edits(data, [found["logicalParentUuid"]], names)
+    edits += _link_edits(data, (found[key] for key in _ROW_LINKS if key in found), names)
+    for key in ("compactMetadata", "microcompactMetadata"):
+        if key in found:
+            edits += _compaction_edits(data, found[key], row.preserved, names)
+    if not names.keep_uuids:
+        origin = _forked_from(row, names)
+        if "forkedFrom" in found:
+            edits.append(Edit(found["forkedFrom"].value_start, found["forkedFrom"].value_end, origin))
+        else:
+            more.append(("forkedFrom", origin))
+    if more:
+        end = max(member.value_end for member in found.values())
+        edits.append(Edit(end, end, b"".join(b"," + encode_text(key) + b":" + text for key, text in more)))
+    return apply_edits(data, edits)
+
+
+def _quickly(data: bytes, row: RowNames, names: Names) -> bytes | None:
+    """Replace the names where they stand in the client's own spelling. It is not sure that they stand at the top level."""
+    if row.old_uuid is None or row.old_session is None or row.timestamp is not None or row.preserved is not None:
+        return None
+    swaps: list[tuple[int, int, bytes]] = []
+    if row.parent != row.old_parent:
+        old = b'"parentUuid":' + _spelled(row.old_parent)
+        start = 1 if data.startswith(old, 1) else data.find(old)
+        swaps.append((start, start + len(old), b'"parentUuid":' + _spelled(row.parent)))
+    wanted = [(b'"sessionId":', row.old_session, names.session_id)]
+    if not names.keep_uuids:
+        wanted.append((b'"uuid":', row.old_uuid, row.uuid))
+        if row.source_assistant is not None:
+            new = names.row(row.source_assistant)
+            wanted.append((b'"sourceToolAssistantUUID":', row.source_assistant, new))
+        if b'"forkedFrom"' in data:
+            return None
+        end = len(data) - 1
+        if data[end:] != b"}":
+            return None
+        swaps.append((end, end, b',"forkedFrom":' + _forked_from(row, names)))
+    for key, was, becomes in wanted:
+        token = key + _spelled(was)
+        start = data.find(token)
+        swaps.append((start, start + len(token), key + _spelled(becomes)))
+    swaps.sort()
+    if swaps[0][0] < 0:
+        return None
+    parts: list[bytes] = []
+    place = 0
+    for start, stop, text in swaps:
+        parts += (data[place:start], text)
+        place = stop
+    parts.append(data[place:])
+    return b"".join(parts)
+
+
+def _checked(data: bytes, row: RowNames, names: Names) -> RowEntry | None:
+    """The line decoded, if the new names stand in it: each was put in once, so what the line says was put where it belongs."""
+    try:
+        entry = decode_row_entry(data)
+    except _REFUSED:
+        return None
+    link = row.source_assistant
+    fits = (
+        entry.uuid == row.uuid
+        and entry.parentUuid == row.parent
+        and entry.sessionId == names.session_id
+        and (link is None or entry.sourceToolAssistantUUID == names.row(link))
+    )
+    return entry if fits else None
+
+
+def _spelled(text: str | None) -> bytes:
+    if text is None:
+        return b"null"
+    return b'"%b"' % text.encode() if _PLAIN.match(text) else encode_text(text)
+
+
+def _forked_from(row: RowNames, names: Names) -> bytes:
+    message = b"null" if row.old_uuid is None else _spelled(row.old_uuid)
+    return b'{"sessionId":%b,"messageUuid":%b}' % (_spelled(names.source), message)
+
+
+def renamed_state(data: bytes, names: Names) -> bytes:
+    """The line of a state under its new names."""
+    found = _by_key(data)
+    edits: list[Edit] = []
+    for key, member in found.items():
+        if key == "sessionId" or (key == "parentSessionId" and _text(data, member) == names.source):
+            edits.append(Edit(member.value_start, member.value_end, encode_text(names.session_id)))
+        elif key in _MESSAGE_LINKS or _LINK.search(key):
+            edits += _link_edits(data, [member], names)
+        elif key == "snapshot":
+            inner = _by_key(data, member.value_start)
+            edits += _link_edits(data, (inner[name] for name in _MESSAGE_LINKS if name in inner), names)
+    return apply_edits(data, edits)
+
+
+def rows_named(data: bytes) -> set[str]:
+    """The rows that a state line is about: the message of a file checkpoint, the last row of an old title's session."""
+    value = decode_loosely(data)
+    found: set[str] = set()
+    for part in (value, value.get("snapshot")) if isinstance(value, dict) else ():
+        if isinstance(part, dict):
+            found.update(text for key in (*_MESSAGE_LINKS, "leafUuid") if isinstance(text := part.get(key), str))
+    return found
+
+
+def backups_named(data: bytes) -> set[str]:
+    """File names of the backups in `file-history/` that a file checkpoint speaks of."""
+    value = decode_loosely(data)
+    entry = parse_file_history_entry(value) if isinstance(value, dict) else None
+    if isinstance(entry, FileSnapshot):
+        found = [backup.file_name for backup in entry.backups.values()]
+    else:
+        found = [entry.backup.file_name] if entry is not None and entry.backup is not None else []
+    return {name for name in found if name is not None and parse_backup_name(name) is not None}
+
+
+def _link_edits(data: bytes, found: Iterable[Member], names: Names) -> Iterator[Edit]:
+    """New uuids in members that are a uuid or a list of them."""
+    if names.keep_uuids:
+        return
+    for member in found:
+        old = _text(data, member)
+        if old is not None:
+            yield Edit(member.value_start, member.value_end, encode_text(names.row(old)))
+        elif data[member.value_start : member.value_start + 1] == b"[":
+            for token in string_tokens(data[member.value_start : member.value_end]):
+                start = member.value_start
+                yield Edit(start + token.start, start + token.end, encode_text(names.row(token.text)))
+
+
+def _compaction_edits(data: bytes, member: Member, preserved: Sequence[str] | None, names: Names) -> Iterator[Edit]:
+    """The rows that a compaction names: all of them under new names, and of the preserved ones those that still are."""
+    for key, part in _by_key(data, member.value_start).items():
+        inner = _by_key(data, part.value_start)
+        if key == "preservedMessages":
+            for name, item in inner.items():
+                if preserved is not None and data[item.value_start : item.value_start + 1] == b"[":
+                    kept = set(preserved)
+                    tokens = string_tokens(data[item.value_start : item.value_end])
+                    texts = [encode_text(names.row(token.text)) for token in tokens if token.text in kept]
+                    yield Edit(item.value_start, item.value_end, b"[" + b",".join(texts) + b"]")
+                elif _LINK.search(name):
+                    yield from _link_edits(data, [item], names)
+        elif key == "preservedSegment" and inner:
+            if preserved is not None and not preserved:
+                yield Edit(part.value_start, part.value_end, b"null")
+                continue
+            ends = {"headUuid": preserved[0], "tailUuid": preserved[-1]} if preserved else {}
+            for name, item in inner.items():
+                if name in ends:
+                    yield Edit(item.value_start, item.value_end, encode_text(names.row(ends[name])))
+                elif _LINK.search(name):
+                    yield from _link_edits(data, [item], names)
+        elif _LINK.search(key):
+            yield from _link_edits(data, [part], names)
+
+
+def with_new_outputs(data: bytes, names: Names) -> bytes:
+    """The line with the places of long outputs followed: in the structured result, and where the model is told of them."""
+    if not names.outputs or b"tool-results" not in data:
+        return data
+    edits: list[Edit] = []
+    for token in values_of(data, _PERSISTED_KEY):
+        new = _new_output(token.text, names)
+        if new is not None:
+            edits.append(Edit(token.start, token.end, encode_text(new)))
+    if f'"{_PERSISTED_START}'.encode() in data:
+        for token in string_tokens(data):
+            match = _SAVED.search(token.text, 0, _SAVED_WITHIN) if token.text.startswith(_PERSISTED_START) else None
+            new = _new_output(match["path"], names) if match else None
+            if match is None or new is None:
+                continue
+            written = encode_text(match["path"])[1:-1]
+            start = data.find(written, token.start, token.end)
+            if start >= 0:
+                edits.append(Edit(start, start + len(written), encode_text(new)[1:-1]))
+    return apply_edits(data, edits) if edits else data
+
+
+def _new_output(path: str, names: Names) -> str | None:
+    match = _OUTPUT.search(path)
+    if match is None or match["session"] != names.source or match["name"] not in names.outputs:
+        return None
+    names.outputs_met.add(match["name"])
+    return names.outputs[match["name"]]
+
+
+def _by_key(data: bytes, start: int = 0) -> dict[str, Member]:
+    """Members by name; of several the last, which is the one that counts."""
+    return {member.key: member for member in members(data, start) or ()}
+
+
+def _text(data: bytes, member: Member) -> str | None:
+    token = data[member.value_start : member.value_end]
+    return decode_text(token) if token[:1] == b'"' else None
+
+
+def agent_name(session_id: str, name: str) -> dict[str, str]:
+    """The name by which the client shows a session; it follows the title unless somebody chose another."""
+    return {"type": "agent-name", "agentName": name, "sessionId": session_id}
+
+
+def custom_title_file(title: str) -> bytes:
+    """Content of `custom-title.json`, in which clients since 2.1.325 note a title once more."""
+    return b'{"customTitle":' + encode_text(title) + b"}"

@@ -1,0 +1,203 @@
+"""`kill -9` at any moment of any operation: old or new, nothing acknowledged is lost, and the next run puts all in order.
+
+Each kill is a forked child that carries out the operation and is killed from outside at a random moment, or kills itself
+at every single call that changes something. RECOLLECT_SOAK=1 kills 10,000 times per operation.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import signal
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.faults.faulty import Fault, faulty_disk
+from tests.faults.operations import OPERATIONS
+from tests.faults.oracle import Reference, append_works, next_run, reference, whole_lines
+from tests.faults.places import SOAK, quick_folder, two_file_systems
+from tests.faults.scene import SESSION, Scene, differences, photograph
+
+KILLS = 10_000 if SOAK else 300
+Tell = Callable[[bytes], None]
+__all__ = ["quick_folder", "two_file_systems"]
+
+
+class Child:
+    """A forked process that says on a pipe what it has done."""
+
+    def __init__(self, work: Callable[[Tell], None]) -> None:
+        self._out, inside = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                os.close(self._out)
+                os.write(inside, b"begun\n")
+                work(lambda text: _write_all(inside, text + b"\n"))
+                signal.pause()
+            except BaseException:
+                os.write(inside, b"error " + traceback.format_exc().replace("\n", "|").encode() + b"\n")
+            finally:
+                os._exit(1)
+        os.close(inside)
+        self._heard = b""
+        self.status = 0
+
+    def hear(self) -> bytes:
+        """The next words, at least the first of them."""
+        said = os.read(self._out, 1 << 16)
+        self._heard += said
+        return said
+
+    def kill(self) -> list[bytes]:
+        """Everything that it said before it died."""
+        os.kill(self.pid, signal.SIGKILL)
+        return self.end()
+
+    def end(self) -> list[bytes]:
+        while self.hear():
+            pass
+        os.close(self._out)
+        self.status = os.waitpid(self.pid, 0)[1]
+        said = self._heard.split(b"\n")[1:-1]
+        problems = [line.decode() for line in said if line.startswith(b"error ")]
+        assert not problems, problems[0].replace("|", "\n")
+        return said
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    os.write(fd, data)  # short enough for a pipe to take at once
+
+
+@pytest.mark.timeout(7200 if SOAK else 300)
+@pytest.mark.parametrize("name", [name for name in OPERATIONS if name != "append with a writer"])
+def test_killed_at_a_random_moment(quick_folder: Path, name: str) -> None:
+    scene, operation = Scene(quick_folder), OPERATIONS[name]
+    known = reference(scene, operation)
+    chance = random.Random(name)
+    outcomes: Counter[str] = Counter()
+    span = known.seconds * 1.5
+
+    def work(tell: Tell) -> None:
+        operation.perform(scene)
+        tell(b"done")
+
+    for _ in range(KILLS):
+        scene.reset()
+        child = Child(work)
+        child.hear()
+        _pause(chance.uniform(0, span))
+        acknowledged = bool(child.kill())
+        outcomes[_judge(scene, known, acknowledged)] += 1
+        # Most kills shall come before the end, some after it, however busy the machine is.
+        span = min(max(span * (0.93 if acknowledged else 1.02), 1e-4), 0.5)
+    assert sum(outcomes.values()) == KILLS
+    assert outcomes["killed before the end"] > KILLS / 3, outcomes
+
+
+def _judge(scene: Scene, known: Reference, acknowledged: bool) -> str:
+    known.touches_only_its_own(photograph(scene.root))
+    next_run(scene)
+    outcome = known.outcome(photograph(scene.root))
+    assert outcome == "new" or not acknowledged, f"{known.operation.name}: acknowledged, then lost"
+    append_works(scene)
+    return "acknowledged" if acknowledged else "killed before the end"
+
+
+def _pause(seconds: float) -> None:
+    """Sleeping is too coarse for moments within a single call."""
+    end = time.perf_counter() + seconds
+    if seconds > 0.002:
+        time.sleep(seconds - 0.001)
+    while time.perf_counter() < end:
+        pass
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_killed_at_every_call(quick_folder: Path, name: str) -> None:
+    _die_at_every_call(Scene(quick_folder), name)
+
+
+@pytest.mark.parametrize("name", ["replace", "many files", "undo a replace", "undo many files", "recover"])
+def test_killed_at_every_call_with_the_journal_elsewhere(two_file_systems: tuple[Path, Path], name: str) -> None:
+    _die_at_every_call(Scene(*two_file_systems), name)
+
+
+def _die_at_every_call(scene: Scene, name: str) -> None:
+    operation = OPERATIONS[name]
+    known = reference(scene, operation)
+    kinds = ("die", "die half way", "die after")
+    at = died = 0
+    while True:
+        at += 1
+        before = died
+        for kind in kinds if SOAK else (kinds[at % 3],):
+            scene.reset()
+
+            def work(tell: Tell, fault: Fault = Fault(at, kind)) -> None:  # noqa: B008
+                with faulty_disk(fault):
+                    operation.perform(scene)
+                tell(b"done")
+                os._exit(0)
+
+            child = Child(work)
+            acknowledged = bool(child.end())
+            died += child.status == signal.SIGKILL
+            _judge(scene, known, acknowledged)
+        if died == before:
+            break
+    assert died > 15
+
+
+@pytest.mark.timeout(7200 if SOAK else 300)
+def test_killed_while_appending_lines_of_any_size(quick_folder: Path) -> None:
+    """Every acknowledged line is there, whole and in order; what was in the making is isolated from the next line."""
+    scene = Scene(quick_folder)
+    scene.remember()
+    chance = random.Random(20)
+    torn = 0
+    for round_ in range(KILLS):
+        scene.reset()
+        before = photograph(scene.root)
+        seed = chance.random()
+        child = Child(lambda tell, seed=seed: _append_until_killed(scene, random.Random(seed), tell))
+        child.hear()
+        if round_ % 4:  # so that the kill comes within some line, not within the first journal entry
+            child.hear()
+        _pause(chance.uniform(0, 0.01))
+        acknowledged = [line.decode() for line in child.kill()]
+        torn += _check_lines(scene, before, acknowledged)
+        append_works(scene, SESSION)
+        next_run(scene)
+    if SOAK:
+        assert torn > 10, "kills tear lines; if none did, this test tests nothing"
+
+
+def _append_until_killed(scene: Scene, chance: random.Random, tell: Tell) -> None:
+    with scene.writer() as writer:
+        while True:
+            size = int(math.exp(chance.uniform(math.log(200), math.log(3_000_000))))
+            tell(writer.append_message(chance.choice(["user", "assistant"]), "x" * size).encode())
+
+
+def _check_lines(scene: Scene, before: dict[str, object], acknowledged: list[str]) -> bool:
+    path = scene.transcript()
+    name = str(path.relative_to(scene.root))
+    assert set(differences(before, photograph(scene.root))) <= {name}  # type: ignore[arg-type]
+    old = before[name].content  # type: ignore[attr-defined]
+    assert path.read_bytes().startswith(old)
+    lines, rest = whole_lines(path, len(old))
+    found = [line["uuid"] for line in lines]
+    assert found[: len(acknowledged)] == acknowledged
+    assert len(found) <= len(acknowledged) + 1
+    chain = [json.loads(old.splitlines()[-1])["uuid"], *found]
+    assert len(set(chain)) == len(chain)
+    assert [line["parentUuid"] for line in lines[1:]] == found[:-1]
+    return bool(rest)

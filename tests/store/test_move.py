@@ -1,0 +1,563 @@
+"""A project moves: everything that must name the new path does, and no other byte changes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.store.moving_scene import NEIGHBOUR, NEW, OLD, Scene, everything, persisted, tree
+
+from recollect.errors import NotFound, RecollectError, Refused, StoreBusy
+from recollect.format.file_history import hash_of_path
+from recollect.format.project_key import project_key
+from recollect.library.library import Library
+from recollect.store.changes import Journal
+from recollect.store.home import Home
+from recollect.store.move import MoveResult, plan_move
+from recollect.store.path_map import parse_pair, path_map
+from recollect.testing import SECRET, HomeBuilder, uuid_from
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return everything(tmp_path / "claude", tmp_path / "data")
+
+
+def carry_out(scene: Scene | Bare, old: str = OLD, new: str = NEW, **options: Any) -> MoveResult:
+    change, result = plan_move(scene.journal, scene.home, old, new, **options)
+    with change:
+        change.commit()
+    return result
+
+
+class Bare:
+    """A small home of one's own."""
+
+    def __init__(self, builder: HomeBuilder) -> None:
+        self.home = Home(builder.write())
+        self.journal = Journal(self.home.root.parent / "data")
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def test_sessions_lie_in_the_folder_of_the_new_path(scene: Scene) -> None:
+    result = carry_out(scene)
+    assert not scene.folder(OLD).exists()
+    for session, below in (
+        (scene.main, ""), (scene.plain, ""), (scene.early, ""), (scene.below, "/sub dir"),
+        (scene.worktree, "/.claude/worktrees/wt"),
+    ):  # fmt: skip
+        assert scene.path(session, NEW + below).is_file()
+        assert session.session_id in result.sessions
+    assert scene.neighbour.session_id not in result.sessions
+    names = {path.name for path in scene.folder(NEW).iterdir()}
+    assert {"memory", "sessions-index.json", scene.main.session_id} <= names
+    assert any(name.startswith("agent-") for name in names), "a sub-agent of 2.0.77 stands beside"
+
+
+def test_nothing_else_changes(scene: Scene) -> None:
+    """All files are there, with their bytes but for the strings that name places, and with their times."""
+    before = tree(scene.home.root)
+    carry_out(scene)
+    after = tree(scene.home.root)
+    renamed = {
+        str(scene.folder(OLD)): str(scene.folder(NEW)),
+        hash_of_path(f"{OLD}/a.py"): hash_of_path(f"{NEW}/a.py"),
+        hash_of_path(OLD): hash_of_path(NEW),
+    }
+
+    def new_name(name: str) -> str:
+        for old, new in renamed.items():
+            name = re.sub(re.escape(old) + "(?![a-z])", new, name)
+        return name
+
+    assert {new_name(name) for name in before} == set(after)
+    for name, content in before.items():
+        moved = after[new_name(name)]
+        if isinstance(content, str) or isinstance(moved, str):
+            assert content == moved
+            continue
+        if not name.endswith((".claude.json", "history.jsonl", "installed_plugins.json")):
+            assert content[1] == moved[1], f"the time of {name}"
+        if name.endswith(".jsonl") and "projects" in name:
+            assert back(moved[0]) == content[0], name
+        elif name.endswith((".claude.json", "history.jsonl", "installed_plugins.json", "sessions-index.json")):
+            assert back(moved[0]) == content[0], name
+        else:
+            assert moved[0] == content[0], name
+
+
+def back(data: bytes) -> bytes:
+    """The old bytes out of the new: the appended lines taken away, the strings changed back."""
+    data = re.sub(rb'\{"type":"relocated"[^\n]*\n', b"", data)
+    data = re.sub(rb'(\{"type":"worktree-state"[^\n]*\n)\{"type":"worktree-state"[^\n]*\n', rb"\1", data)
+    data = data.replace(project_key(NEW).encode(), project_key(OLD).encode())
+    data = data.replace(hash_of_path(f"{NEW}/a.py").encode(), hash_of_path(f"{OLD}/a.py").encode())
+    return data.replace(NEW.encode(), OLD.encode())
+
+
+def test_undo_gives_the_same_tree(scene: Scene) -> None:
+    before = tree(scene.home.root)
+    carry_out(scene)
+    assert tree(scene.home.root) != before
+    scene.journal.undo(scene.journal.record(), scene.home)
+    assert tree(scene.home.root) == before
+
+
+def test_a_plan_alone_changes_nothing(scene: Scene) -> None:
+    before = tree(scene.home.root)
+    change, _ = plan_move(scene.journal, scene.home, OLD, NEW)
+    with change:
+        assert any(str(scene.folder(NEW)) in step for step in change.describe())
+    assert tree(scene.home.root) == before
+
+
+def test_the_project_of_every_session_is_the_new_path(scene: Scene) -> None:
+    carry_out(scene)
+    projects = {item.session_id: item.project for item in Library([scene.home]).sessions(separate_worktrees=True)}
+    assert projects[scene.main.session_id] == NEW
+    assert projects[scene.early.session_id] == NEW
+    assert projects[scene.below.session_id] == f"{NEW}/sub dir"
+    assert projects[scene.worktree.session_id] == f"{NEW}/.claude/worktrees/wt"
+    assert projects[scene.neighbour.session_id] == NEIGHBOUR
+
+
+def test_the_conversation_stays(scene: Scene) -> None:
+    carry_out(scene)
+    for session in (scene.main, scene.plain, scene.below, scene.worktree, scene.early):
+        found = Library([scene.home]).session(session.session_id)
+        assert [row.uuid for row in found.thread.chain if row.uuid in set(session.thread)] == session.thread
+
+
+def test_words_of_people_and_tools_stay(scene: Scene) -> None:
+    old_output = f"{scene.folder(OLD)}/{scene.main.session_id}/tool-results/b1k9s8acx.txt"
+    carry_out(scene)
+    rows = lines(scene.path(scene.main, NEW))
+    assert rows[0]["message"]["content"] == f'look at {OLD}/a.py and say "{old_output}"'
+    assert {row["cwd"] for row in rows if "cwd" in row} == {OLD}
+    blob = next(row for row in rows if row["type"] == "api-request-blob")
+    assert old_output in blob["message"]["content"], "the request log is named by its hash"
+    listing = [row for row in rows if "toolUseResult" in row and row["toolUseResult"].get("stdout") == f"{OLD}/a.py\n"]
+    assert len(listing) == 1
+
+
+def test_long_outputs_are_found_where_the_transcript_says(scene: Scene) -> None:
+    carry_out(scene)
+    folder = scene.folder(NEW) / scene.main.session_id
+    agent = next(folder.glob("subagents/*.jsonl"))
+    said = []
+    for path in (scene.path(scene.main, NEW), agent):
+        for row in lines(path):
+            content = row["message"]["content"] if "message" in row and row["type"] == "user" else ""
+            if isinstance(content, list) and "saved to: " in str(content[0].get("content")):
+                said.append(content[0]["content"].partition("saved to: ")[2].partition("\n")[0])
+                assert row.get("toolUseResult", {}).get("persistedOutputPath", said[-1]) == said[-1]
+    assert said == [str(folder / "tool-results" / "b1k9s8acx.txt"), str(folder / "tool-results" / "b2.txt")]
+    assert all(Path(name).is_file() for name in said)
+    replaced = next(row for row in lines(scene.path(scene.main, NEW)) if row["type"] == "content-replacement")
+    assert str(folder / "tool-results" / "b1k9s8acx.txt") in replaced["replacements"][0]["replacement"]
+
+
+def test_backups_of_files_follow_their_path(scene: Scene) -> None:
+    result = carry_out(scene)
+    new_hash, other = hash_of_path(f"{NEW}/a.py"), hash_of_path(f"{NEIGHBOUR}/c.py")
+    folder = scene.home.root / "file-history" / scene.main.session_id
+    assert {path.name for path in folder.iterdir()} == {f"{new_hash}@v1", f"{new_hash}@v2", f"{other}@v1"}
+    assert result.backups_renamed == 2
+    rows = lines(scene.path(scene.main, NEW))
+    delta = next(row for row in rows if row["type"] == "file-history-delta")
+    assert delta["trackingPath"] == "a.py"
+    assert delta["backup"]["realParentDir"] == NEW
+    assert delta["backup"]["backupFileName"] == f"{new_hash}@v1"
+    tracked = [row for row in rows if row["type"] == "file-history-snapshot"][-1]["snapshot"]["trackedFileBackups"]
+    assert tracked["a.py"]["backupFileName"] == f"{new_hash}@v2"
+    assert tracked[f"{NEIGHBOUR}/c.py"]["backupFileName"] == f"{other}@v1"
+    versions = Library([scene.home]).session(scene.main.session_id)
+    assert versions.file.path == scene.path(scene.main, NEW)
+
+
+def test_a_worktree_session_knows_its_new_worktree(scene: Scene) -> None:
+    carry_out(scene)
+    rows = lines(scene.path(scene.worktree, f"{NEW}/.claude/worktrees/wt"))
+    states = [row["worktreeSession"] for row in rows if row["type"] == "worktree-state"]
+    assert [state["originalCwd"] for state in states] == [OLD, NEW]
+    assert states[-1] == {**states[0], "originalCwd": NEW, "worktreePath": f"{NEW}/.claude/worktrees/wt"}
+
+
+def test_prompts_settings_and_plugins_follow(scene: Scene) -> None:
+    before = json.loads((scene.home.root / ".claude.json").read_bytes())
+    result = carry_out(scene)
+    after = json.loads((scene.home.root / ".claude.json").read_bytes())
+    assert list(after["projects"]) == [NEW, f"{NEW}/sub dir", NEIGHBOUR]
+    assert list(after["projects"].values()) == list(before["projects"].values())
+    assert after["githubRepoPaths"] == {"w/app": [NEW, "/elsewhere"]}
+    assert {**after, "projects": 0, "githubRepoPaths": 0} == {**before, "projects": 0, "githubRepoPaths": 0}
+    history = (scene.home.root / "history.jsonl").read_bytes().splitlines()
+    assert [json.loads(line)["project"] for line in history[:-1]] == [
+        NEW, NEW, NEW, NEIGHBOUR, f"{NEW}/sub dir", NEIGHBOUR,
+    ]  # fmt: skip
+    assert history[-1] == b'{"project": "/w/old/app", broken', "a damaged line stays as it is"
+    assert json.loads(history[0])["display"] == f"look at {OLD}"
+    assert result.history_lines == 4
+    plugins = json.loads((scene.home.root / "plugins" / "installed_plugins.json").read_bytes())
+    assert plugins["plugins"]["x@m"][0]["projectPath"] == NEW
+    index = json.loads((scene.folder(NEW) / "sessions-index.json").read_bytes())
+    assert {entry["projectPath"] for entry in index["entries"]} == {NEW}
+    assert all(Path(entry["fullPath"]).is_file() for entry in index["entries"])
+    assert any("settings.json" in note for note in result.notes)
+
+
+def test_secrets_are_neither_touched_nor_kept(scene: Scene, tmp_path: Path) -> None:
+    carry_out(scene)
+    secrets = [name for name in tree(tmp_path / "data") if name.endswith((".key", ".credentials.json"))]
+    assert secrets == []
+    assert SECRET in (scene.home.root / ".credentials.json").read_text()
+    assert SECRET in (scene.home.root / ".claude.json").read_text()
+    kept = [
+        Path(name)
+        for name, item in tree(tmp_path / "data").items()
+        if item != "empty folder" and SECRET in Path(name).read_text("latin-1")
+    ]
+    assert len(kept) == 1, "the old config, for undo"
+    assert kept[0].stat().st_mode & 0o077 == 0, "nobody else may read it"
+
+
+def test_new_config_entries_are_merged(tmp_path: Path) -> None:
+    home = HomeBuilder(tmp_path / "claude")
+    home.session("/w/old").user("x")
+    home.global_config(
+        {
+            "/w/new": {
+                "allowedTools": ["A"],
+                "hasTrustDialogAccepted": False,
+                "own": 1,
+                "lastSessionId": "n",
+                "lastCost": 1,
+            },
+            "/w/x": {},
+            "/w/old": {
+                "allowedTools": ["B", "A"],
+                "hasTrustDialogAccepted": True,
+                "mcpServers": {"s": {}},
+                "lastCost": 9,
+            },
+        }
+    )
+    scene = Bare(home)
+    root = scene.home.root
+    text = (root / ".claude.json").read_bytes()
+    result = carry_out(scene, "/w/old", "/w/new")
+    config = json.loads((root / ".claude.json").read_bytes())
+    assert config["projects"] == {
+        "/w/new": {
+            "allowedTools": ["A", "B"], "hasTrustDialogAccepted": True, "own": 1, "lastSessionId": "n", "lastCost": 1,
+            "mcpServers": {"s": {}},
+        },
+        "/w/x": {},
+    }  # fmt: skip
+    assert any("two entries of /w/new become one" in note for note in result.notes)
+    assert (root / ".claude.json").read_bytes() == json.dumps(
+        {**json.loads(text), "projects": config["projects"]}, indent=2, ensure_ascii=False
+    ).encode(), "the layout is the client's"
+
+
+# --- collisions -------------------------------------------------------------------------------------------------------
+
+
+def at_new(scene: Scene, name: str, content: bytes) -> Path:
+    path = scene.folder(NEW) / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    return path
+
+
+def test_a_folder_with_sessions_is_not_taken_over(scene: Scene) -> None:
+    at_new(scene, f"{uuid_from('there')}.jsonl", b"{}\n")
+    before = tree(scene.home.root)
+    with pytest.raises(Refused) as refused:
+        carry_out(scene)
+    assert refused.value.slug == "exists" and "--merge" in (refused.value.hint or "")
+    assert tree(scene.home.root) == before
+
+
+def test_an_empty_folder_is_no_obstacle(scene: Scene) -> None:
+    (scene.folder(NEW) / "memory").mkdir(parents=True)
+    carry_out(scene)
+    assert (scene.folder(NEW) / "memory" / "MEMORY.md").read_text() == f"# Memory of {OLD}\n"
+    assert not scene.folder(OLD).exists()
+
+
+def test_merging_keeps_both(scene: Scene) -> None:
+    there = at_new(scene, f"{uuid_from('there')}.jsonl", b'{"type":"user","cwd":"/w/new place/\xc3\xa4pp"}\n')
+    memory = at_new(scene, "memory/MEMORY.md", b"# another memory\n")
+    same = at_new(scene, f"{scene.plain.session_id}.jsonl", scene.path(scene.plain, OLD).read_bytes())
+    at_new(scene, "sessions-index.json", b'{"version": 1, "entries": [{"sessionId": "x"}]}')
+    before = tree(scene.home.root)
+    carry_out(scene, merge=True)
+    assert there.read_bytes() == b'{"type":"user","cwd":"/w/new place/\xc3\xa4pp"}\n'
+    assert memory.read_bytes() == b"# another memory\n"
+    others = [path for path in memory.parent.iterdir() if path != memory]
+    assert [path.read_text() for path in others] == [f"# Memory of {OLD}\n"]
+    assert same.read_bytes().startswith(scene.plain.to_bytes()) and b'"relocated"' in same.read_bytes()
+    assert not scene.folder(OLD).exists()
+    index = json.loads((scene.folder(NEW) / "sessions-index.json").read_bytes())
+    assert {entry["sessionId"] for entry in index["entries"]} == {"x", scene.main.session_id, scene.early.session_id}
+    scene.journal.undo(scene.journal.record(), scene.home)
+    assert tree(scene.home.root) == before
+
+
+def test_a_session_with_other_content_is_refused_by_name(scene: Scene) -> None:
+    at_new(scene, f"{scene.plain.session_id}.jsonl", b'{"type":"user"}\n')
+    before = tree(scene.home.root)
+    with pytest.raises(Refused) as refused:
+        carry_out(scene, merge=True)
+    assert refused.value.slug == "collision" and scene.plain.session_id in refused.value.message
+    assert tree(scene.home.root) == before
+
+
+def test_paths_with_one_key_move_in_place(tmp_path: Path) -> None:
+    """`/w/a.b` and `/w/a-b` have the same folder: only what is in the files changes."""
+    home = HomeBuilder(tmp_path / "claude")
+    session = home.session("/w/a.b", modified="2026-03-01T00:00Z")
+    session.user("x"), session.assistant("y")
+    home.sessions_index("/w/a.b", [home.index_entry(session)])
+    scene = Bare(home)
+    root = scene.home.root
+    before = tree(root)
+    carry_out(scene, "/w/a.b", "/w/a-b")
+    assert Library([Home(root)]).sessions()[0].project == "/w/a-b"
+    assert {name for name in tree(root)} == set(before)
+    scene.journal.undo(scene.journal.record(), scene.home)
+    assert tree(root) == before
+
+
+def test_only_the_sessions_of_the_project_leave_a_shared_folder(tmp_path: Path) -> None:
+    home = HomeBuilder(tmp_path / "claude")
+    mine, other = home.session("/w/a-b"), home.session("/w-a/b", folder="-w-a-b")
+    for session in (mine, other):
+        session.user("x"), session.assistant("y")
+    home.tool_output(mine, "t", "long")
+    home.memory("/w/a-b", "ours")
+    home.sessions_index("/w/a-b", [home.index_entry(mine), home.index_entry(other)])
+    scene = Bare(home)
+    root = scene.home.root
+    before = tree(root)
+    result = carry_out(scene, "/w/a-b", "/w/c")
+    assert {path.name for path in (root / "projects" / "-w-c").iterdir()} == {
+        f"{mine.session_id}.jsonl", mine.session_id, "memory",
+    }  # fmt: skip
+    left = {path.name for path in (root / "projects" / "-w-a-b").iterdir()}
+    assert left == {f"{other.session_id}.jsonl", "memory", "sessions-index.json"}
+    index = json.loads((root / "projects" / "-w-a-b" / "sessions-index.json").read_bytes())
+    assert [entry["sessionId"] for entry in index["entries"]] == [other.session_id]
+    assert (root / "projects" / "-w-c" / "memory" / "MEMORY.md").read_text() == "ours"
+    assert result.sessions == [mine.session_id] and any("/w-a/b" in note for note in result.notes)
+    scene.journal.undo(scene.journal.record(), scene.home)
+    assert tree(root) == before
+
+
+# --- across machines --------------------------------------------------------------------------------------------------
+
+
+def test_a_home_from_another_machine(tmp_path: Path) -> None:
+    """The paths of the other machine exist nowhere here; its home had another place too."""
+    builder = HomeBuilder(tmp_path / "claude")
+    app = builder.session("/Users/ann/app", modified="2026-03-01T00:00Z")
+    prompt = app.user("x")
+    app.file_history_snapshot(prompt, {"/Users/ann/app/a.py": 1})
+    builder.backup(app.session_id, "/Users/ann/app/a.py", 1, "a")
+    builder.tool_output(app, "t1", "long")
+    foreign = f"/Users/ann/.claude/projects/-Users-ann-app/{app.session_id}/tool-results/t1.txt"
+    app.call(persisted(foreign, id="toolu_1"))
+    other = builder.session("/Volumes/work/lib", modified="2026-03-01T00:00Z")
+    other.user("y")
+    windows = builder.session("C:\\Users\\ann\\tool", modified="2026-03-01T00:00Z")
+    windows.user("z")
+    scene = Bare(builder)
+    maps = [("/Volumes/work", "/srv/work"), ("C:\\Users\\ann", "/home/ann/win")]
+    carry_out(scene, "/Users/ann", "/home/ann", maps=maps)
+    projects = scene.home.projects
+    assert {path.name for path in projects.iterdir()} == {"-home-ann-app", "-srv-work-lib", "-home-ann-win-tool"}
+    result = next(
+        row for row in lines(projects / "-home-ann-app" / f"{app.session_id}.jsonl") if "toolUseResult" in row
+    )
+    new = projects / "-home-ann-app" / app.session_id / "tool-results" / "t1.txt"
+    assert result["toolUseResult"]["persistedOutputPath"] == str(new) and new.read_text() == "long"
+    backups = [path.name for path in (scene.home.root / "file-history" / app.session_id).iterdir()]
+    assert backups == [f"{hash_of_path('/home/ann/app/a.py')}@v1"]
+    found = {item.session_id: item.project for item in Library([scene.home]).sessions()}
+    assert found[windows.session_id] == "/home/ann/win/tool"
+
+
+def test_two_projects_may_change_places(tmp_path: Path) -> None:
+    builder = HomeBuilder(tmp_path / "claude")
+    one, two = (
+        builder.session("/w/one", modified="2026-03-01T00:00Z"),
+        builder.session("/w/two", modified="2026-03-01T00:00Z"),
+    )
+    one.user("1"), two.user("2")
+    scene = Bare(builder)
+    with pytest.raises(Refused):  # one is in the way of the other, and nothing is overwritten
+        carry_out(scene, "/w/one", "/w/two", maps=[("/w/two", "/w/one")])
+    carry_out(scene, "/w/one", "/w/tmp")
+    carry_out(scene, "/w/two", "/w/one")
+    carry_out(scene, "/w/tmp", "/w/two")
+    found = {item.session_id: item.project for item in Library([scene.home]).sessions()}
+    assert found == {one.session_id: "/w/two", two.session_id: "/w/one"}
+
+
+def test_the_longest_old_path_decides() -> None:
+    paths = path_map([("/a", "/x"), ("/a/b", "/y")])
+    assert paths.moved("/a/b/c") == "/y/c" and paths.moved("/a/bc") == "/x/bc" and paths.moved("/ab") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "pair"),
+    [
+        ("/a=/b", ("/a", "/b")),
+        ("/a=1=/b=2", ("/a=1", "/b=2")),
+        ("C:\\x=/b", ("C:\\x", "/b")),
+        ("/a=b", None),
+        ("a=/b", None),
+        ("/a", None),
+    ],
+)
+def test_pairs_on_the_command_line(text: str, pair: tuple[str, str] | None) -> None:
+    if pair is None:
+        with pytest.raises(Refused):
+            parse_pair(text)
+    else:
+        assert parse_pair(text) == pair
+
+
+# --- refused before anything changes ----------------------------------------------------------------------------------
+
+
+def test_open_sessions_are_refused(scene: Scene) -> None:
+    for name, session, cwd in (
+        ("one", scene.plain.session_id, "/elsewhere"),
+        ("two", uuid_from("no file yet"), f"{OLD}/x"),
+    ):
+        path = Path(scene.builder.running(os.getpid(), session, cwd))
+        path = scene.home.root / "sessions" / path.name
+        path.write_bytes(scene.builder.files[f"sessions/{os.getpid()}.json"].content)
+        before = tree(scene.home.root)
+        for options in ({}, {"force": True}):
+            with pytest.raises(StoreBusy) as busy:
+                carry_out(scene, **options)
+            assert busy.value.slug == "session-running", name
+        assert tree(scene.home.root) == before
+
+
+def test_a_session_written_just_now_is_refused(scene: Scene) -> None:
+    os.utime(scene.path(scene.plain, OLD))
+    with pytest.raises(StoreBusy):
+        carry_out(scene)
+
+
+def test_a_client_elsewhere_needs_force(scene: Scene) -> None:
+    """It writes the prompt history and the config, which must be rewritten."""
+    running = scene.home.root / "sessions" / f"{os.getpid()}.json"
+    scene.builder.running(os.getpid(), scene.neighbour.session_id, NEIGHBOUR)
+    running.write_bytes(scene.builder.files[f"sessions/{os.getpid()}.json"].content)
+    with pytest.raises(StoreBusy) as busy:
+        carry_out(scene)
+    assert busy.value.slug == "client-running" and scene.folder(OLD).exists()
+    carry_out(scene, force=True)
+    assert scene.path(scene.main, NEW).is_file()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        ("/w/nothing", "/w/x", NotFound),
+        (OLD, OLD, Refused),
+        (OLD, OLD + "/", Refused),
+        ("relative", "/w/x", Refused),
+        (OLD, "relative", Refused),
+        ("/", "/w/x", Refused),
+        (OLD, "/w/\x00", Refused),
+    ],
+)
+def test_bad_paths(scene: Scene, old: str, new: str, error: type[RecollectError]) -> None:
+    before = tree(scene.home.root)
+    with pytest.raises(error):
+        carry_out(scene, old, new)
+    assert tree(scene.home.root) == before
+    assert not any((scene.journal.staging).glob("*")) if scene.journal.staging.exists() else True
+
+
+@pytest.mark.parametrize("where", ["transcript", "folder", "target", "history"])
+def test_links_are_refused(scene: Scene, tmp_path: Path, where: str) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").write_bytes(b"precious\n")
+    if where == "transcript":
+        (scene.folder(OLD) / "link.jsonl").symlink_to(outside / "file")
+    elif where == "folder":
+        os.rename(scene.folder(OLD), outside / "moved")
+        scene.folder(OLD).symlink_to(outside / "moved")
+    elif where == "target":
+        scene.folder(NEW).symlink_to(outside)
+    else:
+        os.rename(scene.home.root / "history.jsonl", outside / "history")
+        (scene.home.root / "history.jsonl").symlink_to(outside / "history")
+    before = tree(scene.home.root, outside)
+    try:
+        result = carry_out(scene)
+    except Refused:
+        assert tree(scene.home.root, outside) == before
+    else:
+        assert where in ("folder", "history")
+        assert {name: tree(outside)[name] for name in tree(outside)} == {
+            name: before[name] for name in before if name.startswith(str(outside))
+        }
+        assert where != "history" or any("history.jsonl" in note for note in result.notes)
+
+
+def test_a_change_in_between_is_noticed(scene: Scene) -> None:
+    change, _ = plan_move(scene.journal, scene.home, OLD, NEW)
+    with open(scene.path(scene.plain, OLD), "ab") as stream:
+        stream.write(b'{"type":"tag","tag":"x"}\n')
+    before = tree(scene.home.root)
+    with pytest.raises(StoreBusy), change:
+        change.commit()
+    assert tree(scene.home.root) == before
+
+
+def test_moving_there_and_back(scene: Scene) -> None:
+    carry_out(scene)
+    carry_out(scene, NEW, OLD)
+    assert lines(scene.path(scene.main, OLD))[-1] == {
+        "type": "relocated", "sessionId": scene.main.session_id, "relocatedCwd": OLD,
+    }  # fmt: skip
+    names = {path.name for path in (scene.home.root / "file-history" / scene.main.session_id).iterdir()}
+    assert f"{hash_of_path(f'{OLD}/a.py')}@v1" in names
+    assert not scene.folder(NEW).exists()
+
+
+def test_damaged_transcripts_move_as_they_are(tmp_path: Path) -> None:
+    home = HomeBuilder(tmp_path / "claude")
+    torn, empty = (
+        home.session("/w/old", modified="2026-03-01T00:00Z"),
+        home.session("/w/old", modified="2026-03-01T00:00Z"),
+    )
+    torn.user("x")
+    empty.user("y")
+    data = torn.to_bytes() + b"\x00\x00 not json\n" + b'{"type":"user","persistedOutputPath":"/x'
+    home.damage(torn, data)
+    home.damage(empty, b"")
+    scene = Bare(home)
+    root = scene.home.root
+    carry_out(scene, "/w/old", "/w/new")
+    folder = root / "projects" / "-w-new"
+    moved = (folder / f"{torn.session_id}.jsonl").read_bytes()
+    assert moved.startswith(data + b"\n") and moved.endswith(b'"relocatedCwd":"/w/new"}\n')
+    assert (folder / f"{empty.session_id}.jsonl").read_bytes() == b""

@@ -1,0 +1,127 @@
+"""A folder that two projects share is parted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.store.moving_scene import persisted, tree
+
+from recollect.errors import NotFound, RecollectError, Refused
+from recollect.library.library import Library
+from recollect.store.changes import Journal
+from recollect.store.home import Home
+from recollect.store.move import MoveResult
+from recollect.store.split import plan_split, shared_folders
+from recollect.testing import HomeBuilder, TranscriptBuilder
+
+A, B, FOLDER = "/w/a-b", "/w-a/b", "-w-a-b"
+
+
+@dataclass
+class Shared:
+    home: Home
+    journal: Journal
+    a: TranscriptBuilder
+    b: TranscriptBuilder
+
+    def split(self, **options: Any) -> MoveResult:
+        change, result = plan_split(self.journal, self.home, options.pop("folder", FOLDER), **options)
+        with change:
+            change.commit()
+        return result
+
+    def names(self, folder: str) -> set[str]:
+        return {path.name for path in (self.home.projects / folder).iterdir()}
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Shared:
+    builder = HomeBuilder(tmp_path / "claude")
+    a = builder.session(A, modified="2026-03-01T00:00Z")
+    b = builder.session(B, folder=FOLDER, modified="2026-03-02T00:00Z")
+    a.user("a")
+    b.user("b")
+    b.call(persisted(builder.tool_output(b, "t", "long"), id="toolu_b"))
+    b.agent("go").finish("done")
+    builder.memory(A, "both wrote this")
+    builder.history("b", B, b.session_id)
+    builder.global_config({A: builder.project_config(), B: builder.project_config()})
+    return Shared(Home(builder.write()), Journal(tmp_path / "data"), a, b)
+
+
+def test_shared_folders_are_found(shared: Shared) -> None:
+    assert shared_folders(shared.home) == {FOLDER: [B, A]}
+
+
+def test_to_another_path(shared: Shared) -> None:
+    before = tree(shared.home.root)
+    result = shared.split(project=B, to="/w-a/b2")
+    assert result.sessions == [shared.b.session_id]
+    assert shared.names(FOLDER) == {f"{shared.a.session_id}.jsonl", "memory"}
+    assert shared.names("-w-a-b2") == {f"{shared.b.session_id}.jsonl", shared.b.session_id, "memory"}
+    assert {item.session_id: item.project for item in Library([shared.home]).sessions()} == {
+        shared.a.session_id: A, shared.b.session_id: "/w-a/b2",
+    }  # fmt: skip
+    assert result.history_lines == 1 and result.config_projects == [(B, "/w-a/b2")]
+    shared.journal.undo(shared.journal.record(), shared.home)
+    assert tree(shared.home.root) == before
+
+
+def test_into_a_folder_of_a_name(shared: Shared) -> None:
+    """The project keeps its path: nothing but the place of the files changes, and what names it."""
+    before = tree(shared.home.root)
+    config = (shared.home.root / ".claude.json").read_bytes()
+    result = shared.split(project="b", name="my-b")
+    target = shared.home.projects / "my-b"
+    assert shared.names("my-b") == {f"{shared.b.session_id}.jsonl", shared.b.session_id, "memory"}
+    transcript = (target / f"{shared.b.session_id}.jsonl").read_bytes()
+    assert transcript == shared.b.to_bytes().replace(f"/projects/{FOLDER}/".encode(), b"/projects/my-b/")
+    assert transcript.count(str(target / shared.b.session_id / "tool-results" / "t.txt").encode()) == 2
+    assert (shared.home.root / ".claude.json").read_bytes() == config
+    assert result.history_lines == 0 and result.config_projects == []
+    shared.journal.undo(shared.journal.record(), shared.home)
+    assert tree(shared.home.root) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"project": "/w/c", "name": "x"}, NotFound),
+        ({"project": B, "name": "x", "folder": "-none"}, NotFound),
+        ({"project": B, "name": "../x"}, Refused),
+        ({"project": B, "name": "a.b"}, Refused),
+        ({"project": B, "name": "x" * 65}, Refused),
+        ({"project": B, "name": ""}, Refused),
+        ({"project": B}, Refused),
+        ({"project": B, "name": "x", "to": "/y"}, Refused),
+        ({"project": B, "to": "relative"}, Refused),
+    ],
+)
+def test_bad_input(shared: Shared, options: dict[str, Any], error: type[RecollectError]) -> None:
+    before = tree(shared.home.root)
+    with pytest.raises(error):
+        shared.split(**options)
+    assert tree(shared.home.root) == before
+
+
+def test_a_folder_of_one_project_is_not_split(tmp_path: Path) -> None:
+    builder = HomeBuilder(tmp_path / "claude")
+    builder.session(A).user("a")
+    home = Home(builder.write())
+    with pytest.raises(Refused) as refused:
+        plan_split(Journal(tmp_path / "data"), home, FOLDER, project=A, name="x")
+    assert refused.value.slug == "not-shared"
+
+
+def test_the_target_is_never_overwritten(shared: Shared) -> None:
+    taken = shared.home.projects / "my-b" / f"{shared.b.session_id}.jsonl"
+    taken.parent.mkdir()
+    taken.write_bytes(b"{}\n")
+    before = tree(shared.home.root)
+    for merge in (False, True):
+        with pytest.raises(Refused):
+            shared.split(project=B, name="my-b", merge=merge)
+        assert tree(shared.home.root) == before
