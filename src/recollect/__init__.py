@@ -54,15 +54,9 @@ if TYPE_CHECKING:
     from .library.session import MessageView as MessageView
     from .library.session import Session as Session
     from .store.append import SessionWriter as SessionWriter
-    from .store.backends import (
-        FolderSessionStore as FolderSessionStore,
-    )
-    from .store.backends import (
-        MemorySessionStore as MemorySessionStore,
-    )
-    from .store.backends import (
-        SqliteSessionStore as SqliteSessionStore,
-    )
+    from .store.backends.folder import FolderSessionStore as FolderSessionStore
+    from .store.backends.memory import MemorySessionStore as MemorySessionStore
+    from .store.backends.sqlite import SqliteSessionStore as SqliteSessionStore
     from .store.changes import Journal as Journal
     from .store.home import Home as Home
     from .store.summary import SessionSummary as SessionSummary
@@ -85,11 +79,11 @@ _HOMES_OF_NAMES = {
     "Project": "library.library",
     "ChatMessage": "library.chat",
     "ClaudeStorageProvider": "library.provider",
-    "FolderSessionStore": "store.backends",
+    "FolderSessionStore": "store.backends.folder",
     "Journal": "store.changes",
-    "MemorySessionStore": "store.backends",
+    "MemorySessionStore": "store.backends.memory",
     "SessionWriter": "store.append",
-    "SqliteSessionStore": "store.backends",
+    "SqliteSessionStore": "store.backends.sqlite",
     "SessionFilter": "library.repository",
     "SessionRepository": "library.repository",
     "MessageView": "library.session",

@@ -183,3 +183,18 @@ class TestProvider:
                 await provider.log_message(str(project), recollect.ChatMessage("user", "x"), "not-a-uuid")
 
         asyncio.run(talk())
+
+    def test_reset_is_a_change_like_any_other(self, builder: HomeBuilder, tmp_path: Path) -> None:
+        builder.session("/w/app").user("one")
+        other = builder.session("/w/lib")
+        other.user("two")
+        provider = recollect.ClaudeStorageProvider(base_dir=builder.write(), data_dir=tmp_path / "data")
+
+        async def reset() -> None:
+            assert await provider.reset("/w/app") == 1
+            assert [row["sessionId"] for row in await provider.get_sessions()] == [other.session_id]
+            assert await provider.reset("/w/app") == 0
+            provider.journal.undo(provider.journal.record(), provider.home)
+            assert len(await provider.get_sessions()) == 2
+
+        asyncio.run(reset())

@@ -173,6 +173,7 @@ def test_links_out_of_the_home_are_refused(scene: Scene, tmp_path: Path, place: 
     }[place]
     os.rename(path, outside / "taken")
     path.symlink_to(outside / "taken")
+    os.utime(path, (0, 0), follow_symlinks=False)
     before = tree(scene.home.root, outside)
     file = SessionFile(sid, scene.path(scene.main, OLD), scene.home, scene.folder(OLD).name, 0, 0.0)
     with pytest.raises(Refused):

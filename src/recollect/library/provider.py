@@ -228,13 +228,14 @@ class ClaudeStorageProvider:
         """Move all sessions of a project to the trash (`recollect undo` brings them back). Returns how many."""
 
         def remove() -> int:
-            from ..store.trash import plan_delete_sessions
+            from ..store.trash import plan_delete
 
             self.library.refresh()
             found = [item.file for item in self.library.sessions(project=project_path, count=False)]
             if not found:
                 return 0
-            with plan_delete_sessions(self.journal, self.home, found, f"Reset {project_path}") as change:
+            change, _ = plan_delete(self.journal, self.home, found)
+            with change:
                 change.commit()
             self.library.refresh()
             return len(found)

@@ -183,6 +183,8 @@ def _remove_sessions(
     """Take out the footprints, but for what is inside the folders of `keep` (they go as a whole)."""
     home = change.home
     for file in sessions:
+        if not os.path.lexists(file.path):
+            raise NotFound(f"no such file: {file.path}", slug="no-such-file")
         refuse_if_busy(home, file.session_id, file.path, journal, rewrite=True)
     for file, paths in zip(sessions, _footprints(home, sessions, beside), strict=True):
         result.sessions.append(file.session_id)
