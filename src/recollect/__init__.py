@@ -14,11 +14,10 @@ Reading never changes anything. Names are imported when they are first used, so 
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # typing itself would take a third of the time that `recollect --help` has
 if TYPE_CHECKING:
     import os
+    from typing import Any
 
     from .errors import (
         DamagedData as DamagedData,
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from .library.library import Library as Library
     from .library.library import Project as Project
     from .library.provider import ClaudeStorageProvider as ClaudeStorageProvider
+    from .library.repository import LibrarySessionRepository as LibrarySessionRepository
     from .library.repository import SessionFilter as SessionFilter
     from .library.repository import SessionRepository as SessionRepository
     from .library.session import MessageView as MessageView
@@ -76,6 +76,7 @@ _HOMES_OF_NAMES = {
     "Conversation": "graph.session",
     "Thread": "graph.thread",
     "Library": "library.library",
+    "LibrarySessionRepository": "library.repository",
     "Project": "library.library",
     "ChatMessage": "library.chat",
     "ClaudeStorageProvider": "library.provider",
@@ -104,5 +105,7 @@ def open(home: str | os.PathLike[str] | None = None) -> Library:
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES_OF_NAMES:
+        import importlib
+
         return getattr(importlib.import_module(f".{_HOMES_OF_NAMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

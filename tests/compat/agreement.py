@@ -108,9 +108,3 @@ def parsed(line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return entry if isinstance(entry, dict) else {}
-
-
-def answered_only(said: Sequence[Said]) -> list[Said]:
-    """Without the calls that have no result."""
-    results = {value for _, kind, value in said if kind == "tool_result"}
-    return [item for item in said if item[1] != "tool_use" or item[2] in results]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import subprocess
+import sys
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -199,3 +201,10 @@ def test_one_store_serves_loops_in_several_threads(kind: Kind) -> None:
             assert [entry["n"] for entry in found if entry["type"] == name] == list(range(20))
 
     asyncio.run(use())
+
+
+def test_the_stores_need_nothing_of_the_sdk() -> None:
+    names = ("memory", "folder", "sqlite", "protocol")
+    imports = "; ".join(f"import recollect.store.backends.{name}" for name in names)
+    script = f"import sys; sys.modules['claude_agent_sdk'] = None; {imports}; import recollect.testing.store_contract"
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -126,3 +126,29 @@ def test_an_assistant_row_without_a_uuid_is_in_the_chain_once(t: TranscriptBuild
     t.entry(last).pop("uuid")
     indexes = [row.index for row in thread_of(t).chain]
     assert indexes == [0, 1]
+
+
+@pytest.mark.parametrize("branch", [False, True])
+def test_a_meta_line_beside_the_chain_comes_along_unless_talk_went_on_from_it(
+    t: TranscriptBuilder, branch: bool
+) -> None:
+    """What hangs on a call is put back if it is a single line of rows that nobody answered."""
+    t.user("look")
+    call = t.assistant(tools=[bash("a", "1")])
+    meta = t.user("a reminder", meta=True, parent=call)
+    if branch:
+        t.user("another way, left later", parent=meta)
+    t.tool_result(next(iter(t.calls)))
+    t.assistant("done")
+    assert (meta in sent(t)) is not branch
+
+
+def test_of_a_response_put_back_no_line_without_a_uuid_comes_twice(t: TranscriptBuilder) -> None:
+    t.user("look")
+    t.assistant(tools=[bash("a", "1"), bash("b", "2")])
+    first, second = t.row_uuids[1:]
+    t.entry(second)["parentUuid"] = t.row_uuids[0]  # the first line is beside the chain now
+    t.entry(second)["uuid"] = None
+    indexes = [row.index for row in thread_of(t).chain]
+    assert first in {row.uuid for row in thread_of(t).chain}
+    assert len(indexes) == len(set(indexes))

@@ -96,6 +96,11 @@ def test_every_kind_of_damage_is_explained() -> None:
     assert [kind for kind in DAMAGE_KINDS if f"`{kind}`" not in text] == []
 
 
+@pytest.mark.parametrize("reason", ["sent to the model", "part of the conversation", "an API error, not sent"])
+def test_reasons_are_found_through_names_and_functions(reason: str) -> None:
+    assert f"| `live` | {reason} |" in (DOCS / "reference" / "statuses.md").read_text("utf-8")
+
+
 def test_every_known_entry_type_is_in_the_format_pages() -> None:
     text = (DOCS / "format" / "entries.md").read_text("utf-8")
     assert sorted(kind for kind in KNOWN_TYPES if f"`{kind}`" not in text) == []

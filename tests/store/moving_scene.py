@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from recollect.format.file_history import hash_of_path
+from recollect.format.project_key import project_key
 from recollect.store.changes import Journal
 from recollect.store.home import Home
+from recollect.store.move import MoveResult, plan_move
 from recollect.testing import HomeBuilder, ToolCall, TranscriptBuilder, uuid_from
+from recollect.testing.encoding import encode_line
 from recollect.testing.toolcalls import bash, edit, read, todo
 
 OLD = "/w/old/app"
@@ -19,6 +23,14 @@ NEIGHBOUR = "/w/old/apple"
 """Its path begins with the old one, and it is another project."""
 
 Tree = dict[str, tuple[bytes, int] | str]
+
+
+class Bare:
+    """A small home of one's own."""
+
+    def __init__(self, builder: HomeBuilder) -> None:
+        self.home = Home(builder.write())
+        self.journal = Journal(self.home.root.parent / "data")
 
 
 @dataclass
@@ -34,12 +46,22 @@ class Scene:
     neighbour: TranscriptBuilder
 
     def folder(self, path: str) -> Path:
-        from recollect.format.project_key import project_key
-
         return self.home.projects / project_key(path)
 
     def path(self, session: TranscriptBuilder, project: str) -> Path:
         return self.folder(project) / f"{session.session_id}.jsonl"
+
+
+def carry_out(scene: Scene | Bare, old: str = OLD, new: str = NEW, **options: Any) -> MoveResult:
+    """Move, at once."""
+    change, result = plan_move(scene.journal, scene.home, old, new, **options)
+    with change:
+        change.commit()
+    return result
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
 def tree(*roots: Path) -> Tree:
@@ -157,8 +179,6 @@ def _side_files(
 
 
 def _long_paste(home: HomeBuilder, project: str, session: str, name: str, text: str) -> None:
-    from recollect.testing.encoding import encode_line
-
     paste = {"id": 1, "type": "text", "contentHash": name}
     entry = {"display": "[Pasted text #1]", "pastedContents": {"1": paste}, "timestamp": 1, "project": project}
     before = home.files["history.jsonl"].content
@@ -167,6 +187,4 @@ def _long_paste(home: HomeBuilder, project: str, session: str, name: str, text: 
 
 
 def _connector(path: str) -> str:
-    from recollect.format.project_key import project_key
-
     return f"{project_key(path)}.{hash_of_path(path)}"

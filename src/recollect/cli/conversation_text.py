@@ -95,7 +95,7 @@ class ConversationText:
 
     def _message(self, view: MessageView, depth: int) -> Iterator[str]:
         body = list(self._body(view, depth))
-        if view.role in ("tool", "system", "attachment", "meta", "progress") and not body:
+        if not body and view.role != "user":
             return
         name, color = _NAMES.get(view.role, (view.role, None))
         if depth and view.role == "user":
@@ -158,7 +158,7 @@ class ConversationText:
         if self.tools == "full":
             yield self._text(content, depth + 1)
             return
-        lines = content.count("\n") + 1
+        lines = content.rstrip("\n").count("\n") + 1
         first = one_line(content, _SHORT_RESULT) or "(empty)"
         more = f"  (+{lines - 1} lines)" if lines > 1 else ""
         color = "red" if call.is_error else None

@@ -159,7 +159,9 @@ def _data(row: Row) -> Row:
 def _cell(value: Any, column: Column) -> str:
     if value is None:
         return ""
-    return safe_line(column.show(value) if column.show else str(value))
+    text = column.show(value) if column.show else str(value)
+    indent = len(text) - len(text.lstrip(" "))  # how trees are drawn in a column
+    return " " * indent + safe_line(text)
 
 
 def _dumps(value: Any, indent: int | None = None) -> str:
@@ -231,7 +233,7 @@ def report(error: RecollectError, face: Face) -> None:
         told = {"slug": error.slug, "message": error.message, "hint": error.hint, "nearest": nearest}
         click.echo(_dumps({"error": told}), err=True)
         return
-    click.echo(f"recollect: {safe(error.message)}", err=True)
+    click.echo(f"recollect: {safe(error.message)} [{error.slug}]", err=True)
     for name in nearest:
         click.echo(f"  {safe_line(name)}", err=True)
     if error.hint:
@@ -242,9 +244,8 @@ def complete_session(context: click.Context, _: click.Parameter, incomplete: str
     """Session ids for the shell's completion; nothing where the homes cannot be read."""
     from ..library.library import open_library
 
-    root = context.find_root()
     try:
-        library = open_library(list(root.params.get("home") or ()))
+        library = open_library(context.ensure_object(Face).homes)
     except RecollectError:
         return []
     return [file.session_id for file in library.files() if file.session_id.startswith(incomplete)][:200]

@@ -5,6 +5,7 @@
     reference/damage.md     kinds of damage
     reference/statuses.md   statuses of rows and the words that go with them
     messages.md             errors and exit codes: from the code and from ``messages.toml`` beside it
+    help.txt                what `recollect --help` prints; it stands beside this module
 
 With ``--check`` nothing is written: pages that differ are named, and the exit code is 1. The same code gives the same
 pages, whatever the machine and the version of click.
@@ -40,9 +41,18 @@ def pages(docs: Path) -> dict[str, str]:
     return {path: f"{NOTICE}\n\n{text}" for path, text in found.items()}
 
 
+HELP = Path(__file__).with_name("help.txt")
+
+
+def help_text() -> str:
+    """The list of commands as click prints it, 80 characters wide."""
+    return click.Context(cli, info_name="recollect", terminal_width=80, max_content_width=80).get_help() + "\n"
+
+
 def stale(docs: Path) -> list[str]:
     """The pages that are not what the code says."""
-    return [path for path, text in pages(docs).items() if _read(docs / path) != text]
+    found = [path for path, text in pages(docs).items() if _read(docs / path) != text]
+    return found if _read(HELP) == help_text() else [*found, HELP.name]
 
 
 def _read(path: Path) -> str | None:
@@ -168,9 +178,9 @@ def main(docs: Path, check: bool) -> None:
         for path in old:
             click.echo(f"stale: {docs / path} (make docs)", err=True)
         sys.exit(1 if old else 0)
-    written = pages(docs)
+    written = pages(docs) | {HELP.name: help_text()}
     for path in old:
-        target = docs / path
+        target = HELP if path == HELP.name else docs / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(written[path], "utf-8", newline="\n")
         click.echo(f"wrote {target}")

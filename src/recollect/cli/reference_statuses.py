@@ -101,13 +101,22 @@ def _reasons() -> list[tuple[str, str]]:
 
 
 def _words_of(node: ast.expr, module: ast.Module) -> list[str]:
-    """The texts of an expression; those that a function of the module returns, if it calls one."""
-    if not isinstance(node, ast.Call):
-        return texts_of(node, {})
-    name = getattr(node.func, "id", "")
-    function = next(item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == name)
-    returned = [item.value for item in ast.walk(function) if isinstance(item, ast.Return) and item.value is not None]
-    return [text for value in returned for text in texts_of(value, {})]
+    """The texts of an expression: through conditions, names that are assigned once, and functions of the module."""
+    if isinstance(node, ast.IfExp):
+        return [*_words_of(node.body, module), *_words_of(node.orelse, module)]
+    if isinstance(node, ast.Name):
+        assigned = [item for item in ast.walk(module) if isinstance(item, ast.Assign)]
+        found = [item.value for item in assigned if getattr(item.targets[0], "id", "") == node.id]
+    elif isinstance(node, ast.Call):
+        name = getattr(node.func, "id", "")
+        function = next(item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == name)
+        found = [item.value for item in ast.walk(function) if isinstance(item, ast.Return) and item.value is not None]
+    else:
+        texts = texts_of(node, {})
+        if "…" in texts:
+            raise LookupError(f"a reason that cannot be written down: {ast.unparse(node)}")
+        return texts
+    return [text for value in found for text in _words_of(value, module)]
 
 
 def _leaf_reasons() -> list[str]:

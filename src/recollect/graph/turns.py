@@ -20,9 +20,9 @@ class Turn(Struct):
         for row in reversed(self.rows):
             if row.subtype == "turn_duration" and row.duration_ms is not None:
                 return max(row.duration_ms / 1000, 0.0)
-        times = [row.time for row in self.rows if row.time is not None and row.is_message]
+        times = [row.time for row in self.rows if row.time is not None and row.is_message and row is not self.prompt]
         if self.prompt is None or self.prompt.time is None or not times:
-            return None
+            return None  # nobody answered
         return max(max(times) - self.prompt.time, 0.0)
 
     @property

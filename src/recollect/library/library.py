@@ -115,12 +115,12 @@ class Library:
         known = self._opened.get(key)
         if known is not None:
             return known
-        session = Session(file)
+        session = Session(file, parsed=self._weigh)
         self._opened.put(key, session, 4096)
         return session
 
-    def keep_parsed(self, session: Session) -> None:
-        """Note what a session weighs now that it was parsed, so that the cache stays within its bound."""
+    def _weigh(self, session: Session) -> None:
+        """A session was parsed: the cache must know what it weighs now, to stay within its bound."""
         key = (str(session.file.path), session.file.size, session.file.mtime)
         self._opened.put(key, session, session.weight)
 

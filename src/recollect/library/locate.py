@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from .library import Library
 
 
+_CLOSE = 0.5
+"""How alike two names must be for one to be offered instead of the other."""
+
+
 def find_session(library: Library, reference: str) -> SessionFile:
     """The session meant by `reference`. Raises NotFound, with the candidates where it is ambiguous."""
     files = library.files()
@@ -63,8 +67,8 @@ def _nearest(summaries: list[SessionSummary], wanted: str) -> tuple[str, ...]:
         by_title = difflib.SequenceMatcher(None, wanted, (item.title or "").lower()[:120]).quick_ratio()
         return max(by_id, by_title)
 
-    ranked = sorted(summaries, key=closeness, reverse=True)[:5]
-    return tuple(_named(item) for item in ranked)
+    ranked = sorted(((closeness(item), item) for item in summaries), key=lambda pair: pair[0], reverse=True)
+    return tuple(_named(item) for share, item in ranked[:5] if share >= _CLOSE)
 
 
 def _named(item: SessionSummary) -> str:

@@ -49,6 +49,46 @@ class ClaudeStorageProvider:
     """Reads and writes the sessions of one Claude home, project by project.
 
     An empty or new folder becomes a home with the first message. `data_dir` is where changes are journaled.
+
+    Starting a session:
+
+    >>> import asyncio, secrets, tempfile, uuid
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> provider = ClaudeStorageProvider(base_dir=folder / "claude", data_dir=folder / "data")
+    >>> session_id = str(uuid.uuid4())
+    >>> hello = ChatMessage(role="user", content="Hello")
+    >>> _ = asyncio.run(provider.log_message(project_path=str(folder), message=hello, session_id=session_id))
+
+    Resuming it:
+
+    >>> sessions = asyncio.run(provider.get_sessions(project_path=str(folder)))
+    >>> sessions[0]["sessionId"] == session_id
+    True
+    >>> messages = asyncio.run(
+    ...     provider.get_session_messages(project_path=str(folder), session_id=sessions[0]["sessionId"], limit=50)
+    ... )
+    >>> [message["text"] for message in messages]
+    ['Hello']
+
+    A sub-agent has an id of its own and shares the session's:
+
+    >>> agent_id = "a" + secrets.token_hex(3)
+    >>> errand = ChatMessage(role="user", content="Look around")
+    >>> _ = asyncio.run(provider.log_message(str(folder), errand, session_id, agent_id=agent_id))
+    >>> asyncio.run(provider.get_sessions(str(folder)))[0]["agents"] == [agent_id]
+    True
+
+    To-dos, a title, a fork, and back to nothing:
+
+    >>> todos = [{"content": "Write it", "status": "pending", "activeForm": "Writing it"}]
+    >>> asyncio.run(provider.save_todos(session_id, todos, agent_id=agent_id))
+    []
+    >>> asyncio.run(provider.update_title(session_id, "A first talk"))
+    >>> fork_id = asyncio.run(provider.fork_conversation(session_id))
+    >>> [message["text"] for message in asyncio.run(provider.get_session_messages(fork_id))]
+    ['Hello']
+    >>> asyncio.run(provider.reset(str(folder)))
+    2
     """
 
     def __init__(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -47,9 +47,16 @@ class MessageView:
 class Session:
     """A session by its main transcript. Cheap to make: files are read when a view needs them."""
 
-    def __init__(self, file: SessionFile, summary: SessionSummary | None = None) -> None:
+    def __init__(
+        self,
+        file: SessionFile,
+        summary: SessionSummary | None = None,
+        parsed: Callable[[Session], None] | None = None,
+    ) -> None:
         self.file = file
         self._summary = summary
+        self._parsed = parsed
+        """Told when the rows were read, so that whoever keeps the session knows what it weighs."""
 
     def __repr__(self) -> str:
         return f"Session({self.id!r}, {str(self.file.path)!r})"
@@ -107,15 +114,23 @@ class Session:
     @cached_property
     def transcript(self) -> Transcript:
         """Rows of the main file."""
-        return read_transcript(self.file.path, self.home)
+        transcript = read_transcript(self.file.path, self.home)
+        self.__dict__["transcript"] = transcript
+        if self._parsed is not None:
+            self._parsed(self)
+        return transcript
 
     @cached_property
     def agent_transcripts(self) -> dict[str, Transcript]:
         """Rows of the sub-agents' own files, by agent."""
-        return {
+        found = {
             item.agent_id: read_transcript(item.path, self.home, file=number)
             for number, item in enumerate(self.file.agents, 1)
         }
+        self.__dict__["agent_transcripts"] = found
+        if self._parsed is not None:
+            self._parsed(self)
+        return found
 
     @cached_property
     def conversation(self) -> Conversation:
@@ -146,7 +161,9 @@ class Session:
     @property
     def weight(self) -> int:
         """About how many bytes of memory the parsed session takes."""
-        rows = len(self.transcript.rows) + sum(len(item.rows) for item in self.agent_transcripts.values())
+        rows = len(self.transcript.rows)
+        if "agent_transcripts" in self.__dict__:
+            rows += sum(len(item.rows) for item in self.agent_transcripts.values())
         return 4096 + rows * 700 + len(self.transcript.states) * 150
 
     # --- words -------------------------------------------------------------------------------------------------------

@@ -22,10 +22,10 @@ from .kept import Kept, kept_open
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _ALWAYS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
-APPEND_WAITS: Final = 0.25
-"""Seconds to wait for another writer to close a file before appending behind its last line all the same."""
-CUT_WAITS: Final = 2.0
-"""Seconds to wait for another writer to close a file that is to be cut; then it is left alone."""
+WAITS: Final = 2.0
+"""Seconds to wait for another writer to come to rest, or to close a file that is to be cut."""
+QUIET_SECONDS: Final = 0.1
+"""How long a writer that keeps the file open must have written nothing before a line may follow its last one."""
 UNFINISHED_SECONDS: Final = 60.0
 """How long a line without an end may still be in the making while somebody has the file open."""
 
@@ -73,13 +73,16 @@ def append_bytes(
     that time afterwards. A line that somebody is still writing is not interrupted: then StoreBusy.
     """
     flags = os.O_RDWR | os.O_APPEND | _NOFOLLOW | _ALWAYS
-    if create:
-        fd, alone = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600), None
-    else:
-        fd, alone = _open_when_alone(path, flags, APPEND_WAITS)
+    fd = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600) if create else _open_at_rest(path, flags)
     try:
         before = kept_open(fd)
-        data = _behind_whole_lines(path, fd, data, before, alone, expected)
+        if expected is None:
+            data = data if _ends_in_newline(fd, before.size) else b"\n" + data
+        elif before.size != expected:
+            raise StoreBusy(
+                f"{path} was changed by somebody else meanwhile",
+                hint="nothing was done; try again", slug="changed-meanwhile",
+            )  # fmt: skip
         written = 0
         try:
             written = os.write(fd, data)
@@ -101,26 +104,31 @@ def append_bytes(
     return Appended(before.size, data, after if after.size == before.size + len(data) else None)
 
 
-def _behind_whole_lines(
-    path: Path, fd: int, data: bytes, before: Kept, alone: bool | None, expected: int | None
-) -> bytes:
-    if expected is not None and before.size != expected:
-        raise StoreBusy(
-            f"{path} was changed by somebody else meanwhile",
-            hint="nothing was done; try again",
-            slug="changed-meanwhile",
-        )
-    if before.size == 0:
-        return data
-    os.lseek(fd, before.size - 1, os.SEEK_SET)
-    if os.read(fd, 1) == b"\n":
-        return data
-    if alone is False and time.time() - before.mtime_ns / 1e9 < UNFINISHED_SECONDS:
-        raise StoreBusy(
-            f"another process is in the middle of a line of {path}",
-            hint="nothing was written; try again when it is done", slug="session-running",
-        )  # fmt: skip
-    return b"\n" + data if expected is None else data
+def _open_at_rest(path: Path, flags: int) -> int:
+    """The file opened when nobody is writing a line of it."""
+    end = time.monotonic() + WAITS
+    while True:
+        fd, alone = _open_when_alone(path, flags, 0.0)
+        if alone is not False:
+            return fd
+        info = kept_open(fd)
+        rest = QUIET_SECONDS if _ends_in_newline(fd, info.size) else UNFINISHED_SECONDS
+        if time.time() - info.mtime_ns / 1e9 > rest:
+            return fd
+        os.close(fd)
+        if time.monotonic() >= end:
+            raise StoreBusy(
+                f"another process is writing {path}", hint="nothing was written; try again when it is done",
+                slug="session-running",
+            )  # fmt: skip
+        time.sleep(0.002)
+
+
+def _ends_in_newline(fd: int, size: int) -> bool:
+    if size == 0:
+        return True
+    os.lseek(fd, size - 1, os.SEEK_SET)
+    return os.read(fd, 1) == b"\n"
 
 
 def _take_back(path: Path, fd: int, before: Kept, written: int, *, created: bool) -> None:
@@ -157,7 +165,7 @@ def _open_when_alone(path: Path, flags: int, seconds: float) -> tuple[int, bool 
 
 def truncate(path: Path, size: int, *, expected: int, mtime_ns: int) -> None:
     """Cut a file that still has the expected size, and set its time. Refuses while somebody else has it open for writing."""
-    fd, alone = _open_when_alone(path, os.O_RDWR | _NOFOLLOW | _ALWAYS, CUT_WAITS)
+    fd, alone = _open_when_alone(path, os.O_RDWR | _NOFOLLOW | _ALWAYS, WAITS)
     try:
         if alone is False:
             raise BlockingIOError(errno.EAGAIN, "another process is writing it", str(path))

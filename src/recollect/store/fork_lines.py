@@ -140,9 +140,7 @@ class ForkLines:
             yield row, self._names_of(row, preserved, is_leaf=row is leaf)
 
     def _names_of(self, row: Row, preserved: tuple[str, ...] | None, *, is_leaf: bool) -> RowNames:
-        new = self.names.row(row.uuid or f"{row.file}:{row.line}:{row.offset}")
-        if row.uuid is None and self.names.keep_uuids:
-            new = Names(self.names.source, self.names.session_id).row(new)
+        new = self._uuid_of(row)
         above, self._previous = self._previous, new
         logical = None
         if row.is_boundary:
@@ -152,11 +150,18 @@ class ForkLines:
             self._new_time(row, is_leaf), logical, preserved,
         )  # fmt: skip
 
+    def _uuid_of(self, row: Row) -> str:
+        """A row's new uuid. One that has none gets one, or nothing could hang on it."""
+        if row.uuid:
+            return self.names.row(row.uuid)
+        return Names(self.names.source, self.names.session_id).row(f"{row.line}:{row.offset}")
+
     def _new_time(self, row: Row, is_leaf: bool) -> str | None:
         """A time for a row that has none, and for the leaf if it is not the newest: by that 2.0.77 finds it."""
         moment, newest = row.time, self._newest
         if moment is None or (is_leaf and newest is not None and moment <= newest):
-            moment = (newest if newest is not None else 0.0) + (_TICK if is_leaf else 0.0)
+            start = newest if newest is not None else self.transcript.first_time or 0.0
+            moment = start + (_TICK if is_leaf else 0.0)
             told = to_iso(moment)
         else:
             told = None
@@ -181,8 +186,8 @@ class ForkLines:
         return renamed + b"\n"
 
     def _bytes(self, item: Row | StateLine) -> bytes:
-        data = self.source.bytes_at(item.offset, item.length)
-        if len(data) != item.length or data[:1] != b"{" or data[-1:] != b"}":
+        data = self.source.bytes_at(item.offset, item.length).strip()
+        if data[:1] != b"{" or data[-1:] != b"}":
             raise StoreBusy(
                 "the session was changed while it was read", hint="nothing was done; try again",
                 slug="changed-meanwhile",
@@ -194,9 +199,8 @@ class ForkLines:
     def _beside(self, item: Row | StateLine) -> Iterator[bytes]:
         if isinstance(item, Row):
             old = item.parent
-            new = self.names.row(item.uuid or f"{item.file}:{item.line}:{item.offset}")
             parent = None if old is None else self.names.row(old)
-            line = RowNames(item.uuid, new, old, parent, item.session_id, item.source_assistant)
+            line = RowNames(item.uuid, self._uuid_of(item), old, parent, item.session_id, item.source_assistant)
             yield self._row(item, line)
             return
         yield self._state(item)

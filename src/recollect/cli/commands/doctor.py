@@ -1,9 +1,9 @@
 """`recollect doctor`: is everything as it should be, and what was passed over.
 
 JSON: homes (list of {root, config_file, config_exists, cleanup_days, sessions, agents, orphan_agents, bytes, permissions,
-skipped: [{path, why}], files: {kind: {count, bytes}}}), versions ({version: sessions}), future_versions, unknown_types,
-unknown_fields, unknown_blocks (with --deep), and rows: findings of {session_id, path, line, offset, length, kind, detail}, with
-total and deep. Exit code 1 where there are findings.
+skipped: [{path, why}], files: {kind: {count, bytes}}}), versions ({version: files}), future_versions, unknown_types,
+unknown_fields, unknown_blocks (with --deep), and rows: findings of {session_id, path, line, offset, length, kind, detail,
+meaning}, with total, deep and read_whole (whether every byte was read). Exit code 1 where there are findings.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import click
 
 from ...errors import RecollectError
 from ...format.line import DAMAGE_KINDS, HARMLESS, Damage
-from ...format.versions import is_future
+from ...format.versions import is_future, parse_version
 from ...library.library import COUNT_BUDGET, Library
 from ...store.config_files import cleanup_days
 from ...store.home import Home
@@ -39,7 +39,7 @@ def doctor(face: Face, deep: bool) -> None:
     elif face.format == "jsonl":
         face.rows(findings)
     else:
-        face.value(answer)
+        face.rows(answer.pop("rows"), **answer)
     if findings:
         raise click.exceptions.Exit(1)
 
@@ -55,7 +55,7 @@ def examine(library: Library, *, deep: bool) -> dict[str, Any]:
             findings.extend(_check(file, drift, whole=whole))
     return {
         "homes": [_home(home, scan) for home, scan in library.scans],
-        "versions": dict(sorted(drift.versions.items())),
+        "versions": dict(sorted(drift.versions.items(), key=lambda pair: parse_version(pair[0]) or (0, 0, 0))),
         "future_versions": sorted(version for version in drift.versions if is_future(version)),
         "unknown_types": dict(drift.types),
         "unknown_fields": dict(drift.fields),
@@ -111,6 +111,7 @@ def _check(file: SessionFile, drift: Drift, *, whole: bool) -> list[dict[str, An
                 "kind": kind,
                 "detail": detail,
                 "meaning": DAMAGE_KINDS.get(kind),
+                "shown": detail or DAMAGE_KINDS.get(kind, ""),
             }
         )
 
@@ -164,6 +165,6 @@ def _print(face: Face, told: dict[str, Any]) -> None:
             Column("line", right=True),
             Column("offset", right=True),
             Column("kind"),
-            Column("detail", stretch=True),
+            Column("shown", "detail", stretch=True),
         ),
     )

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.changing import changing_options
-from recollect.cli.face import Column, Face, command
+from recollect.cli.face import Column, Face, command, session_argument
 from recollect.cli.moments import iso, local
 from recollect.cli.plain import used_columns
 from recollect.cli.restoring import restore_file
@@ -66,7 +66,7 @@ VERSION_COLUMNS = (
     recollect files last --diff
     """,
 )
-@click.argument("session")
+@session_argument
 @click.argument("path", required=False)
 @click.option(
     "--at", metavar="MESSAGE", help="The file as this row left it: a uuid, the start of one, `start` or `end`."

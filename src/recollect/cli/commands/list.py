@@ -34,6 +34,7 @@ from ..words import number, size
     default="modified",
     show_default=True,
     type=click.Choice(["modified", "created", "bytes", "lines", "messages", "agents", "title", "project"]),
+    help="What to order by: numbers and times largest first, names from A to Z.",
 )
 @click.option("--limit", type=click.IntRange(min=0), help="At most so many rows.")
 @click.option("--separate", is_flag=True, help="Do not count worktrees to their repository.")
@@ -69,7 +70,7 @@ def list(
         (session_row(item, library) for item in shown),
         (
             Column("session_id", "session", lambda text: text[:8] if len(text) == 36 else text),
-            Column("modified", "", local),
+            Column("modified", "changed", local),
             Column("bytes", "size", size, right=True),
             Column("messages", "msgs", number, right=True),
             Column("agents", "agents", lambda value: number(value) if value else "", right=True),

@@ -25,7 +25,7 @@ from ..face import Face, command
 @click.option(
     "--project", required=True, metavar="DIR", help="The working directory in which the client will resume it."
 )
-@click.option("--title", metavar="T")
+@click.option("--title", metavar="T", help="The title that lists show.")
 @click.option("--id", "session_id", metavar="UUID", help="The session's id; made up where not given.")
 @changing_options
 def new(

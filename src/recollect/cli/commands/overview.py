@@ -2,7 +2,7 @@
 
 JSON: homes (list of {root, sessions, bytes, cleanup_days}), projects, sessions, agents, bytes, first, last, running (list of
 {session_id, pid, status, cwd}), expiring (list of {session_id, title, project, expires}), damage ({sessions, lines, complete}),
-unreadable (list of {session_id, path, problem}).
+unreadable (list of {session_id, path, problem}), recent (list of {session_id, title, project, modified, bytes}).
 """
 
 from __future__ import annotations

@@ -34,7 +34,13 @@ from ..face import Face, command, session_argument
 @click.option("--branch", type=click.IntRange(min=0), metavar="N", help="A branch, by its number in `recollect tree`.")
 @click.option("--agent", metavar="ID", help="A sub-agent's conversation.")
 @click.option("--thinking", is_flag=True, help="Show thoughts too.")
-@click.option("--tools", type=click.Choice(["full", "short", "none"]), default="short", show_default=True)
+@click.option(
+    "--tools",
+    type=click.Choice(["full", "short", "none"]),
+    default="short",
+    show_default=True,
+    help="Calls with all of input and result, in a line each, or not at all.",
+)
 @click.option("--from", "start", type=click.IntRange(min=1), default=1, metavar="N", help="Begin with the Nth message.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="M", help="At most M messages.")
 def show(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.face import Column, Face, command
+from recollect.cli.face import Column, Face, command, complete_session
 from recollect.cli.moments import iso, local
 from recollect.cli.plain import used_columns
 from recollect.errors import NotFound
@@ -40,7 +40,7 @@ COLUMNS = (
 
 
 @command("todos", epilog="recollect todos\nrecollect todos last\nrecollect todos --open --json")
-@click.argument("session", required=False)
+@click.argument("session", required=False, shell_complete=complete_session)
 @click.option("--open", "only_open", is_flag=True, help="Only what is not completed.")
 def todos(face: Face, session: str | None, only_open: bool) -> None:
     """To-do lists and task lists: of SESSION, or of all sessions."""

@@ -41,11 +41,11 @@ def tools(face: Face, session: str, only: str | None, errors: bool) -> None:
     face.rows(
         (call_row(found, call, whole=not face.is_text) for call in calls),
         (
-            Column("time", "", local),
+            Column("time", "called", local),
             Column("name", "tool"),
             Column("duration", "took", seconds, right=True),
             Column("result_bytes", "result", size, right=True),
-            Column("shown", ""),
+            Column("shown", "state"),
             Column("agent"),
             Column("arguments", stretch=True),
         ),

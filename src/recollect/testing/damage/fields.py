@@ -137,7 +137,9 @@ def unanswered_call(data: bytes, seed: int) -> bytes:
     return _take_out(data, index) if index >= 0 else data
 
 
-@recipe("orphan-result", "A tool result without its call", lost=1, outcome=Outcome.WITHOUT_TARGET_AND_RESULT, target="use")
+@recipe(
+    "orphan-result", "A tool result without its call", lost=1, outcome=Outcome.WITHOUT_TARGET_AND_RESULT, target="use"
+)
 def orphan_result(data: bytes, seed: int) -> bytes:
     index = find_target(split_lines(data), seed, "use")
     return _take_out(data, index) if index >= 0 else data

@@ -1,0 +1,5 @@
+"""``python -m recollect``"""
+
+from recollect.cli.entry import run
+
+run()

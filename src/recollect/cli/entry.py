@@ -1,0 +1,27 @@
+"""Where the console script starts. The list of commands is printed before anything heavy is imported.
+
+`help.txt` is what click would print, written by ``make docs`` and checked in the tests; importing click alone takes four
+times as long as starting Python.
+"""
+
+import sys
+
+
+def run() -> None:
+    arguments = sys.argv[1:]
+    if arguments in (["--help"], ["-h"]) and _print_help():
+        return
+    from recollect.cli.main import run as run_command
+
+    run_command()
+
+
+def _print_help() -> bool:
+    try:
+        with open(__file__.removesuffix("entry.py") + "help.txt", encoding="utf-8") as stream:
+            text = stream.read()
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError:  # not there (a checkout without it), or the reader went away
+        return False
+    return True

@@ -1,0 +1,230 @@
+"""Moved, split and deleted projects, in the eyes of the real client."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from tests.compat import clients
+from tests.compat.ask import Question, ask_many
+from tests.compat.projects import make_project
+from tests.compat.runs import CommandLine, Job, Outcome, probe, run_all, run_one
+from tests.compat.scenes import ALLOW, session_id
+from tests.compat.wire import Block, is_added_by_client
+
+from recollect.format.project_key import project_key
+from recollect.store.changes import Journal
+from recollect.store.home import Home
+from recollect.store.move import plan_move
+from recollect.store.split import plan_split
+from recollect.store.trash import plan_delete_project
+
+pytestmark = [pytest.mark.compat, pytest.mark.timeout(300)]
+
+CHECKPOINTS = {"CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING": "1"}
+HELLO = [
+    Block("user", "text", "Say hello [fake:hello]"),
+    Block("assistant", "text", "Hello from the fake API."),
+]
+TALK, FILES, BIG, AGENT = (session_id(f"moved-{name}") for name in ("talk", "files", "big", "agent"))
+
+
+def say(cwd: Path, text: str, *arguments: str, extra: dict[str, str] | None = None) -> CommandLine:
+    return CommandLine(cwd, ("-p", text, *arguments), extra or {})
+
+
+def purge(path: Path, cwd: Path) -> CommandLine:
+    return CommandLine(cwd, ("purge", "--dry-run", str(path)))
+
+
+def purged(outcome: Outcome) -> set[str]:
+    """The files and folders that the client would delete."""
+    return set(re.findall(r"^  (?:dir|file): +(.+)$", outcome.out, re.MULTILINE))
+
+
+def let_time_pass(config: Path, *newest: str) -> None:
+    """The sessions were written long ago; the newest last."""
+    for path in (config / "projects").rglob("*.jsonl"):
+        hours = 2 - newest.index(path.stem) if path.stem in newest else 5
+        os.utime(path, (time.time() - hours * 3600,) * 2)
+
+
+def conversations(config: Path, where: dict[str, Path], version: str = clients.NEWEST) -> dict[str, list[Block]]:
+    answers = ask_many([Question(config, session, cwd) for session, cwd in where.items()], version)
+    return {
+        session: [block for block in answer.blocks() if not is_added_by_client(block)]
+        for session, answer in zip(where, answers, strict=True)
+    }
+
+
+@dataclass
+class Moved:
+    root: Path
+    old: Path
+    new: Path
+    journal: Journal
+    home: Home
+    before: dict[str, list[Block]]
+    after: dict[str, list[Block]]
+    outcomes: dict[str, Outcome]
+    restored: str
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory: pytest.TempPathFactory) -> Moved:
+    """A project that the newest client filled, renamed, and moved by us; then the client is asked about it."""
+    root = tmp_path_factory.mktemp("moved").resolve()
+    old, new = make_project(root / "work" / "old"), root / "work" / "new päth"
+    (old / "sub").mkdir()
+    config = root / "config"
+    fill = [
+        Job(root, old, [
+            say(old, "Write [fake:files]", "--session-id", FILES, *ALLOW, extra=CHECKPOINTS),
+            say(old, "Again [fake:files]", "--resume", FILES, *ALLOW, extra=CHECKPOINTS),
+        ]),
+        Job(root, old, [
+            say(old, "Count [fake:bigoutput]", "--session-id", BIG, *ALLOW),
+            say(old / "sub", "Delegate [fake:agent]", "--session-id", AGENT, *ALLOW),
+            say(old, HELLO[0].text, "--session-id", TALK),
+        ]),
+    ]  # fmt: skip
+    assert [run.code for job in run_all(fill) for run in job] == [0] * 5
+    side_files(config, old)
+    let_time_pass(config, FILES, TALK)
+    home, journal = Home(config), Journal(root / "data")
+    before = conversations(config, {BIG: old, AGENT: old / "sub"})
+
+    os.rename(old, new)
+    change, _ = plan_move(journal, home, str(old), str(new))
+    with change:
+        change.commit()
+
+    after = conversations(config, {BIG: new, AGENT: new / "sub"})
+    (new / "new.txt").write_text("spoiled\n")
+    asked = {
+        "continue": probe(new, "--continue"),
+        "restore": CommandLine(new, ("-p", "--resume", FILES, "--rewind-files", second_prompt(config)), CHECKPOINTS),
+        "purge old": purge(old, new),
+        "purge new": purge(new, new),
+    }
+    outcomes = dict(zip(asked, run_one(root, new, list(asked.values())), strict=True))
+    restored = (new / "new.txt").read_text()
+    return Moved(root, old, new, journal, home, before, after, outcomes, restored)
+
+
+def side_files(config: Path, project: Path) -> None:
+    """What the client keeps of a session beside its transcript, where print mode writes none."""
+    for name in (f"tasks/{TALK}/1.json", f"debug/{TALK}.txt", f"session-env/{TALK}/x.sh", f"image-cache/{TALK}/1"):
+        (config / name).parent.mkdir(parents=True, exist_ok=True)
+        (config / name).write_text("{}")
+    entry = {"display": "hello", "pastedContents": {}, "timestamp": 1, "project": str(project), "sessionId": TALK}
+    (config / "history.jsonl").write_text(json.dumps(entry) + "\n")
+    path = config / ".claude.json"
+    data = json.loads(path.read_text())
+    data.setdefault("projects", {}).setdefault(str(project), {})["hasTrustDialogAccepted"] = True
+    path.write_text(json.dumps(data, indent=2))
+
+
+def second_prompt(config: Path) -> str:
+    path = next((config / "projects").glob(f"*/{FILES}.jsonl"))
+    rows = [json.loads(line) for line in path.read_bytes().splitlines()]
+    return next(str(row["uuid"]) for row in rows if row["type"] == "user" and "Again" in str(row["message"]["content"]))
+
+
+def test_the_client_sends_the_same_messages_in_the_new_folder(moved: Moved) -> None:
+    assert moved.before[AGENT] == moved.after[AGENT] != []
+
+
+def test_the_model_is_told_where_a_long_output_is_now(moved: Moved) -> None:
+    """Else the same: the path of the output is the only difference."""
+    folders = [str(moved.home.projects / project_key(str(path))) for path in (moved.old, moved.new)]
+    expected = [replace(block, text=block.text.replace(*folders)) for block in moved.before[BIG]]
+    assert moved.after[BIG] == expected != moved.before[BIG]
+    named = re.search(r"saved to: (.+)", "".join(block.text for block in moved.after[BIG]))
+    assert named is not None and Path(named[1]).read_text().startswith("1\n2\n3\n")
+
+
+def test_continue_picks_what_it_picked(moved: Moved) -> None:
+    assert moved.outcomes["continue"].conversation() == HELLO
+
+
+def test_the_client_restores_files_in_the_new_folder(moved: Moved) -> None:
+    assert moved.outcomes["restore"].code == 0, moved.outcomes["restore"].err
+    assert moved.restored == "one\nTWO\n"
+
+
+def test_the_client_knows_nothing_of_the_old_path(moved: Moved) -> None:
+    assert moved.outcomes["purge old"].code == 1
+    assert "No Claude Code project state found" in moved.outcomes["purge old"].err
+
+
+def test_deleting_takes_all_that_the_client_would_and_leaves_nothing(moved: Moved) -> None:
+    let_time_pass(moved.home.root, FILES, TALK)
+    listed = moved.outcomes["purge new"]
+    assert purged(listed), listed.out
+    change, result = plan_delete_project(moved.journal, moved.home, str(moved.new))
+    assert purged(listed) <= set(result.paths)
+    assert ("history.jsonl" in listed.out) == (result.history_lines > 0) == True  # noqa: E712
+    assert f'projects["{moved.new}"]' in listed.out and str(moved.new) in result.config_projects
+    with change:
+        change.commit()
+    gone, resumed = run_one(moved.root, moved.new, [purge(moved.new, moved.new), probe(moved.new, "--resume", FILES)])
+    assert gone.code == 1 and "No Claude Code project state found" in gone.err
+    assert resumed.code == 1 and "No conversation found" in resumed.err + resumed.out
+
+
+def test_an_older_client_resumes_a_moved_session(tmp_path: Path) -> None:
+    root = tmp_path.resolve()
+    old, new = make_project(root / "work" / "old"), root / "work" / "new"
+    version = "2.0.77"
+    later = session_id("moved-later")
+    runs = [
+        say(old, "Earlier [fake:second]", "--session-id", later),
+        say(old, HELLO[0].text, "--session-id", TALK),
+    ]
+    assert [run.code for run in run_one(root, old, runs, version)] == [0, 0]
+    let_time_pass(root / "config", later, TALK)
+    os.rename(old, new)
+    change, _ = plan_move(Journal(root / "data"), Home(root / "config"), str(old), str(new))
+    with change:
+        change.commit()
+    continued, resumed = run_one(root, new, [probe(new, "--continue"), probe(new, "--resume", later)], version)
+    assert (continued.conversation() or [])[:2] == HELLO, continued.err
+    assert (resumed.conversation() or [])[0] == Block("user", "text", "Earlier [fake:second]"), resumed.err
+
+
+def test_split_sessions_are_found_again(tmp_path: Path) -> None:
+    """Two projects share a folder: one gets a folder by name, or another path."""
+    root, copy = (tmp_path / "one").resolve(), (tmp_path / "other").resolve()
+    a, b, b2 = make_project(root / "w" / "a-b"), make_project(root / "w-a" / "b"), root / "w-a" / "b2"
+    key = project_key(str(a))
+    assert key == project_key(str(b))
+    of_a, of_b = session_id("split-a"), session_id("split-b")
+    runs = [say(b, HELLO[0].text, "--session-id", of_b), say(a, "In A [fake:second]", "--session-id", of_a)]
+    assert [run.code for run in run_one(root, a, runs)] == [0, 0]
+    let_time_pass(root / "config", of_b, of_a)
+    shutil.copytree(root / "config", copy / "config")
+
+    journal = Journal(tmp_path / "data")
+    by_name, _ = plan_split(journal, Home(root / "config"), key, project=str(b), name="just-b")
+    by_path, _ = plan_split(journal, Home(copy / "config"), key, project=str(b), to=str(b2))
+    for change in (by_name, by_path):
+        with change:
+            change.commit()
+    shutil.copytree(b, b2)
+    named = {"CLAUDE_CODE_PROJECT_DIR_NAME": "just-b"}
+    first, second = run_all(
+        [
+            Job(root, a, [probe(a, "--resume", of_b), probe(b, "--continue", extra=named)]),
+            Job(copy, a, [probe(b2, "--continue")]),
+        ]
+    )
+    assert first[0].conversation() == HELLO, "by its id, from the other project"
+    assert (first[1].conversation() or [])[:2] == HELLO, "continued, with the folder's name in the environment"
+    assert second[0].conversation() == HELLO, "continued at the new path"

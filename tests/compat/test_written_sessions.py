@@ -1,0 +1,133 @@
+"""Sessions that Recollect writes are resumed by the real client, old and new, with exactly the messages that were meant."""
+
+from __future__ import annotations
+
+import base64
+import os
+import time
+from pathlib import Path
+
+import pytest
+from tests.compat import clients
+from tests.compat.agreement import Said, spoken
+from tests.compat.ask import Question, ask_many
+from tests.compat.continuing import continued_texts
+
+from recollect.library.library import open_library
+from recollect.library.writing import agent_writer, new_session_writer, session_writer
+from recollect.store.append import SessionWriter
+from recollect.store.changes import Journal
+from recollect.store.edit import plan_rename, plan_rewind, plan_tag
+from recollect.store.home import Home
+
+pytestmark = pytest.mark.compat
+
+VERSIONS = (clients.NEWEST, "2.1.197", "2.0.77")
+PIXEL = base64.b64encode(
+    base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+).decode()
+
+
+class Scene:
+    """A home of our own with a project folder that exists."""
+
+    def __init__(self, folder: Path) -> None:
+        self.config = folder / "config"
+        (self.config / "projects").mkdir(parents=True)
+        self.cwd = folder / "project"
+        self.cwd.mkdir()
+        self.home = Home(self.config)
+        self.journal = Journal(folder / "data")
+
+    def new(self) -> SessionWriter:
+        return new_session_writer(self.home, self.journal, str(self.cwd))
+
+    def question(self, session_id: str) -> Question:
+        return Question(self.config, session_id, self.cwd)
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return Scene(tmp_path)
+
+
+def told(question: Question, version: str) -> list[Said]:
+    (answer,) = ask_many([question], version)
+    assert answer.messages is not None, answer.error
+    return spoken(answer.blocks())
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_new_session_with_everything_in_it(version: str, scene: Scene) -> None:
+    with scene.new() as writer:
+        session = writer.context.session_id
+        writer.append_message("user", "Grüße, 世界 🌍 \u2028 and a separator")
+        writer.append_message("assistant", "An answer.")
+        writer.append_image(PIXEL, "image/png", text="Look at this")
+        call = writer.append_tool_call("Bash", {"command": "ls"}, text="I will look.")
+        writer.append_tool_result(call, "a.txt", structured={"stdout": "a.txt", "stderr": ""})
+        writer.append_message("assistant", "One file.")
+    assert told(scene.question(session), version) == [
+        ("user", "text", "Grüße, 世界 🌍 \u2028 and a separator"),
+        ("assistant", "text", "An answer."),
+        ("user", "text", "Look at this"),
+        ("user", "image", ""),
+        ("assistant", "text", "I will look."),
+        ("assistant", "tool_use", call),
+        ("user", "tool_result", call),
+        ("assistant", "text", "One file."),
+    ]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_appended_to_and_with_a_sub_agent(version: str, scene: Scene) -> None:
+    with scene.new() as writer:
+        session = writer.context.session_id
+        writer.append_message("user", "one")
+        writer.append_message("assistant", "two")
+        with agent_writer(writer) as agent:
+            agent.append_message("user", "an errand")
+            agent.append_message("assistant", "its report")
+    library = open_library([scene.config])
+    with session_writer(library.session(session), scene.journal) as again:
+        again.append_message("user", "three")
+        again.append_message("assistant", "four")
+    texts = [value for _, _, value in told(scene.question(session), version)]
+    assert texts == ["one", "two", "three", "four"]
+    assert len(open_library([scene.config]).session(session).conversation.agents) == 1
+
+
+@pytest.mark.parametrize("version", [clients.NEWEST, "2.1.197"])
+def test_rewound(version: str, scene: Scene) -> None:
+    """By a checkpoint, which 2.0.77 does not know (see docs/compatibility.md)."""
+    with scene.new() as writer:
+        session = writer.context.session_id
+        uuids = [writer.append_message(role, words) for role, words in
+                 (("user", "one"), ("assistant", "two"), ("user", "three"), ("assistant", "four"))]  # fmt: skip
+    file = open_library([scene.config]).session(session).file
+    change, _ = plan_rewind(scene.journal, file, uuids[1])
+    with change:
+        change.commit()
+    assert [value for _, _, value in told(scene.question(session), version)] == ["one", "two"]
+    with session_writer(open_library([scene.config]).session(session), scene.journal) as again:
+        again.append_message("user", "another way")
+        again.append_message("assistant", "so be it")
+    texts = [value for _, _, value in told(scene.question(session), version)]
+    assert texts == ["one", "two", "another way", "so be it"]
+
+
+def test_continue_picks_what_it_picked_before_a_rename_or_tag(scene: Scene) -> None:
+    paths = []
+    for number, words in enumerate(("older", "newer")):
+        with scene.new() as writer:
+            writer.append_message("user", words)
+            writer.append_message("assistant", f"answer to {words}")
+        moment = time.time() - 3600 + 60 * number
+        os.utime(writer.path, (moment, moment))
+        paths.append(writer.path)
+    assert continued_texts(scene.config, scene.cwd)[0] == "newer"
+    older = open_library([scene.config]).session(paths[0].stem).file
+    for change in (plan_rename(scene.journal, older, "A title"), plan_tag(scene.journal, older, "x")):
+        with change:
+            change.commit()
+    assert continued_texts(scene.config, scene.cwd)[0] == "newer"

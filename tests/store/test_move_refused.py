@@ -1,0 +1,288 @@
+"""What stands in the way of a move: never overwritten, refused before anything changes; and paths of other machines."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from tests.store.moving_scene import NEIGHBOUR, NEW, OLD, Bare, Scene, carry_out, everything, lines, persisted, tree
+
+from recollect.errors import NotFound, RecollectError, Refused, StoreBusy
+from recollect.format.file_history import hash_of_path
+from recollect.library.library import Library
+from recollect.store.home import Home
+from recollect.store.move import plan_move
+from recollect.store.path_map import parse_pair, path_map
+from recollect.testing import HomeBuilder, uuid_from
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return everything(tmp_path / "claude", tmp_path / "data")
+
+
+# --- collisions -------------------------------------------------------------------------------------------------------
+
+
+def at_new(scene: Scene, name: str, content: bytes) -> Path:
+    path = scene.folder(NEW) / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    return path
+
+
+def test_a_folder_with_sessions_is_not_taken_over(scene: Scene) -> None:
+    at_new(scene, f"{uuid_from('there')}.jsonl", b"{}\n")
+    before = tree(scene.home.root)
+    with pytest.raises(Refused) as refused:
+        carry_out(scene)
+    assert refused.value.slug == "exists" and "--merge" in (refused.value.hint or "")
+    assert tree(scene.home.root) == before
+
+
+def test_an_empty_folder_is_no_obstacle(scene: Scene) -> None:
+    (scene.folder(NEW) / "memory").mkdir(parents=True)
+    carry_out(scene)
+    assert (scene.folder(NEW) / "memory" / "MEMORY.md").read_text() == f"# Memory of {OLD}\n"
+    assert not scene.folder(OLD).exists()
+
+
+def test_merging_keeps_both(scene: Scene) -> None:
+    there = at_new(scene, f"{uuid_from('there')}.jsonl", b'{"type":"user","cwd":"/w/new place/\xc3\xa4pp"}\n')
+    memory = at_new(scene, "memory/MEMORY.md", b"# another memory\n")
+    same = at_new(scene, f"{scene.plain.session_id}.jsonl", scene.path(scene.plain, OLD).read_bytes())
+    at_new(scene, "sessions-index.json", b'{"version": 1, "entries": [{"sessionId": "x"}]}')
+    before = tree(scene.home.root)
+    carry_out(scene, merge=True)
+    assert there.read_bytes() == b'{"type":"user","cwd":"/w/new place/\xc3\xa4pp"}\n'
+    assert memory.read_bytes() == b"# another memory\n"
+    others = [path for path in memory.parent.iterdir() if path != memory]
+    assert [path.read_text() for path in others] == [f"# Memory of {OLD}\n"]
+    assert same.read_bytes().startswith(scene.plain.to_bytes()) and b'"relocated"' in same.read_bytes()
+    assert not scene.folder(OLD).exists()
+    index = json.loads((scene.folder(NEW) / "sessions-index.json").read_bytes())
+    assert {entry["sessionId"] for entry in index["entries"]} == {"x", scene.main.session_id, scene.early.session_id}
+    scene.journal.undo(scene.journal.record(), scene.home)
+    assert tree(scene.home.root) == before
+
+
+def test_a_session_with_other_content_is_refused_by_name(scene: Scene) -> None:
+    at_new(scene, f"{scene.plain.session_id}.jsonl", b'{"type":"user"}\n')
+    before = tree(scene.home.root)
+    with pytest.raises(Refused) as refused:
+        carry_out(scene, merge=True)
+    assert refused.value.slug == "collision" and scene.plain.session_id in refused.value.message
+    assert tree(scene.home.root) == before
+
+
+def test_paths_with_one_key_move_in_place(tmp_path: Path) -> None:
+    """`/w/a.b` and `/w/a-b` have the same folder: only what is in the files changes."""
+    home = HomeBuilder(tmp_path / "claude")
+    session = home.session("/w/a.b", modified="2026-03-01T00:00Z")
+    session.user("x"), session.assistant("y")
+    home.sessions_index("/w/a.b", [home.index_entry(session)])
+    scene = Bare(home)
+    root = scene.home.root
+    before = tree(root)
+    carry_out(scene, "/w/a.b", "/w/a-b")
+    assert Library([Home(root)]).sessions()[0].project == "/w/a-b"
+    assert set(tree(root)) == set(before)
+    scene.journal.undo(scene.journal.record(), scene.home)
+    assert tree(root) == before
+
+
+def test_only_the_sessions_of_the_project_leave_a_shared_folder(tmp_path: Path) -> None:
+    home = HomeBuilder(tmp_path / "claude")
+    mine, other = home.session("/w/a-b"), home.session("/w-a/b", folder="-w-a-b")
+    for session in (mine, other):
+        session.user("x"), session.assistant("y")
+    home.tool_output(mine, "t", "long")
+    home.memory("/w/a-b", "ours")
+    home.sessions_index("/w/a-b", [home.index_entry(mine), home.index_entry(other)])
+    scene = Bare(home)
+    root = scene.home.root
+    before = tree(root)
+    result = carry_out(scene, "/w/a-b", "/w/c")
+    assert {path.name for path in (root / "projects" / "-w-c").iterdir()} == {
+        f"{mine.session_id}.jsonl", mine.session_id, "memory",
+    }  # fmt: skip
+    left = {path.name for path in (root / "projects" / "-w-a-b").iterdir()}
+    assert left == {f"{other.session_id}.jsonl", "memory", "sessions-index.json"}
+    index = json.loads((root / "projects" / "-w-a-b" / "sessions-index.json").read_bytes())
+    assert [entry["sessionId"] for entry in index["entries"]] == [other.session_id]
+    assert (root / "projects" / "-w-c" / "memory" / "MEMORY.md").read_text() == "ours"
+    assert result.sessions == [mine.session_id] and any("/w-a/b" in note for note in result.notes)
+    scene.journal.undo(scene.journal.record(), scene.home)
+    assert tree(root) == before
+
+
+# --- across machines --------------------------------------------------------------------------------------------------
+
+
+def test_a_home_from_another_machine(tmp_path: Path) -> None:
+    """The paths of the other machine exist nowhere here; its home had another place too."""
+    builder = HomeBuilder(tmp_path / "claude")
+    app = builder.session("/Users/ann/app", modified="2026-03-01T00:00Z")
+    prompt = app.user("x")
+    app.file_history_snapshot(prompt, {"/Users/ann/app/a.py": 1})
+    builder.backup(app.session_id, "/Users/ann/app/a.py", 1, "a")
+    builder.tool_output(app, "t1", "long")
+    foreign = f"/Users/ann/.claude/projects/-Users-ann-app/{app.session_id}/tool-results/t1.txt"
+    app.call(persisted(foreign, id="toolu_1"))
+    other = builder.session("/Volumes/work/lib", modified="2026-03-01T00:00Z")
+    other.user("y")
+    windows = builder.session("C:\\Users\\ann\\tool", modified="2026-03-01T00:00Z")
+    windows.user("z")
+    scene = Bare(builder)
+    maps = [("/Volumes/work", "/srv/work"), ("C:\\Users\\ann", "/home/ann/win")]
+    carry_out(scene, "/Users/ann", "/home/ann", maps=maps)
+    projects = scene.home.projects
+    assert {path.name for path in projects.iterdir()} == {"-home-ann-app", "-srv-work-lib", "-home-ann-win-tool"}
+    result = next(
+        row for row in lines(projects / "-home-ann-app" / f"{app.session_id}.jsonl") if "toolUseResult" in row
+    )
+    new = projects / "-home-ann-app" / app.session_id / "tool-results" / "t1.txt"
+    assert result["toolUseResult"]["persistedOutputPath"] == str(new) and new.read_text() == "long"
+    backups = [path.name for path in (scene.home.root / "file-history" / app.session_id).iterdir()]
+    assert backups == [f"{hash_of_path('/home/ann/app/a.py')}@v1"]
+    found = {item.session_id: item.project for item in Library([scene.home]).sessions()}
+    assert found[windows.session_id] == "/home/ann/win/tool"
+
+
+def test_two_projects_may_change_places(tmp_path: Path) -> None:
+    builder = HomeBuilder(tmp_path / "claude")
+    one, two = (
+        builder.session("/w/one", modified="2026-03-01T00:00Z"),
+        builder.session("/w/two", modified="2026-03-01T00:00Z"),
+    )
+    one.user("1"), two.user("2")
+    scene = Bare(builder)
+    with pytest.raises(Refused):  # one is in the way of the other, and nothing is overwritten
+        carry_out(scene, "/w/one", "/w/two", maps=[("/w/two", "/w/one")])
+    carry_out(scene, "/w/one", "/w/tmp")
+    carry_out(scene, "/w/two", "/w/one")
+    carry_out(scene, "/w/tmp", "/w/two")
+    found = {item.session_id: item.project for item in Library([scene.home]).sessions()}
+    assert found == {one.session_id: "/w/two", two.session_id: "/w/one"}
+
+
+def test_the_longest_old_path_decides() -> None:
+    paths = path_map([("/a", "/x"), ("/a/b", "/y")])
+    assert paths.moved("/a/b/c") == "/y/c" and paths.moved("/a/bc") == "/x/bc" and paths.moved("/ab") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "pair"),
+    [
+        ("/a=/b", ("/a", "/b")),
+        ("/a=1=/b=2", ("/a=1", "/b=2")),
+        ("C:\\x=/b", ("C:\\x", "/b")),
+        ("/a=b", None),
+        ("a=/b", None),
+        ("/a", None),
+    ],
+)
+def test_pairs_on_the_command_line(text: str, pair: tuple[str, str] | None) -> None:
+    if pair is None:
+        with pytest.raises(Refused):
+            parse_pair(text)
+    else:
+        assert parse_pair(text) == pair
+
+
+# --- refused before anything changes ----------------------------------------------------------------------------------
+
+
+def test_open_sessions_are_refused(scene: Scene) -> None:
+    for name, session, cwd in (
+        ("one", scene.plain.session_id, "/elsewhere"),
+        ("two", uuid_from("no file yet"), f"{OLD}/x"),
+    ):
+        path = Path(scene.builder.running(os.getpid(), session, cwd))
+        path = scene.home.root / "sessions" / path.name
+        path.write_bytes(scene.builder.files[f"sessions/{os.getpid()}.json"].content)
+        before = tree(scene.home.root)
+        for options in ({}, {"force": True}):
+            with pytest.raises(StoreBusy) as busy:
+                carry_out(scene, **options)
+            assert busy.value.slug == "session-running", name
+        assert tree(scene.home.root) == before
+
+
+def test_a_session_written_just_now_is_refused(scene: Scene) -> None:
+    os.utime(scene.path(scene.plain, OLD))
+    with pytest.raises(StoreBusy):
+        carry_out(scene)
+
+
+def test_a_client_elsewhere_needs_force(scene: Scene) -> None:
+    """It writes the prompt history and the config, which must be rewritten."""
+    running = scene.home.root / "sessions" / f"{os.getpid()}.json"
+    scene.builder.running(os.getpid(), scene.neighbour.session_id, NEIGHBOUR)
+    running.write_bytes(scene.builder.files[f"sessions/{os.getpid()}.json"].content)
+    with pytest.raises(StoreBusy) as busy:
+        carry_out(scene)
+    assert busy.value.slug == "client-running" and scene.folder(OLD).exists()
+    carry_out(scene, force=True)
+    assert scene.path(scene.main, NEW).is_file()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        ("/w/nothing", "/w/x", NotFound),
+        (OLD, OLD, Refused),
+        (OLD, OLD + "/", Refused),
+        ("relative", "/w/x", Refused),
+        (OLD, "relative", Refused),
+        ("/", "/w/x", Refused),
+        (OLD, "/w/\x00", Refused),
+    ],
+)
+def test_bad_paths(scene: Scene, old: str, new: str, error: type[RecollectError]) -> None:
+    before = tree(scene.home.root)
+    with pytest.raises(error):
+        carry_out(scene, old, new)
+    assert tree(scene.home.root) == before
+    assert not any((scene.journal.staging).glob("*")) if scene.journal.staging.exists() else True
+
+
+@pytest.mark.parametrize("where", ["transcript", "folder", "target", "history"])
+def test_links_are_refused(scene: Scene, tmp_path: Path, where: str) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").write_bytes(b"precious\n")
+    if where == "transcript":
+        (scene.folder(OLD) / "link.jsonl").symlink_to(outside / "file")
+    elif where == "folder":
+        os.rename(scene.folder(OLD), outside / "moved")
+        scene.folder(OLD).symlink_to(outside / "moved")
+    elif where == "target":
+        scene.folder(NEW).symlink_to(outside)
+    else:
+        os.rename(scene.home.root / "history.jsonl", outside / "history")
+        (scene.home.root / "history.jsonl").symlink_to(outside / "history")
+    before = tree(scene.home.root, outside)
+    try:
+        result = carry_out(scene)
+    except Refused:
+        assert tree(scene.home.root, outside) == before
+    else:
+        assert where in ("folder", "history")
+        assert {name: tree(outside)[name] for name in tree(outside)} == {
+            name: before[name] for name in before if name.startswith(str(outside))
+        }
+        assert where != "history" or any("history.jsonl" in note for note in result.notes)
+
+
+def test_a_change_in_between_is_noticed(scene: Scene) -> None:
+    change, _ = plan_move(scene.journal, scene.home, OLD, NEW)
+    with open(scene.path(scene.plain, OLD), "ab") as stream:
+        stream.write(b'{"type":"tag","tag":"x"}\n')
+    before = tree(scene.home.root)
+    with pytest.raises(StoreBusy), change:
+        change.commit()
+    assert tree(scene.home.root) == before
