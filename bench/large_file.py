@@ -29,6 +29,10 @@ def rows(quick: bool) -> Iterator[Row]:
     # 150 MB is close to the longest line that is held in memory as a whole.
     for size in (100 // scale, 150 // scale, 1000 // scale):
         yield from _measure(f"{size} MB in one line", one_line_home(size * _MB))
+    # Texts beyond ASCII and torn lines are looked at twice: that must not need several copies.
+    size = 150 // scale
+    yield from _measure(f"{size} MB in one line with an emoji", one_line_home(size * _MB, first="🚀".encode()))
+    yield from _measure(f"{size} MB in one torn line", one_line_home(size * _MB, last=b"\n"))
 
 
 def _measure(case: str, home: Path) -> Iterator[Row]:
@@ -92,19 +96,21 @@ def many_lines_home(size: int) -> Path:
     return cached_folder(f"many-lines-{size // _MB}mb", make, [Path(__file__)], str(size))
 
 
-def one_line_home(size: int) -> Path:
-    """An ordinary prompt, one line with `size` bytes of text, and an ordinary prompt after it."""
+def one_line_home(size: int, first: bytes = b"", last: bytes = _LINE_END) -> Path:
+    """An ordinary prompt, one line with `size` bytes of text from `first` to `last`, and an ordinary prompt after it."""
 
     def make(home: Path) -> None:
         session = SESSION_ID.encode()
         with open(_transcript(home), "wb") as file:
             for number, length in enumerate((100, size, 100)):
                 file.write(_LINE_START % (session, str(uuid.UUID(int=number, version=4)).encode()))
+                file.write(first)
                 for start in range(0, length, _MB):
                     file.write(b"word " * (min(_MB, length - start) // 5))
-                file.write(_LINE_END)
+                file.write(last if number == 1 else _LINE_END)
 
-    return cached_folder(f"one-line-{size // _MB}mb", make, [Path(__file__)], str(size))
+    kind = "one-line" + ("-emoji" if first else "") + ("-torn" if last != _LINE_END else "")
+    return cached_folder(f"{kind}-{size // _MB}mb", make, [Path(__file__)], str(size))
 
 
 def _transcript(home: Path) -> Path:

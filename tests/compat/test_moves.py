@@ -22,6 +22,7 @@ from recollect.format.project_key import project_key
 from recollect.store.changes import Journal
 from recollect.store.home import Home
 from recollect.store.move import plan_move
+from recollect.store.move_survey import connector_folder
 from recollect.store.split import plan_split
 from recollect.store.trash import plan_delete_project
 
@@ -120,7 +121,8 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Moved:
 
 def side_files(config: Path, project: Path) -> None:
     """What the client keeps of a session beside its transcript, where print mode writes none."""
-    for name in (f"tasks/{TALK}/1.json", f"debug/{TALK}.txt", f"session-env/{TALK}/x.sh", f"image-cache/{TALK}/1"):
+    names = [f"tasks/{TALK}/1.json", f"debug/{TALK}.txt", f"session-env/{TALK}/x.sh", f"image-cache/{TALK}/1"]
+    for name in [*names, f"projects/{connector_folder(str(project))}/connector-downloads/a"]:
         (config / name).parent.mkdir(parents=True, exist_ok=True)
         (config / name).write_text("{}")
     entry = {"display": "hello", "pastedContents": {}, "timestamp": 1, "project": str(project), "sessionId": TALK}
@@ -143,8 +145,8 @@ def test_the_client_sends_the_same_messages_in_the_new_folder(moved: Moved) -> N
 
 def test_the_model_is_told_where_a_long_output_is_now(moved: Moved) -> None:
     """Else the same: the path of the output is the only difference."""
-    folders = [str(moved.home.projects / project_key(str(path))) for path in (moved.old, moved.new)]
-    expected = [replace(block, text=block.text.replace(*folders)) for block in moved.before[BIG]]
+    was, now = (str(moved.home.projects / project_key(str(path))) for path in (moved.old, moved.new))
+    expected = [replace(block, text=block.text.replace(was, now)) for block in moved.before[BIG]]
     assert moved.after[BIG] == expected != moved.before[BIG]
     named = re.search(r"saved to: (.+)", "".join(block.text for block in moved.after[BIG]))
     assert named is not None and Path(named[1]).read_text().startswith("1\n2\n3\n")
@@ -167,9 +169,12 @@ def test_the_client_knows_nothing_of_the_old_path(moved: Moved) -> None:
 def test_deleting_takes_all_that_the_client_would_and_leaves_nothing(moved: Moved) -> None:
     let_time_pass(moved.home.root, FILES, TALK)
     listed = moved.outcomes["purge new"]
-    assert purged(listed), listed.out
+    assert {Path(path).name for path in purged(listed)} >= {TALK, FILES, f"{TALK}.txt", "connector-downloads"}, (
+        listed.out
+    )
     change, result = plan_delete_project(moved.journal, moved.home, str(moved.new))
-    assert purged(listed) <= set(result.paths)
+    missed = [path for path in purged(listed) if not any(Path(path).is_relative_to(own) for own in result.paths)]
+    assert missed == []
     assert ("history.jsonl" in listed.out) == (result.history_lines > 0) == True  # noqa: E712
     assert f'projects["{moved.new}"]' in listed.out and str(moved.new) in result.config_projects
     with change:

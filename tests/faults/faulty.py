@@ -51,11 +51,13 @@ class Fault:
         return name in _NEEDS_ROOM and not (name == "open" and not arguments[1] & os.O_CREAT)
 
     def _die(self, name: str, real: Callable[..., Any], *arguments: Any, **options: Any) -> None:
-        if self.kind == "die half way" and name == "write":
-            real(arguments[0], arguments[1][: len(arguments[1]) // 2])
-        elif self.kind == "die after":
-            real(*arguments, **options)
-        os.kill(os.getpid(), signal.SIGKILL)
+        try:
+            if self.kind == "die half way" and name == "write":
+                real(arguments[0], arguments[1][: len(arguments[1]) // 2])
+            elif self.kind == "die after":
+                real(*arguments, **options)
+        finally:
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 class _Watched:

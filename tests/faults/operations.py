@@ -24,6 +24,8 @@ class Operation:
     prepare: Perform | None = None
     grows: bool = False
     """A writer appends: a kill may leave an incomplete last line, which is not rolled back."""
+    ends_later: bool = False
+    """If it fails, it is for the next run to end it."""
 
 
 def _append_with_a_writer(scene: Scene) -> None:
@@ -156,6 +158,6 @@ OPERATIONS = {
         Operation("undo a new session", _undo, _create_with_a_writer),
         Operation("undo a replace", _undo, _replace),
         Operation("undo many files", _undo, _many_files),
-        Operation("recover", _recover, _leave_half_done),
+        Operation("recover", _recover, _leave_half_done, ends_later=True),
     )
 }

@@ -15,13 +15,14 @@ SOAK = os.environ.get("RECOLLECT_SOAK") == "1"
 _MEMORY = Path("/dev/shm")
 
 
-def _in_memory() -> Path | None:
+def memory_folder() -> Path | None:
+    """A folder whose files are in memory; None where there is none."""
     return _MEMORY if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) else None
 
 
 @pytest.fixture()
 def quick_folder(tmp_path: Path) -> Iterator[Path]:
-    memory = _in_memory()
+    memory = memory_folder()
     if memory is None:
         yield tmp_path
         return

@@ -205,9 +205,9 @@ def test_open_sessions_are_refused(scene: Scene) -> None:
         path = scene.home.root / "sessions" / path.name
         path.write_bytes(scene.builder.files[f"sessions/{os.getpid()}.json"].content)
         before = tree(scene.home.root)
-        for options in ({}, {"force": True}):
+        for force in (False, True):
             with pytest.raises(StoreBusy) as busy:
-                carry_out(scene, **options)
+                carry_out(scene, force=force)
             assert busy.value.slug == "session-running", name
         assert tree(scene.home.root) == before
 

@@ -15,7 +15,7 @@ def parse_time(text: str | None) -> float | None:
     except ValueError:
         try:
             moment = parsedate_to_datetime(text)  # the client also understands dates as mail headers write them
-        except (ValueError, TypeError, IndexError):
+        except (ValueError, TypeError, IndexError, OverflowError):
             return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

@@ -169,20 +169,26 @@ def _forget_before(state: Loaded, boundary: str) -> None:
 
 def _bridge_unusable(state: Loaded, unusable: dict[str, str | None]) -> None:
     """Rows whose parent had no usable content hang on that one's parent instead."""
+    ends = shorten({uuid: parent for uuid, parent in unusable.items() if uuid not in state.rows})
     for uuid, parent in state.parents.items():
-        if parent is None or parent in state.rows or parent not in unusable:
-            continue
-        seen: set[str] = set()
-        target: str | None = parent
-        while target is not None and target not in state.rows and target in unusable:
-            if target in seen:
-                target = None
-                break
-            seen.add(target)
-            target = unusable[target]
-        for step in seen:
-            unusable[step] = target
-        state.parents[uuid] = target
+        if parent is not None and parent in ends:
+            state.parents[uuid] = ends[parent]
+
+
+def shorten(links: dict[str, str | None]) -> dict[str, str | None]:
+    """For each name the first one on its way that has no link of its own; None where the way is a circle. Linear."""
+    ends: dict[str, str | None] = {}
+    for start in links:
+        path: list[str] = []
+        step: str | None = start
+        while step is not None and step in links and step not in ends:
+            ends[step] = None  # ends a circle
+            path.append(step)
+            step = links[step]
+        end = ends[step] if step is not None and step in ends else step
+        for name in path:
+            ends[name] = end
+    return ends
 
 
 def _apply_compaction(state: Loaded) -> None:

@@ -30,8 +30,9 @@ def put_back(state: Loaded, chain: list[Row], seen: set[str]) -> list[Row]:
     responses.discard(None)
     if not responses:
         return chain
-    loose = [row for uuid, row in state.rows.items() if uuid not in seen and _may_belong(row, responses)]
-    return _Recovery(state, chain, seen, loose).run() if loose else chain
+    unseen = [row for uuid, row in state.rows.items() if uuid not in seen]
+    loose = [row for row in unseen if _may_belong(row, responses)]
+    return _Recovery(state, chain, seen, unseen, loose).run() if loose else chain
 
 
 def _may_belong(row: Row, responses: set[str | None]) -> bool:
@@ -42,7 +43,7 @@ def _may_belong(row: Row, responses: set[str | None]) -> bool:
 
 
 class _Recovery:
-    def __init__(self, state: Loaded, chain: list[Row], seen: set[str], loose: list[Row]) -> None:
+    def __init__(self, state: Loaded, chain: list[Row], seen: set[str], unseen: list[Row], loose: list[Row]) -> None:
         self.state = state
         self.chain = chain
         self.seen = seen
@@ -53,32 +54,31 @@ class _Recovery:
         self.in_chain = {row.uuid: place for place, row in enumerate(chain)}
         self.order = {uuid: place for place, uuid in enumerate(state.rows)}
         self.moved: dict[str, float] = {}
-        self._index(loose)
+        self._responses: dict[str, frozenset[str | None]] = {}
+        self._index(unseen, loose)
 
-    def _index(self, loose: list[Row]) -> None:
+    def _index(self, unseen: list[Row], loose: list[Row]) -> None:
         """Responses to which something loose may belong, with their results; everything else stays as it is."""
         rows, parents = self.state.rows, self.state.parents
-        for row in loose:
+        for row in unseen:
             parent = parents[row.uuid or ""]
             if parent:
                 self.children.setdefault(parent, []).append(row)
-        strays = [row for row in loose if row.tool_results and not self._answers_its_parent(row)]
+        answers = [row for row in rows.values() if row.type == "user" and "tool_result" in row.block_types]
+        strays = {row.uuid for row in answers if not self._answers_its_parent(row)}
         if strays:
             self._find_callers()
-        touched = {self._response_of(row) for row in loose}
-        for row in strays:
-            touched.update(rows[uuid].message_id for uuid in self._targets(row) if uuid in rows)
+        touched: set[str | None] = set()
+        for row in loose:
+            touched |= self._responses_of(row)
         for row in rows.values():
             if row.type == "assistant" and row.message_id is not None and row.message_id in touched:
                 self.groups.setdefault(row.message_id, []).append(row)
-        members = {row.uuid for group in self.groups.values() for row in group}
-        for uuid, row in rows.items():
-            if "tool_result" in row.block_types and row.type == "user":
-                if parents[uuid] in members and self._answers_its_parent(row):
-                    self.results.setdefault(parents[uuid] or "", []).append(row)
-                elif strays or parents[uuid] in members:
-                    for target in self._targets(row):
-                        self.results.setdefault(target, []).append(row)
+        members = {row.uuid or "" for group in self.groups.values() for row in group}
+        for answer in answers:
+            for target in self._targets(answer) if answer.uuid in strays else (parents[answer.uuid or ""],):
+                if target is not None and target in members:
+                    self.results.setdefault(target, []).append(answer)
 
     def _find_callers(self) -> None:
         """Which response made a call; none where two of them used the same id."""
@@ -89,18 +89,31 @@ class _Recovery:
                 known = self.callers.get(ident, row)
                 self.callers[ident] = row if known is not None and known.message_id == row.message_id else None
 
-    def _response_of(self, row: Row) -> str | None:
-        """The response that a loose row hangs on, over results and accompanying rows."""
+    def _responses_of(self, row: Row) -> frozenset[str | None]:
+        """The responses that a loose row may belong to: those it hangs on, over results and accompanying rows."""
+        path: list[str] = []
+        found: frozenset[str | None] = frozenset()
         step: Row | None = row
-        passed: set[str | None] = set()
-        while step is not None and step.uuid not in passed:
+        while step is not None:
+            uuid = step.uuid or ""
+            if uuid in self._responses:
+                found = self._responses[uuid]
+                break
             if step.type == "assistant":
-                return step.message_id
-            passed.add(step.uuid)
-            if step is not row and not (step.tool_results or is_trailer(step)):
-                return None
-            step = self.state.rows.get(self.state.parents[step.uuid or ""] or "")
-        return None
+                found = frozenset((step.message_id,))
+                break
+            if step is not row and not ("tool_result" in step.block_types or is_trailer(step)):
+                break
+            self._responses[uuid] = frozenset()  # ends a circle
+            path.append(uuid)
+            if "tool_result" in step.block_types:
+                callers = [self.state.rows.get(target) for target in self._targets(step)]
+                found = frozenset(caller.message_id for caller in callers if caller is not None)
+                break
+            step = self.state.rows.get(self.state.parents[uuid] or "")
+        for uuid in path:
+            self._responses[uuid] = found
+        return found
 
     def _answers_its_parent(self, answer: Row) -> bool:
         above = self.state.rows.get(self.state.parents[answer.uuid or ""] or "")
@@ -145,7 +158,7 @@ class _Recovery:
     def _span(self, row: Row, ident: str, chain_answers: set[str]) -> _Span | None:
         group = self.groups.get(ident, [row])
         members = {item.uuid for item in group}
-        lost = [item for item in group if item.uuid not in self.seen]
+        lost = [item for item in group if (item.uuid or "") not in self.seen]
         answers = self._answers(group, members, chain_answers)
         recovered = [*lost, *answers]
         if not recovered and not any(item.tool_uses for item in group):
@@ -234,10 +247,10 @@ class _Recovery:
         tail: list[Row] = []
         step: Row | None = child
         while step is not None:
-            if step.uuid in self.seen or step.side != host.side or not is_trailer(step):
+            if (step.uuid or "") in self.seen or step.side != host.side or not is_trailer(step):
                 return []
             tail.append(step)
-            below = [item for item in self.children.get(step.uuid or "", ()) if item.uuid not in self.seen]
+            below = [item for item in self.children.get(step.uuid or "", ()) if (item.uuid or "") not in self.seen]
             if len(below) > 1 or len(tail) > len(self.order):
                 return []
             step = below[0] if below else None

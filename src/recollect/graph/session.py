@@ -9,7 +9,7 @@ from .agents import Agent, collect_links, hang_agents, inside_agents
 from .branches import Branch, find_branches
 from .compaction import Compaction, find_compactions
 from .leaf import Leaf
-from .loaded import load
+from .loaded import Loaded, shorten
 from .messages import Message, join_responses
 from .parallel import put_back
 from .rows import Row, Transcript
@@ -91,10 +91,12 @@ class Conversation:
 
     def branch_rows(self, branch: Branch) -> list[Row]:
         """A branch from the start of the conversation: what stood before it, and its own rows."""
-        state = load(self.transcript)
-        state.rows = {uuid: row for uuid, row in self.tree.rows.items() if row.usable and row.type != "progress"}
-        bridges = {uuid: row.parent for uuid, row in self.tree.rows.items() if uuid not in state.rows}
-        state.parents = {uuid: _bridge(row.parent, bridges) for uuid, row in state.rows.items()}
+        readable = self.tree.rows
+        bridges = {uuid: row.parent for uuid, row in readable.items() if row.type == "progress" or not row.usable}
+        ends = shorten(bridges)
+        kept = {uuid: row for uuid, row in readable.items() if uuid not in bridges}
+        parents = {uuid: ends.get(row.parent, row.parent) if row.parent else None for uuid, row in kept.items()}
+        state = Loaded(kept, parents, parents, set())
         leaf = branch.leaf.uuid
         if leaf is None or leaf not in state.rows:
             return branch.rows
@@ -103,11 +105,3 @@ class Conversation:
         own = {row.uuid for row in branch.rows}
         outside = {row.uuid for row in self.rows if row.uuid is not None} - own - seen
         return [row for row in put_back(state, chain, seen) if row.uuid not in outside or row.uuid in seen]
-
-
-def _bridge(parent: str | None, bridges: dict[str, str | None]) -> str | None:
-    seen: set[str] = set()
-    while parent is not None and parent in bridges and parent not in seen:
-        seen.add(parent)
-        parent = bridges[parent]
-    return parent

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from .leaf import choose_leaf
-from .loaded import Loaded, load
+from .loaded import Loaded, load, shorten
 from .parallel import put_back
 from .request import is_dropped_error, rows_sent
 from .rows import Row, Transcript
@@ -105,10 +105,12 @@ def find_thread(transcript: Transcript) -> Thread:
     return thread
 
 
-def walk_up(state: Loaded, start: str, seen: set[str], mended: dict[str, str]) -> list[Row]:
+def walk_up(
+    state: Loaded, start: str, seen: set[str], mended: dict[str, str], mender: _Mender | None = None
+) -> list[Row]:
     """Rows from the root to `start`. A missing or already passed parent is replaced by the row before in time, if close."""
     chain: list[Row] = []
-    mender = _Mender(state)
+    mender = mender or _Mender(state)
     uuid: str | None = start
     while uuid is not None:
         row = state.rows[uuid]
@@ -250,44 +252,43 @@ def _before_compaction(chain: list[Row], cut: int, rows: list[Row]) -> list[Row]
     """What the boundaries before the thread summarised, following `logicalParentUuid` from one to the one before."""
     if cut == 0:
         return []
-    found: dict[int, Row] = {row.index: row for row in chain[:cut]}
-    by_uuid = {row.uuid: row for row in rows if row.uuid is not None and row.client_reads}
-    original = Loaded(
-        {u: r for u, r in by_uuid.items() if u is not None and r.usable and r.type != "progress"}, {}, {}, set()
-    )
-    bridges = {row.uuid: row.parent for row in rows if row.uuid is not None and row.type == "progress"}
-    for uuid, row in original.rows.items():
-        parent = row.parent
-        hops = 0
-        while parent in bridges and hops <= len(bridges):
-            parent = bridges[parent]
-            hops += 1
-        original.parents[uuid] = parent
+    original = _as_written(rows)
+    segments = [chain[:cut]]
     boundaries = [row for row in chain[:cut] if row.is_boundary]
-    done: set[str] = set()
+    seen: set[str] = {row.uuid or "" for row in chain[:cut]}
+    mender = _Mender(original)
     while boundaries:
-        boundary = boundaries.pop()
-        start = boundary.logical_parent
-        if start is None or start not in original.rows:
-            start = next(
-                (
-                    row.uuid
-                    for row in reversed(rows[: boundary.index])
-                    if row.uuid in original.rows and not row.sidechain
-                ),
-                None,
-            )
-        if start is None or start in done:
+        start = _last_before(boundaries.pop(), original, rows)
+        if start is None or start in seen:
             continue
-        seen: set[str] = set(done)
-        walked = walk_up(original, start, seen, {})
-        walked = put_back(original, walked, seen)
-        done |= seen
-        for row in walked:
-            if row.index not in found and row.is_boundary:
-                boundaries.append(row)
-            found.setdefault(row.index, row)
-    return [found[index] for index in sorted(found)]
+        walked = walk_up(original, start, seen, {}, mender)
+        segments.append(walked)
+        boundaries.extend(row for row in walked if row.is_boundary)
+    segments.reverse()
+    joined = put_back(original, [row for segment in segments for row in segment], seen)
+    return sorted({row.index: row for row in joined}.values(), key=lambda row: row.index)
+
+
+def _as_written(rows: list[Row]) -> Loaded:
+    """All readable rows with the links they were written with: nothing dropped, progress rows bridged."""
+    readable = {row.uuid: row for row in rows if row.uuid is not None and row.client_reads}
+    bridges = {uuid: row.parent for uuid, row in readable.items() if row.type == "progress" or not row.usable}
+    ends = shorten(bridges)
+    kept = {uuid: row for uuid, row in readable.items() if uuid not in bridges}
+    parents = {uuid: ends.get(row.parent, row.parent) if row.parent else None for uuid, row in kept.items()}
+    return Loaded(kept, parents, parents, set())
+
+
+def _last_before(boundary: Row, state: Loaded, rows: list[Row]) -> str | None:
+    """The row that a boundary says it comes after or, where that is not there, the last one before it in the file."""
+    named = boundary.logical_parent
+    if named is not None and named in state.rows:
+        return named
+    for index in range(boundary.index - 1, -1, -1):
+        row = rows[index]
+        if row.uuid is not None and row.uuid in state.rows and not row.sidechain:
+            return row.uuid
+    return None
 
 
 def _place_branches(

@@ -303,7 +303,7 @@ def remove_file(path: Path) -> None:
 
 def remove_if_there(path: Path) -> None:
     """Remove a file of our own that may be left of something; not synced, for nothing depends on it."""
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+    if os.path.lexists(path):  # a read-only disk refuses to remove even what is not there
         os.unlink(path)
 
 

@@ -80,7 +80,7 @@ def path_map(pairs: Iterable[tuple[str, str]]) -> PathMap:
     found: dict[str, str] = {}
     for old, new in pairs:
         if not is_absolute(old) or not is_absolute(new):
-            raise Refused(f"{old!r} and {new!r} must be absolute paths", slug="bad-path")
+            raise Refused(f"{old!r} and {new!r} must be absolute paths", slug="not-absolute")
         if "\x00" in old + new:
             raise Refused("a path with a NUL byte", slug="bad-path")
         before, after = _plain(old), _plain(new)
@@ -93,7 +93,7 @@ def path_map(pairs: Iterable[tuple[str, str]]) -> PathMap:
         if real != old and not is_below(real, new):
             found.setdefault(real, new)
     if all(old == new for old, new in found.items()):
-        raise Refused("old and new path are the same", slug="bad-path")
+        raise Refused("old and new path are the same", slug="same-path")
     return PathMap(tuple(found.items()))
 
 
@@ -109,7 +109,7 @@ def parse_pair(text: str) -> tuple[str, str]:
         old, new = text[: match.start()], text[match.end() :]
         if is_absolute(old) and is_absolute(new):
             return old, new
-    raise Refused(f"{text!r} is not OLD=NEW with two absolute paths", slug="bad-path")
+    raise Refused(f"{text!r} is not OLD=NEW with two absolute paths", slug="bad-map")
 
 
 def named_folders(paths: Sequence[str]) -> str:

@@ -28,7 +28,10 @@ def is_secret(path: Path | str) -> bool:
 
 def is_inside(home: Home, path: Path | str) -> bool:
     """Whether a path, all links resolved, lies in the home (or is its config file)."""
-    real = os.path.realpath(path)
+    try:
+        real = os.path.realpath(path)
+    except ValueError:  # a NUL byte: no such path can be
+        return False
     return _below(home.real_root, real) or real == os.path.realpath(home.config_file)
 
 
@@ -48,7 +51,10 @@ def open_inside(home: Home, path: Path, *, buffering: int = 1 << 20) -> BinaryIO
         info = os.fstat(fd)
         if not stat.S_ISREG(info.st_mode):
             raise Refused(f"{path} is not a regular file", slug="not-a-file")
-        if not _below(home.real_root, _real_path(fd, path)) and not _is_config(home, fd, path):
+        real = _real_path(fd, path)
+        if is_secret(real):  # a link of an innocent name
+            raise Refused(f"{path} leads to secrets, which are never read", slug="secret")
+        if not _below(home.real_root, real) and not _is_config(home, fd, path):
             raise Refused(f"{path} leads out of {home.root}", slug="outside-home")
         return os.fdopen(fd, "rb", buffering=buffering)
     except BaseException:

@@ -82,9 +82,15 @@ def scan_home(home: Home) -> Scan:
         return scan
     for folder in _entries(root, scan):
         path = Path(folder.path)
-        if folder.is_symlink() and not is_inside(home, path):
+        try:
+            leaves = folder.is_symlink() and not is_inside(home, path)
+            is_folder = folder.is_dir()
+        except OSError as problem:  # a link that leads in a circle
+            scan.skipped.append(Skipped(path, problem.strerror or "cannot be read"))
+            continue
+        if leaves:
             scan.skipped.append(Skipped(path, "leads out of the home"))
-        elif folder.is_dir():
+        elif is_folder:
             _scan_folder(home, path, folder.name, scan)
         else:
             scan.skipped.append(Skipped(path, "a file where project folders stand"))
@@ -112,6 +118,8 @@ def _scan_folder(home: Home, path: Path, name: str, scan: Scan) -> None:
                 folders.append(entry)
                 continue
             if not entry.name.endswith(".jsonl"):
+                if entry.name.lower().endswith(".jsonl"):
+                    scan.skipped.append(Skipped(Path(entry.path), "not named .jsonl in lower case: no client reads it"))
                 continue
             if not entry.is_file():
                 scan.skipped.append(Skipped(Path(entry.path), "not a regular file"))
@@ -141,6 +149,9 @@ def _scan_folder(home: Home, path: Path, name: str, scan: Scan) -> None:
 def _scan_agents(home: Home, folder: Path, workflow: str | None, scan: Scan) -> list[AgentFile]:
     """Sub-agents of a session, those of workflow runs (`workflows/<run>/`) included."""
     found: list[AgentFile] = []
+    if folder.is_symlink() and not is_inside(home, folder):
+        scan.skipped.append(Skipped(folder, "leads out of the home"))
+        return found
     try:
         with os.scandir(folder) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)

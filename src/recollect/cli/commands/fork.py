@@ -1,0 +1,94 @@
+"""`recollect fork`: a conversation up to some message as a session of its own.
+
+JSON: {session_id, path, from, at, leaf, title, keep_uuids, rows, messages, sent, state_lines, left_out {kind: number}, agents
+[ids], tool_results, file_backups, change, dry_run, steps}.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ...store.fork import ForkResult, plan_fork
+from ..changing import carry_out, changing_options
+from ..face import Face, command, session_argument
+
+EXAMPLES = """
+recollect fork last
+recollect fork 3f2a --at 81c0e2 --title "Without the cache"
+recollect fork 3f2a --branch 1 --dry-run
+"""
+
+
+@command("fork", epilog=EXAMPLES)
+@session_argument
+@click.option("--at", metavar="MESSAGE", help="Where the fork ends: a message's uuid or the start of it.")
+@click.option("--branch", type=click.IntRange(min=1), metavar="N", help="Fork branch N (see `recollect tree`).")
+@click.option("--keep-uuids", is_flag=True, help="Messages keep their uuids, as with the client's --fork-session.")
+@click.option("--title", metavar="T", help="The fork's title; without it, the old one and '(fork)'.")
+@click.option("--no-agents", is_flag=True, help="Leave the sub-agents' transcripts behind.")
+@click.option("--no-tool-results", is_flag=True, help="Leave long outputs behind; messages lead to the original's.")
+@click.option("--no-file-history", is_flag=True, help="Leave the checkpoints of files behind.")
+@changing_options
+def fork(
+    face: Face,
+    session: str,
+    at: str | None,
+    branch: int | None,
+    keep_uuids: bool,
+    title: str | None,
+    no_agents: bool,
+    no_tool_results: bool,
+    no_file_history: bool,
+    dry_run: bool,
+    yes: bool,
+    force: bool,
+) -> None:
+    """Make a new session of SESSION's conversation: all of it, up to a message, or one of its branches.
+
+    The new session's id is printed. SESSION itself is only read, so it may be in use.
+    """
+    if at is not None and branch is not None:
+        raise click.UsageError("--at and --branch cannot be used together")
+    found = face.library.session(session)
+    change, result = plan_fork(
+        face.journal, found.file, at=at, branch=branch, keep_uuids=keep_uuids, title=title, with_agents=not no_agents,
+        with_tool_results=not no_tool_results, with_file_history=not no_file_history,
+    )  # fmt: skip
+    with change:
+        carry_out(face, change, fork_data(result), dry_run=dry_run, yes=yes or force, said=result.session_id)
+    if face.is_text and not dry_run:
+        face.say(f"{result.title!r}: {result.messages:,} messages{_words(result)}")
+
+
+def fork_data(result: ForkResult) -> dict[str, Any]:
+    return {
+        "session_id": result.session_id,
+        "path": str(result.path),
+        "from": result.source,
+        "at": result.at,
+        "leaf": result.leaf,
+        "title": result.title,
+        "keep_uuids": result.keep_uuids,
+        "rows": result.rows,
+        "messages": result.messages,
+        "sent": result.sent,
+        "state_lines": result.state_lines,
+        "left_out": dict(result.left_out),
+        "agents": result.agents,
+        "tool_results": result.tool_results,
+        "file_backups": result.file_backups,
+    }
+
+
+def _words(result: ForkResult) -> str:
+    """What came along, and what a person would miss."""
+    told = [
+        (len(result.agents), "sub-agents"),
+        (result.tool_results, "long outputs"),
+        (result.file_backups, "file backups"),
+    ]
+    along = "".join(f", {number:,} {what}" for number, what in told if number)
+    lost = result.left_out["damaged_lines"]
+    return along + (f"; {lost:,} damaged lines were left out" if lost else "")
