@@ -10,6 +10,7 @@ started its program: therefore this process stays small, and generating stores i
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import statistics
@@ -19,6 +20,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -97,13 +99,30 @@ def function(
 
 
 def interleave(contestants: Sequence[Contestant], rounds: int) -> list[Series]:
-    """Every contestant once per round, the first to start changing from round to round."""
+    """Every contestant once per round, the first to start changing from round to round.
+
+    Rounds of different code must not be mixed: whoever edits the package meanwhile spoils the run, and is told so.
+    """
+    measured = _code_fingerprint()
     runs: dict[str, list[Run]] = {each.name: [] for each in contestants}
     for number in range(rounds):
         first = number % len(contestants)
         for each in (*contestants[first:], *contestants[:first]):
             runs[each.name].append(run(each))
+    if _code_fingerprint() != measured:
+        raise BenchFailed("the measured code changed during the run: its figures would mix two versions")
     return [Series(each, tuple(runs[each.name])) for each in contestants]
+
+
+def _code_fingerprint() -> str:
+    """A hash of the package that the contestants import."""
+    spec = find_spec("recollect")
+    if spec is None or spec.origin is None:
+        raise BenchFailed("the package recollect is not installed")
+    digest = hashlib.sha256()
+    for path in sorted(Path(spec.origin).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def run(contestant: Contestant) -> Run:
@@ -141,7 +160,9 @@ def run(contestant: Contestant) -> Run:
 
 def _environment(scratch: Path, extra: Mapping[str, str]) -> dict[str, str]:
     """The bare minimum, with a home of its own: no contestant may look at the user's files."""
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR", "VIRTUAL_ENV") if name in os.environ}
+    kept = {
+        name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH") if name in os.environ
+    }
     home = scratch / "home"
     home.mkdir()
     return {**kept, "HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / ".claude"), "NO_COLOR": "1", **extra}

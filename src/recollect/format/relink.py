@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -34,7 +33,6 @@ _MESSAGE_LINKS: Final = frozenset({"messageId", "snapshotMessageId"})
 #: Members of a row that name other rows, beside its own place.
 _ROW_LINKS: Final = frozenset({"sourceToolAssistantUUID", "summarizedTurnPromptUuids", "retractedWireUuids"})
 _REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
-_PLAIN: Final = re.compile(r"[0-9A-Za-z_.:@-]*\Z")
 
 
 @dataclass
@@ -48,13 +46,20 @@ class Names:
     """Long outputs of the source by file name, with their new absolute paths."""
     outputs_met: set[str] = field(default_factory=set)
     """Those of them that the lines renamed so far lead to."""
+    _rows: dict[str, str] = field(default_factory=dict)
 
     def row(self, old: str) -> str:
         """The new uuid of a row. The same row has the same one in every file of the copy."""
         if self.keep_uuids or old == NIL_UUID:
             return old
-        key = f"{self.session_id}/{old}".encode("utf-8", "surrogatepass")
-        return str(uuid.UUID(bytes=hashlib.blake2b(key, digest_size=16).digest(), version=4))
+        known = self._rows.get(old)
+        if known is None:
+            key = f"{self.session_id}/{old}".encode("utf-8", "surrogatepass")
+            digits = hashlib.blake2b(key, digest_size=16).hexdigest()
+            variant = "89ab"[int(digits[16], 16) & 3]  # spelled as a random uuid (version 4)
+            known = f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+            self._rows[old] = known
+        return known
 
 
 class RowNames(NamedTuple):
@@ -132,30 +137,30 @@ def _quickly(data: bytes, row: RowNames, names: Names) -> bytes | None:
     """Replace the names where they stand in the client's own spelling. It is not sure that they stand at the top level."""
     if row.old_uuid is None or row.old_session is None or row.timestamp is not None or row.preserved is not None:
         return None
-    swaps: list[tuple[int, int, bytes]] = []
+    wanted = [(f'"sessionId":"{row.old_session}"', f'"sessionId":"{names.session_id}"')]
     if row.parent != row.old_parent:
-        old = b'"parentUuid":' + _spelled(row.old_parent)
-        start = 1 if data.startswith(old, 1) else data.find(old)
-        swaps.append((start, start + len(old), b'"parentUuid":' + _spelled(row.parent)))
-    wanted = [(b'"sessionId":', row.old_session, names.session_id)]
+        wanted.append((_parent(row.old_parent), _parent(row.parent)))
     if not names.keep_uuids:
-        wanted.append((b'"uuid":', row.old_uuid, row.uuid))
-        if row.source_assistant is not None:
-            new = names.row(row.source_assistant)
-            wanted.append((b'"sourceToolAssistantUUID":', row.source_assistant, new))
-        if b'"forkedFrom"' in data:
-            return None
-        end = len(data) - 1
-        if data[end:] != b"}":
-            return None
-        swaps.append((end, end, b',"forkedFrom":' + _forked_from(row, names)))
-    for key, was, becomes in wanted:
-        token = key + _spelled(was)
-        start = data.find(token)
-        swaps.append((start, start + len(token), key + _spelled(becomes)))
-    swaps.sort()
-    if swaps[0][0] < 0:
+        wanted.append((f'"uuid":"{row.old_uuid}"', f'"uuid":"{row.uuid}"'))
+        link = row.source_assistant
+        if link is not None:
+            wanted.append((f'"sourceToolAssistantUUID":"{link}"', f'"sourceToolAssistantUUID":"{names.row(link)}"'))
+    swaps: list[tuple[int, int, bytes]] = []
+    try:
+        for old, new in wanted:
+            token = old.encode()
+            start = data.find(token)
+            if start < 0:
+                return None
+            swaps.append((start, start + len(token), new.encode()))
+        if not names.keep_uuids:
+            if b'"forkedFrom"' in data:
+                return None
+            end = len(data) - 1
+            swaps.append((end, end, b',"forkedFrom":' + _forked_from(row, names)))
+    except UnicodeEncodeError:
         return None
+    swaps.sort()
     parts: list[bytes] = []
     place = 0
     for start, stop, text in swaps:
@@ -163,6 +168,10 @@ def _quickly(data: bytes, row: RowNames, names: Names) -> bytes | None:
         place = stop
     parts.append(data[place:])
     return b"".join(parts)
+
+
+def _parent(uuid: str | None) -> str:
+    return '"parentUuid":null' if uuid is None else f'"parentUuid":"{uuid}"'
 
 
 def _checked(data: bytes, row: RowNames, names: Names) -> RowEntry | None:
@@ -181,15 +190,9 @@ def _checked(data: bytes, row: RowNames, names: Names) -> RowEntry | None:
     return entry if fits else None
 
 
-def _spelled(text: str | None) -> bytes:
-    if text is None:
-        return b"null"
-    return b'"%b"' % text.encode() if _PLAIN.match(text) else encode_text(text)
-
-
 def _forked_from(row: RowNames, names: Names) -> bytes:
-    message = b"null" if row.old_uuid is None else _spelled(row.old_uuid)
-    return b'{"sessionId":%b,"messageUuid":%b}' % (_spelled(names.source), message)
+    message = b"null" if row.old_uuid is None else encode_text(row.old_uuid)
+    return b'{"sessionId":%b,"messageUuid":%b}' % (encode_text(names.source), message)
 
 
 def renamed_state(data: bytes, names: Names) -> bytes:

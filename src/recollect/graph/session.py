@@ -9,11 +9,10 @@ from .agents import Agent, collect_links, hang_agents, inside_agents
 from .branches import Branch, find_branches
 from .compaction import Compaction, find_compactions
 from .leaf import Leaf
-from .loaded import Loaded, shorten
 from .messages import Message, join_responses
 from .parallel import put_back
 from .rows import Row, Transcript
-from .thread import Thread, find_thread, walk_up
+from .thread import Thread, as_written, find_thread, walk_up
 from .tool_calls import ToolPairs, pair_tools
 from .tree import Tree, build_tree
 from .turns import Turn, split_turns
@@ -91,12 +90,7 @@ class Conversation:
 
     def branch_rows(self, branch: Branch) -> list[Row]:
         """A branch from the start of the conversation: what stood before it, and its own rows."""
-        readable = self.tree.rows
-        bridges = {uuid: row.parent for uuid, row in readable.items() if row.type == "progress" or not row.usable}
-        ends = shorten(bridges)
-        kept = {uuid: row for uuid, row in readable.items() if uuid not in bridges}
-        parents = {uuid: ends.get(row.parent, row.parent) if row.parent else None for uuid, row in kept.items()}
-        state = Loaded(kept, parents, parents, set())
+        state = as_written(self.rows)
         leaf = branch.leaf.uuid
         if leaf is None or leaf not in state.rows:
             return branch.rows

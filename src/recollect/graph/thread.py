@@ -252,7 +252,7 @@ def _before_compaction(chain: list[Row], cut: int, rows: list[Row]) -> list[Row]
     """What the boundaries before the thread summarised, following `logicalParentUuid` from one to the one before."""
     if cut == 0:
         return []
-    original = _as_written(rows)
+    original = as_written(rows)
     segments = [chain[:cut]]
     boundaries = [row for row in chain[:cut] if row.is_boundary]
     seen: set[str] = {row.uuid or "" for row in chain[:cut]}
@@ -269,7 +269,7 @@ def _before_compaction(chain: list[Row], cut: int, rows: list[Row]) -> list[Row]
     return sorted({row.index: row for row in joined}.values(), key=lambda row: row.index)
 
 
-def _as_written(rows: list[Row]) -> Loaded:
+def as_written(rows: list[Row]) -> Loaded:
     """All readable rows with the links they were written with: nothing dropped, progress rows bridged."""
     readable = {row.uuid: row for row in rows if row.uuid is not None and row.client_reads}
     bridges = {uuid: row.parent for uuid, row in readable.items() if row.type == "progress" or not row.usable}
