@@ -7,8 +7,10 @@ import errno
 import os
 import shutil
 import signal
+import unittest.mock
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from recollect.store import disk
@@ -29,11 +31,15 @@ class Fault:
     kind: str
     """The name of an error number, or `short` (a short write, else ENOSPC), or `die`, `die half way`, `die after`."""
     lasting: bool = False
+    apart: tuple[Path, Path] | None = None
+    """Two folders between which nothing can be renamed or linked, as if they were on two disks."""
     calls: int = 0
     hit: list[str] = field(default_factory=list)
 
     def call(self, name: str, real: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         self.calls += 1
+        if self.apart is not None and name in ("rename", "replace", "link") and self._crosses(*arguments[:2]):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
         if self.calls != self.at and not (self.lasting and self.calls > self.at and self._strikes(name, arguments)):
             return real(*arguments, **options)
         self.hit.append(name)
@@ -43,6 +49,11 @@ class Fault:
             return real(arguments[0], arguments[1][: len(arguments[1]) // 2])
         number = getattr(errno, "ENOSPC" if self.kind == "short" else self.kind)
         raise OSError(number, os.strerror(number))
+
+    def _crosses(self, source: Path, target: Path) -> bool:
+        assert self.apart is not None
+        inside = [[Path(path).is_relative_to(folder) for folder in self.apart] for path in (source, target)]
+        return inside[0] != inside[1]
 
     def _strikes(self, name: str, arguments: tuple[Any, ...]) -> bool:
         """A full disk still permits what needs no room."""
@@ -77,10 +88,8 @@ class _Watched:
 
 @contextlib.contextmanager
 def faulty_disk(fault: Fault) -> Iterator[Fault]:
-    real_os, real_shutil = disk.os, disk.shutil
-    disk.os = _Watched(os, _OS_CALLS, fault)  # type: ignore[assignment]
-    disk.shutil = _Watched(shutil, _SHUTIL_CALLS, fault)  # type: ignore[assignment]
-    try:
+    with (
+        unittest.mock.patch.object(disk, "os", _Watched(os, _OS_CALLS, fault)),
+        unittest.mock.patch.object(disk, "shutil", _Watched(shutil, _SHUTIL_CALLS, fault)),
+    ):
         yield fault
-    finally:
-        disk.os, disk.shutil = real_os, real_shutil

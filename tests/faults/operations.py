@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
-from recollect.format.encode import RowContext, checkpoint, custom_title, encode_line, tag
+from tests.faults.scene import BYSTANDER, CWD, SESSION, SHARING, TORN, Scene
+
+from recollect.format.encode import RowContext, custom_title, encode_line
 from recollect.store.append import SessionWriter
-
-from tests.faults.scene import BYSTANDER, SESSION, TORN, Scene
+from recollect.store.changes import Change, Journal, Record
+from recollect.store.edit import plan_rename, plan_rewind, plan_tag
+from recollect.store.fork import plan_fork
+from recollect.store.kept import Kept
+from recollect.store.move import plan_move
+from recollect.store.split import plan_split
+from recollect.store.todo_changes import plan_add_task, plan_save_todos
+from recollect.store.trash import plan_delete, plan_delete_project
 
 Perform = Callable[[Scene], None]
 
@@ -64,28 +74,67 @@ def _create(scene: Scene) -> None:
 
 def _replace(scene: Scene) -> None:
     with scene.journal.change(scene.home, "write", "Replace a file") as change:
-        change.write(scene.root / "settings.json", [b"{}" + b" " * 300_000] * 2, replace=True, mtime_ns=1_700_000_000 * 10**9)
+        change.write(
+            scene.root / "settings.json", [b"{}" + b" " * 300_000] * 2, replace=True, mtime_ns=1_700_000_000 * 10**9
+        )
         change.commit()
 
 
-def _state_line(scene: Scene, name: str, entry: dict[str, object]) -> None:
-    with scene.journal.change(scene.home, name, name) as change:
-        change.append(scene.transcript(), encode_line(entry), keep_mtime=True)
+def _commit(planned: Change | tuple[Change, object]) -> None:
+    change = planned[0] if isinstance(planned, tuple) else planned
+    with change:
         change.commit()
 
 
 def _rename(scene: Scene) -> None:
-    _state_line(scene, "rename", custom_title(SESSION, "Groceries"))
+    _commit(plan_rename(scene.journal, scene.session_file(), "Groceries", force=True))
 
 
 def _tag(scene: Scene) -> None:
-    _state_line(scene, "tag", tag(SESSION, "home"))
+    _commit(plan_tag(scene.journal, scene.session_file(), "home", force=True))
 
 
 def _rewind(scene: Scene) -> None:
     rows = [json.loads(line) for line in scene.transcript().read_bytes().splitlines()]
     first = next(row["uuid"] for row in rows if row["type"] == "assistant")
-    _state_line(scene, "rewind", checkpoint(SESSION, first))
+    _commit(plan_rewind(scene.journal, scene.session_file(), first, force=True))
+
+
+def _fork(scene: Scene) -> None:
+    _commit(plan_fork(scene.journal, scene.session_file()))
+
+
+def _move(scene: Scene) -> None:
+    _commit(plan_move(scene.journal, scene.home, CWD, "/work/moved", force=True))
+
+
+def _split(scene: Scene) -> None:
+    _commit(plan_split(scene.journal, scene.home, "-work-notes", project=SHARING, name="shared-before", force=True))
+
+
+def _delete(scene: Scene) -> None:
+    _commit(plan_delete(scene.journal, scene.home, [scene.session_file()]))
+
+
+def _delete_project(scene: Scene) -> None:
+    _commit(plan_delete_project(scene.journal, scene.home, "/work/other", force=True))
+
+
+def _save_todos(scene: Scene) -> None:
+    items = [{"content": "Buy milk", "status": "pending", "activeForm": "Buying milk"}]
+    _commit(plan_save_todos(scene.journal, scene.home, SESSION, items))
+
+
+def _add_a_task(scene: Scene) -> None:
+    _commit(plan_add_task(scene.journal, scene.home, SESSION, "Buy milk"))
+
+
+def _restore_a_file(scene: Scene) -> None:
+    """A file of the project, outside the home."""
+    with scene.journal.change(scene.home, "restore-file", "Restore a file") as change:
+        change.write(scene.outside / "list.md", [b"milk\nbread\n"], replace=True, elsewhere=True)
+        change.write(scene.outside / "more" / "list.md", [b"tea\n"], elsewhere=True)
+        change.commit()
 
 
 def _many_files(scene: Scene) -> None:
@@ -107,31 +156,32 @@ def _undo(scene: Scene) -> None:
     scene.journal.undo(scene.journal.record(), scene.home)
 
 
+class _Crash(BaseException):
+    """The process ends here."""
+
+
+class _CrashingJournal(Journal):
+    """Ends when everything is done, but for the note that it is."""
+
+    def mark(self, folder: Path, state: str, told: dict[str, Kept] | None = None) -> None:
+        raise _Crash
+
+    def roll_back(self, record: Record) -> None:
+        raise _Crash
+
+
 def _leave_half_done(scene: Scene) -> None:
-    """As a crash leaves it: written down, some of the steps done."""
-    change = scene.journal.change(scene.home, "many", "Every kind of step")
-    done = 0
-
-    class Crash(BaseException):
-        pass
-
-    def crash(*_: object) -> None:
-        raise Crash
-
-    journal = change.journal
-    journal.roll_back = crash  # type: ignore[method-assign]
+    """As a crash leaves it."""
     root = scene.root
+    change = _CrashingJournal(scene.data).change(scene.home, "many", "Many steps")
     change.write(root / "new" / "file.txt", [b"written\n" * 2000])
     change.write(root / "settings.json", [b"{}"], replace=True)
     change.remove(root / "file-history" / "old")
     change.append(scene.transcript(), encode_line(custom_title(SESSION, "Many")), keep_mtime=True)
     change.move(root / "plans" / "quiet-river.md", root / "new" / "river.md")
-    journal.mark = crash  # type: ignore[method-assign]
-    try:
+    with contextlib.suppress(_Crash):
         change.commit()
-    except Crash:
-        done += 1
-    assert done == 1
+    assert scene.journal.is_interrupted(scene.home)
 
 
 def _recover(scene: Scene) -> None:
@@ -152,12 +202,24 @@ OPERATIONS = {
         Operation("rename", _rename),
         Operation("tag", _tag),
         Operation("rewind", _rewind),
+        Operation("fork", _fork),
+        Operation("move", _move),
+        Operation("split", _split),
+        Operation("delete", _delete),
+        Operation("delete a project", _delete_project),
+        Operation("save to-dos", _save_todos),
+        Operation("add a task", _add_a_task),
+        Operation("restore a file", _restore_a_file),
         Operation("many files", _many_files),
         Operation("undo an append", _undo, _append_as_a_change),
         Operation("undo a writer", _undo, _append_with_a_writer),
         Operation("undo a new session", _undo, _create_with_a_writer),
         Operation("undo a replace", _undo, _replace),
         Operation("undo many files", _undo, _many_files),
+        Operation("undo a move", _undo, _move),
         Operation("recover", _recover, _leave_half_done, ends_later=True),
     )
 }
+
+ON_TWO_DISKS = ["replace", "delete", "restore a file", "many files", "undo a replace", "undo many files", "recover"]
+"""Operations to try with a journal from which nothing can be renamed into the home."""

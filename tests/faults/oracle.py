@@ -7,10 +7,11 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.faults.operations import Operation
+from tests.faults.scene import BYSTANDER, Scene, Tree, differences, without_chance
+
 from recollect.graph.thread import find_thread
 from recollect.store.read import read_transcript
-from tests.faults.operations import Operation
-from tests.faults.scene import BYSTANDER, Scene, Tree, differences, photograph, without_chance
 
 
 @dataclass
@@ -29,7 +30,9 @@ class Reference:
         self.touched = {self._plain(name) for name in differences(self.before, self.after)}
         self._shape = self._without_chance(self.after)
         a_day_ago = (time.time() - 86_400) * 1e9
-        self._times = {self._plain(name): item.mtime_ns for name, item in self.after.items() if item.mtime_ns < a_day_ago}
+        self._times = {
+            self._plain(name): item.mtime_ns for name, item in self.after.items() if item.mtime_ns < a_day_ago
+        }
 
     def _plain(self, name: str) -> str:
         """A name that the operation makes up differs from run to run."""
@@ -37,7 +40,9 @@ class Reference:
 
     def _without_chance(self, tree: Tree) -> dict[str, bytes | None]:
         return {
-            self._plain(name): item.content if item == self.before.get(name) else item.content and without_chance(item.content)
+            self._plain(name): item.content
+            if item == self.before.get(name)
+            else item.content and without_chance(item.content)
             for name, item in tree.items()
         }
 
@@ -90,13 +95,13 @@ def reference(scene: Scene, operation: Operation) -> Reference:
     if operation.prepare is not None:
         operation.prepare(scene)
     scene.remember()
-    before, done_before = photograph(scene.root), done_changes(scene)
+    before, done_before = scene.photograph(), done_changes(scene)
     scene.reset()
-    assert photograph(scene.root) == before, "the scene can be put back"
+    assert scene.photograph() == before, "the scene can be put back"
     start = time.perf_counter()
     operation.perform(scene)
     seconds = time.perf_counter() - start
-    return Reference(operation, before, photograph(scene.root), seconds, done_before, done_changes(scene))
+    return Reference(operation, before, scene.photograph(), seconds, done_before, done_changes(scene))
 
 
 def done_changes(scene: Scene) -> int:

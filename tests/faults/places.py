@@ -20,7 +20,7 @@ def memory_folder() -> Path | None:
     return _MEMORY if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) else None
 
 
-@pytest.fixture()
+@pytest.fixture
 def quick_folder(tmp_path: Path) -> Iterator[Path]:
     memory = memory_folder()
     if memory is None:
@@ -29,11 +29,3 @@ def quick_folder(tmp_path: Path) -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="recollect-faults-", dir=memory))
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
-
-
-@pytest.fixture()
-def two_file_systems(tmp_path: Path, quick_folder: Path) -> tuple[Path, Path]:
-    """A folder for the home in memory, and one for the journal on the disk."""
-    if os.stat(tmp_path).st_dev == os.stat(quick_folder).st_dev:
-        pytest.skip("this machine has no second file system to write to")
-    return quick_folder, tmp_path / "data"

@@ -12,6 +12,7 @@ from recollect.format.encode import RowContext
 from recollect.store.append import SessionWriter
 from recollect.store.changes import Journal
 from recollect.store.home import Home
+from recollect.store.scan import SessionFile, scan_home
 from recollect.testing import HomeBuilder, uuid_from
 from recollect.testing.toolcalls import read
 
@@ -19,6 +20,8 @@ CWD = "/work/notes"
 SESSION = uuid_from("the session that is changed")
 BYSTANDER = uuid_from("a session that nobody touches")
 TORN = uuid_from("a session whose last line has no end")
+SHARING = "/work-notes"
+"""A project whose sessions stand in the same folder."""
 
 _VARYING = re.compile(
     rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -90,11 +93,22 @@ class Scene:
 
     def __init__(self, folder: Path, data: Path | None = None) -> None:
         self.root = folder / "claude"
+        self.outside = folder / "notes"
+        """The project's own files, to which one can be restored."""
         self.data = data or folder / "data"
         self._memory: list[tuple[Path, Tree]] = []
         self.home = Home(self.root)
         build_home(self.root)
         self.data.mkdir()
+        self.outside.mkdir()
+        _put(self.outside / "list.md", Picture(b"milk\n", 1_600_000_000 * 10**9))
+
+    def photograph(self) -> Tree:
+        """The home, and the project's files below `../`."""
+        return photograph(self.root) | {f"../{name}": picture for name, picture in photograph(self.outside).items()}
+
+    def session_file(self, session_id: str = SESSION) -> SessionFile:
+        return next(file for file in scan_home(self.home).sessions if file.session_id == session_id)
 
     @property
     def journal(self) -> Journal:
@@ -106,13 +120,15 @@ class Scene:
         return self.home.projects / "-work-notes"
 
     def transcript(self, session_id: str = SESSION) -> Path:
-        return self.project / f"{session_id}.jsonl"
+        """Where a session is, also after its project was moved."""
+        found = list(self.home.projects.glob(f"*/{session_id}.jsonl"))
+        return found[0] if found else self.project / f"{session_id}.jsonl"
 
     def writer(self, session_id: str = SESSION) -> SessionWriter:
         return SessionWriter(self.journal, self.home, self.transcript(session_id), RowContext(session_id, CWD))
 
     def remember(self) -> None:
-        self._memory = [(folder, photograph(folder)) for folder in (self.root, self.data)]
+        self._memory = [(folder, photograph(folder)) for folder in (self.root, self.data, self.outside)]
 
     def reset(self) -> None:
         for folder, tree in self._memory:
@@ -120,7 +136,7 @@ class Scene:
 
     def litter(self) -> list[str]:
         """What may be left of a change in the making, but not after the next run."""
-        found = [name for name in photograph(self.root) if "recollect-" in name]
+        found = [name for name in self.photograph() if "recollect-" in name]
         for folder in (self.data / "staging", self.data / "changes"):
             if folder.is_dir():
                 names = os.listdir(folder)
@@ -150,9 +166,13 @@ def build_home(root: Path) -> None:
     torn.user("The last line of this session")
     torn.assistant("was cut")
     home.damage(torn, torn.to_bytes()[:-20])
+    sharing = home.session(SHARING)
+    sharing.user("Another project with the same folder")
+    sharing.assistant("It happens")
     elsewhere = home.session("/work/other")
     elsewhere.user("Another project")
     elsewhere.assistant("Yes")
+    home.history("What is in the notes?", project=CWD, session_id=SESSION)
     home.file("settings.json", b'{"model":"opus"}')
     home.file("plans/quiet-river.md", b"# A plan\n")
     home.file("file-history/old/a@v1", b"one")

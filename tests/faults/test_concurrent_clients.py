@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.faults.places import SOAK, quick_folder
+from tests.faults.scene import SESSION, Scene
 
 from recollect.errors import RecollectError, Refused, StoreBusy
 from recollect.format.encode import custom_title, encode_line
-from tests.faults.places import SOAK, quick_folder
-from tests.faults.scene import SESSION, Scene
 
 SECONDS = 20.0 if SOAK else 4.0
 CHUNK = 64 << 10
@@ -32,7 +32,14 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux can 
 
 
 def _foreign_line(number: int, size: int) -> bytes:
-    entry = {"type": "system", "subtype": "foreign", "sessionId": SESSION, "number": number, "pad": "f" * size, "size": size}
+    entry = {
+        "type": "system",
+        "subtype": "foreign",
+        "sessionId": SESSION,
+        "number": number,
+        "pad": "f" * size,
+        "size": size,
+    }
     return json.dumps(entry).encode() + b"\n"
 
 

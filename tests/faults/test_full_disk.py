@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.faults.operations import OPERATIONS
+from tests.faults.oracle import append_works, next_run
+from tests.faults.scene import Scene
 
 from recollect.errors import Refused
 from recollect.graph.thread import find_thread
 from recollect.store.read import read_transcript
-from tests.faults.operations import OPERATIONS
-from tests.faults.oracle import append_works, next_run
-from tests.faults.scene import Scene, photograph
 
 MEGABYTE = 1 << 20
 
@@ -58,11 +58,11 @@ def _fill(disk: Path) -> Path:
 
 
 def _refuses(scene: Scene, perform: Callable[[Scene], None], slug: str) -> None:
-    before = photograph(scene.root)
+    before = scene.photograph()
     with pytest.raises(Refused) as caught:
         perform(scene)
     assert caught.value.slug == slug
-    assert photograph(scene.root) == before
+    assert scene.photograph() == before
     assert find_thread(read_transcript(scene.transcript(), scene.home)).found
 
 
@@ -100,11 +100,11 @@ def test_only_the_home_on_a_full_disk(small_disk: Path, tmp_path: Path) -> None:
 
 def test_an_undo_needs_hardly_any_room(small_disk: Path, tmp_path: Path) -> None:
     scene = Scene(small_disk, tmp_path / "data")
-    before = photograph(scene.root)
+    before = scene.photograph()
     OPERATIONS["append as a change"].perform(scene)
     _fill(small_disk)
     scene.journal.undo(scene.journal.record(), scene.home)
-    after = photograph(scene.root)
+    after = scene.photograph()
     assert after == before
 
 

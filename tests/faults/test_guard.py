@@ -8,14 +8,14 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.faults.scene import SESSION, Scene
 
 from recollect.errors import StoreBusy
 from recollect.format.encode import custom_title, encode_line
 from recollect.store.guard import refuse_if_busy, why_busy
-from tests.faults.scene import SESSION, Scene
 
 
-@pytest.fixture()
+@pytest.fixture
 def scene(tmp_path: Path) -> Scene:
     return Scene(tmp_path)
 

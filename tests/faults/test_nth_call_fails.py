@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
+from tests.faults.faulty import Fault, faulty_disk
+from tests.faults.operations import ON_TWO_DISKS, OPERATIONS
+from tests.faults.oracle import Reference, append_works, done_changes, next_run, reference
+from tests.faults.places import SOAK, quick_folder
+from tests.faults.scene import Scene
 
 from recollect.errors import RecollectError
-from tests.faults.faulty import Fault, faulty_disk
-from tests.faults.operations import OPERATIONS
-from tests.faults.oracle import Reference, append_works, done_changes, next_run, reference
-from tests.faults.places import SOAK, quick_folder, two_file_systems
-from tests.faults.scene import Scene, photograph
 
 KINDS = ("ENOSPC", "EIO", "EACCES", "EROFS", "EINTR", "EDQUOT", "short")
-__all__ = ["quick_folder", "two_file_systems"]
+__all__ = ["quick_folder"]
 
 
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "from then on"])
@@ -25,22 +24,20 @@ def test_old_or_new_and_never_silent(quick_folder: Path, name: str, lasting: boo
 
 
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "from then on"])
-@pytest.mark.parametrize("name", ["replace", "many files", "undo a replace", "undo many files", "recover"])
-def test_with_the_journal_on_another_file_system(two_file_systems: tuple[Path, Path], name: str, lasting: bool) -> None:
-    folder, data = two_file_systems
-    _try_every_call(Scene(folder, data), name, lasting)
+@pytest.mark.parametrize("name", ON_TWO_DISKS)
+def test_with_the_journal_on_another_disk(quick_folder: Path, name: str, lasting: bool) -> None:
+    scene = Scene(quick_folder)
+    _try_every_call(scene, name, lasting, apart=(scene.root, scene.data))
 
 
-def _try_every_call(scene: Scene, name: str, lasting: bool) -> None:
+def _try_every_call(scene: Scene, name: str, lasting: bool, apart: tuple[Path, Path] | None = None) -> None:
     known = reference(scene, OPERATIONS[name])
-    at = 0
-    while True:
+    at, struck = 0, True
+    while struck:
         at += 1
         struck = False
         for kind in KINDS if SOAK else (KINDS[(at + 3 * lasting) % len(KINDS)],):
-            struck |= _try(scene, known, Fault(at, kind, lasting))
-        if not struck:
-            break
+            struck |= _try(scene, known, Fault(at, kind, lasting, apart))
     assert at > 5, "the operation makes calls that can fail"
 
 
@@ -57,14 +54,14 @@ def _try(scene: Scene, known: Reference, fault: Fault) -> bool:
         assert problem is None
         return False
     story = f"{known.operation.name}, call {fault.at} ({fault.hit[0]}): {fault.kind}: {problem}"
-    now = photograph(scene.root)
+    now = scene.photograph()
     known.touches_only_its_own(now)
     if problem is None:
         assert fault.hit[0] != "fsync", f"success after a failed sync: {story}"
     elif not fault.lasting and not known.operation.ends_later:
         assert known.outcome(now) != "torn", story
     next_run(scene)
-    outcome = known.outcome(photograph(scene.root))
+    outcome = known.outcome(scene.photograph())
     assert outcome == "new" or problem is not None, f"success, and nothing happened: {story}"
     if outcome == "old" and not known.operation.grows:  # of a writer that wrote nothing, an empty change may stay
         assert done_changes(scene) == known.done_before, story
@@ -84,4 +81,3 @@ def test_every_fault_is_tried_somewhere(quick_folder: Path) -> None:
         OPERATIONS["rename"].perform(scene)
     assert not fault.hit
     assert fault.calls > 20
-    assert os.fsync is not None

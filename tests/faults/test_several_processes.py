@@ -6,9 +6,12 @@ import json
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.faults.places import quick_folder
+from tests.faults.scene import BYSTANDER, SESSION, Scene, build_home
 
 from recollect.errors import StoreBusy
 from recollect.format.encode import custom_title, encode_line
@@ -16,8 +19,6 @@ from recollect.graph.thread import find_thread
 from recollect.store.changes import Journal
 from recollect.store.home import Home
 from recollect.store.read import read_transcript
-from tests.faults.places import quick_folder
-from tests.faults.scene import BYSTANDER, SESSION, Scene, build_home
 
 __all__ = ["quick_folder"]
 PROCESSES, APPENDS = 4, 50
@@ -55,7 +56,7 @@ def test_one_chain_whoever_writes(quick_folder: Path, one_writer_each: bool) -> 
                 with scene.writer(BYSTANDER) as writer:
                     writer.append_message("user", f"{process} {number}")
 
-    _wait([_fork(lambda process=process: append(process)) for process in range(PROCESSES)])
+    _wait([_fork(partial(append, process)) for process in range(PROCESSES)])
 
     assert path.read_bytes().startswith(old)
     rows = [json.loads(line) for line in path.read_bytes().splitlines()]
@@ -86,7 +87,7 @@ def test_changes_of_two_homes_have_numbers_of_their_own(quick_folder: Path) -> N
                 change.append(path, encode_line(custom_title(SESSION, str(number))))
                 change.commit()
 
-    _wait([_fork(lambda home=home: rename(home)) for home in (scene.home, second)])
+    _wait([_fork(partial(rename, home)) for home in (scene.home, second)])
     records = scene.journal.records()
     assert [record.number for record in records] == list(range(40, 0, -1))
     assert {record.state for record in records} == {"done"}

@@ -48,6 +48,10 @@ class Names:
     """Those of them that the lines renamed so far lead to."""
     _rows: dict[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.session_member = f'"sessionId":"{self.session_id}"'.encode()
+        self.source_text = encode_text(self.source)
+
     def row(self, old: str) -> str:
         """The new uuid of a row. The same row has the same one in every file of the copy."""
         if self.keep_uuids or old == NIL_UUID:
@@ -134,40 +138,27 @@ def _exactly(data: bytes, row: RowNames, names: Names) -> bytes:
 
 
 def _quickly(data: bytes, row: RowNames, names: Names) -> bytes | None:
-    """Replace the names where they stand in the client's own spelling. It is not sure that they stand at the top level."""
+    """Replace the names where they stand in the client's own spelling. Whether they stood at the top level is not looked at."""
     if row.old_uuid is None or row.old_session is None or row.timestamp is not None or row.preserved is not None:
         return None
-    wanted = [(f'"sessionId":"{row.old_session}"', f'"sessionId":"{names.session_id}"')]
-    if row.parent != row.old_parent:
-        wanted.append((_parent(row.old_parent), _parent(row.parent)))
-    if not names.keep_uuids:
-        wanted.append((f'"uuid":"{row.old_uuid}"', f'"uuid":"{row.uuid}"'))
+    try:
+        if row.parent != row.old_parent:
+            data = data.replace(_parent(row.old_parent).encode(), _parent(row.parent).encode(), 1)
+        data = data.replace(f'"sessionId":"{row.old_session}"'.encode(), names.session_member, 1)
+        if names.keep_uuids:
+            return data
+        if b'"forkedFrom"' in data:
+            return None
+        data = data.replace(f'"uuid":"{row.old_uuid}"'.encode(), f'"uuid":"{row.uuid}"'.encode(), 1)
         link = row.source_assistant
         if link is not None:
-            wanted.append((f'"sourceToolAssistantUUID":"{link}"', f'"sourceToolAssistantUUID":"{names.row(link)}"'))
-    swaps: list[tuple[int, int, bytes]] = []
-    try:
-        for old, new in wanted:
-            token = old.encode()
-            start = data.find(token)
-            if start < 0:
-                return None
-            swaps.append((start, start + len(token), new.encode()))
-        if not names.keep_uuids:
-            if b'"forkedFrom"' in data:
-                return None
-            end = len(data) - 1
-            swaps.append((end, end, b',"forkedFrom":' + _forked_from(row, names)))
+            old, new = f'"sourceToolAssistantUUID":"{link}"', f'"sourceToolAssistantUUID":"{names.row(link)}"'
+            data = data.replace(old.encode(), new.encode(), 1)
+        return b'%b,"forkedFrom":{"sessionId":%b,"messageUuid":"%b"}}' % (
+            data[:-1], names.source_text, row.old_uuid.encode(),
+        )  # fmt: skip
     except UnicodeEncodeError:
         return None
-    swaps.sort()
-    parts: list[bytes] = []
-    place = 0
-    for start, stop, text in swaps:
-        parts += (data[place:start], text)
-        place = stop
-    parts.append(data[place:])
-    return b"".join(parts)
 
 
 def _parent(uuid: str | None) -> str:
@@ -192,7 +183,7 @@ def _checked(data: bytes, row: RowNames, names: Names) -> RowEntry | None:
 
 def _forked_from(row: RowNames, names: Names) -> bytes:
     message = b"null" if row.old_uuid is None else encode_text(row.old_uuid)
-    return b'{"sessionId":%b,"messageUuid":%b}' % (encode_text(names.source), message)
+    return b'{"sessionId":%b,"messageUuid":%b}' % (names.source_text, message)
 
 
 def renamed_state(data: bytes, names: Names) -> bytes:

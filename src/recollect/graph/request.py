@@ -31,7 +31,7 @@ class _Message(Struct):
 def rows_sent(chain: list[Row]) -> list[Row]:
     """The user and assistant rows whose content is sent, in the order of the request."""
     rows = [row for row in chain if row.type in _SPOKEN and not (row.is_api_error and is_dropped_error(row))]
-    messages = _messages(_without_empty_thoughts(_without_unanswered(rows, chain)))
+    messages = _messages(_calls_before_results(_without_empty_thoughts(_without_unanswered(rows, chain))))
     sent: list[Row] = []
     known_calls: set[str] = set()
     open_calls: set[str] = set()
@@ -71,6 +71,19 @@ def _end_of_conversation(chain: list[Row]) -> set[int]:
             break
         found.add(row.index)
     return found
+
+
+def _calls_before_results(rows: list[Row]) -> list[Row]:
+    """A result that stands right above its own call changes places with it."""
+    ordered = list(rows)
+    made: set[str] = set()
+    for place in range(len(ordered) - 1):
+        result, call = ordered[place], ordered[place + 1]
+        if result.tool_results and call.tool_uses and not made.intersection(result.tool_results):
+            if any(ident in result.tool_results for ident, _ in call.tool_uses):
+                ordered[place], ordered[place + 1] = call, result
+        made.update(ident for ident, _ in ordered[place].tool_uses)
+    return ordered
 
 
 def _without_empty_thoughts(rows: list[Row]) -> list[Row]:
