@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tag": ("tag", "Tag a session, or take its tag away."),
     "archive": ("archive", "Mark a session as put away."),
     "rewind": ("rewind", "Set where the conversation goes on from."),
+    "fork": ("fork", "A new session from any point of another."),
     "move": ("move", "Move a project: every place that names its path follows."),
     "split": ("split", "Part a folder that two projects share."),
     "delete": ("delete", "Move sessions or a project to the trash."),

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec import UNSET, Struct, UnsetType
 
 from .entries import decode_loosely
 from .file_history import FileSnapshot, parse_backup_name, parse_file_history_entry
 from .json_edit import Edit, Member, apply_edits, decode_text, encode_text, members, string_tokens, values_of
-from .row_entry import RowEntry, decode_row_entry
 
 NIL_UUID: Final = "00000000-0000-0000-0000-000000000000"
 _PERSISTED_KEY: Final = "persistedOutputPath"
@@ -84,17 +84,16 @@ class RowNames(NamedTuple):
     """Old uuids of the rows that a compaction still preserves; None for all that it names."""
 
 
-def renamed_row(data: bytes, row: RowNames, names: Names, *, plain: bool = True) -> tuple[bytes, RowEntry | None]:
-    """The line of a row under its new names, and what it says where that was decoded on the way.
+def renamed_row(data: bytes, row: RowNames, names: Names, *, plain: bool = True) -> tuple[bytes, bool]:
+    """The line of a row under its new names, and whether nothing but the names in `row` was to be changed.
 
-    `plain` says that the row names no others but the ones in `row`: then the quick way is tried first.
+    `plain` says that the row names no other rows: then the quick way is tried first.
     """
     if plain:
         quick = _quickly(data, row, names)
-        entry = _checked(quick, row, names) if quick is not None else None
-        if quick is not None and entry is not None:
-            return quick, entry
-    return _exactly(data, row, names), None
+        if quick is not None and _fits(quick, row, names):
+            return quick, True
+    return _exactly(data, row, names), False
 
 
 def _exactly(data: bytes, row: RowNames, names: Names) -> bytes:
@@ -165,20 +164,29 @@ def _parent(uuid: str | None) -> str:
     return '"parentUuid":null' if uuid is None else f'"parentUuid":"{uuid}"'
 
 
-def _checked(data: bytes, row: RowNames, names: Names) -> RowEntry | None:
-    """The line decoded, if the new names stand in it: each was put in once, so what the line says was put where it belongs."""
+class _Said(Struct, gc=False):
+    parentUuid: str | UnsetType | None = UNSET
+    uuid: str | None = None
+    sourceToolAssistantUUID: str | None = None
+    sessionId: str | None = None
+
+
+_read_names: Final = msgspec.json.Decoder(_Said).decode
+
+
+def _fits(data: bytes, row: RowNames, names: Names) -> bool:
+    """Whether a line says the new names. Each was put in once: if the line says it, it was put where it belongs."""
     try:
-        entry = decode_row_entry(data)
+        said = _read_names(data)
     except _REFUSED:
-        return None
+        return False
     link = row.source_assistant
-    fits = (
-        entry.uuid == row.uuid
-        and entry.parentUuid == row.parent
-        and entry.sessionId == names.session_id
-        and (link is None or entry.sourceToolAssistantUUID == names.row(link))
+    return (
+        said.uuid == row.uuid
+        and said.parentUuid == row.parent
+        and said.sessionId == names.session_id
+        and (link is None or said.sourceToolAssistantUUID == names.row(link))
     )
-    return entry if fits else None
 
 
 def _forked_from(row: RowNames, names: Names) -> bytes:

@@ -79,9 +79,9 @@ def _calls_before_results(rows: list[Row]) -> list[Row]:
     made: set[str] = set()
     for place in range(len(ordered) - 1):
         result, call = ordered[place], ordered[place + 1]
-        if result.tool_results and call.tool_uses and not made.intersection(result.tool_results):
-            if any(ident in result.tool_results for ident, _ in call.tool_uses):
-                ordered[place], ordered[place + 1] = call, result
+        below = {ident for ident, _ in call.tool_uses}.intersection(result.tool_results)
+        if below and not made.intersection(result.tool_results):
+            ordered[place], ordered[place + 1] = call, result
         made.update(ident for ident, _ in ordered[place].tool_uses)
     return ordered
 

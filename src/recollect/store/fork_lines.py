@@ -16,11 +16,11 @@ from typing import Final
 import msgspec
 
 from ..errors import DamagedData, StoreBusy
-from ..format.decode import Located, parse_row_entries
+from ..format.decode import parse_row_entries
 from ..format.encode import checkpoint, custom_title, encode_line
 from ..format.entries import REQUEST_LOG_TYPES
 from ..format.file_history import DELTA_TYPE, SNAPSHOT_TYPE
-from ..format.line import Damage, RawLine
+from ..format.line import RawLine
 from ..format.relink import (
     Names,
     RowNames,
@@ -31,7 +31,6 @@ from ..format.relink import (
     rows_named,
     with_new_outputs,
 )
-from ..format.row_entry import RowEntry
 from ..format.times import to_iso
 from ..graph.ending import Ending, sent_on_resume
 from ..graph.rows import Row, StateLine, Transcript, build_transcript
@@ -92,7 +91,6 @@ class ForkLines:
     """Names of file backups that the lines speak of."""
     _made: list[Row] = field(default_factory=list)
     _made_states: list[StateLine] = field(default_factory=list)
-    _batch: list[Located[RowEntry]] = field(default_factory=list)
     _size: int = 0
     _previous: str | None = None
     _newest: float | None = None
@@ -108,9 +106,7 @@ class ForkLines:
                 yield from _cut(b"".join(parts))
                 parts.clear()
                 waiting = 0
-                self._note_batch()
         yield b"".join(parts)
-        self._note_batch()
         yield self._ending_lines()
         self._count_left_out()
 
@@ -178,11 +174,17 @@ class ForkLines:
             self.messages += 1
             self.leaf = line.uuid
         plain = row.type != "system" and not row.is_compact_summary and row.has_parent_field
-        renamed, entry = renamed_row(data, line, self.names, plain=plain)
-        if entry is not None:
-            self._note(entry, len(renamed))
+        renamed, only_names = renamed_row(data, line, self.names, plain=plain)
+        if only_names:
+            copy = msgspec.structs.replace(
+                row, index=len(self._made), uuid=line.uuid, parent=line.parent, session_id=self.names.session_id
+            )
+            if line.source_assistant is not None:
+                copy.source_assistant = self.names.row(line.source_assistant)
+            self._made.append(copy)
+            self._size += len(renamed) + 1
         else:
-            self._note_parsed(renamed)
+            self._note(renamed)
         return renamed + b"\n"
 
     def _bytes(self, item: Row | StateLine) -> bytes:
@@ -208,7 +210,7 @@ class ForkLines:
     def _state(self, item: StateLine) -> bytes:
         self.states += 1
         data = renamed_state(with_new_outputs(self._bytes(item), self.names), self.names)
-        self._note_parsed(data)
+        self._note(data)
         return data + b"\n"
 
     def _states(self) -> Iterator[StateLine]:
@@ -244,10 +246,8 @@ class ForkLines:
         lines.append(self._authored(custom_title(session, self.titles.title)))
         if self.titles.agent_name:
             lines.append(self._authored(agent_name(session, self.titles.title)))
-        self._note_batch()
         if not self._as_meant():
             lines.append(self._authored(checkpoint(session, self.leaf)))
-            self._note_batch()
             if not self._as_meant():
                 raise DamagedData(
                     "this conversation cannot be forked so that the client would read it the same",
@@ -257,39 +257,25 @@ class ForkLines:
 
     def _authored(self, entry: Mapping[str, object]) -> bytes:
         line = encode_line(entry)
-        self._note_parsed(line[:-1])
+        self._note(line[:-1])
         return line
 
     # --- what was written, as a reader finds it -----------------------------------------------------------------------
 
-    def _note(self, entry: RowEntry, length: int) -> None:
-        self._batch.append(Located(entry, 0, self._size, length, True))
-        self._size += length + 1
-
-    def _note_parsed(self, data: bytes) -> None:
-        damage: list[Damage] = []
-        self._batch.extend(parse_row_entries([RawLine(data + b"\n", self._size, 2)], damage))
-        self._size += len(data) + 1
-
-    def _note_batch(self) -> None:
-        """Turn what was decoded into rows, which are small, and forget it."""
-        part = build_transcript(self._batch, [])
-        for row in part.rows:
+    def _note(self, data: bytes) -> None:
+        found = build_transcript(parse_row_entries([RawLine(data + b"\n", self._size, 2)], []), [])
+        for row in found.rows:
             row.index += len(self._made)
-        for state in part.states:
+        for state in found.states:
             state.index += len(self._made)
-        self._made += part.rows
-        self._made_states += part.states
-        self._batch.clear()
+        self._made += found.rows
+        self._made_states += found.states
+        self._size += len(data) + 1
 
     def _as_meant(self) -> bool:
         """Whether a resume of what was written sends what was meant."""
         made = msgspec.structs.replace(self.transcript, rows=self._made, states=self._made_states, size=self._size)
-        wanted = [self.names.row(row.uuid) if row.uuid is not None else None for row in self.ending.sent]
-        sent = [row.uuid for row in sent_on_resume(made)]
-        return len(sent) == len(wanted) and all(
-            new is None or new == uuid for new, uuid in zip(wanted, sent, strict=True)
-        )
+        return [row.uuid for row in sent_on_resume(made)] == [self._uuid_of(row) for row in self.ending.sent]
 
     def _count_left_out(self) -> None:
         kept = {row.index for row in (*self.ending.before, *self.ending.live, *self.agent_rows)}
