@@ -25,6 +25,7 @@ bench: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python -m recollect.cli.reference docs
+	$(BIN)/python -m tests.house.console_samples --write
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -37,9 +37,9 @@ class Fault:
     hit: list[str] = field(default_factory=list)
 
     def call(self, name: str, real: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        self.calls += 1
         if self.apart is not None and name in ("rename", "replace", "link") and self._crosses(*arguments[:2]):
             raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        self.calls += 1
         if self.calls != self.at and not (self.lasting and self.calls > self.at and self._strikes(name, arguments)):
             return real(*arguments, **options)
         self.hit.append(name)

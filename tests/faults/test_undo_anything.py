@@ -63,6 +63,8 @@ class Changes(RuleBasedStateMachine):
     @rule(session=SESSIONS, title=st.text("abc\u2028é", max_size=5), keep_mtime=st.booleans())
     def add_a_line(self, session: str, title: str, keep_mtime: bool) -> None:
         before = self.scene.photograph()
+        if not self.scene.transcript(session).exists():
+            return
         with self.scene.journal.change(self.scene.home, "rename", "rename") as change:
             change.append(
                 self.scene.transcript(session), encode_line(custom_title(session, title)), keep_mtime=keep_mtime

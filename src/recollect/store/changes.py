@@ -47,6 +47,8 @@ class Change:
         self.expected: dict[str, Kept | None] = {}
         self.record: Record | None = None
         self._staging = journal.staging / uuid.uuid4().hex
+        self._process = os.getpid()
+        self._has_staging = False
         self._claim: int | None = None
         self._made: set[str] = set()
         self._appended: dict[str, list[bytes]] = {}
@@ -56,6 +58,10 @@ class Change:
 
     def __exit__(self, *_: object) -> None:
         self._throw_away()
+
+    def __del__(self) -> None:
+        if self._process == os.getpid():  # not the copy of it in a forked child
+            self._throw_away()  # a plan that was only looked at
 
     # --- collecting ---------------------------------------------------------------------------------------------------
 
@@ -152,10 +158,12 @@ class Change:
             self._make_staging()
             disk.write_new(self._staging / name, chunks, mode=mode)
         except OSError as problem:
+            self._throw_away()
             raise disk.explain(problem, self._staging) from problem
 
     def _make_staging(self) -> None:
-        if self._claim is None:
+        if not self._has_staging:
+            self._has_staging = True
             self._claim = presence.make_claimed_folder(self._staging, disk.make_folders)
 
     # --- doing --------------------------------------------------------------------------------------------------------
@@ -254,11 +262,13 @@ class Change:
         return is_recent and self.journal.left(Path(step.path)) != step.before
 
     def _throw_away(self) -> None:
+        if self._has_staging:
+            self._has_staging = False
+            with contextlib.suppress(OSError):
+                disk.remove_tree(self._staging)
         if self._claim is not None:
             os.close(self._claim)
             self._claim = None
-        with contextlib.suppress(OSError):
-            disk.remove_tree(self._staging)
 
 
 def _changed_meanwhile(name: str) -> StoreBusy:

@@ -37,6 +37,7 @@ _NOT_TYPED: Final = re.compile(
     r"user-memory-input|ide_[a-z_]+)\b|\[Request interrupted by user|Caveat: The messages below were generated)"
 )
 _COMMAND: Final = re.compile(r"<command-name>\s*(/?[^<]{1,200}?)\s*</command-name>")
+_ARGUMENTS: Final = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _ROW: Final = re.compile(rb'"type"\s*:\s*"(user|assistant)"')
 #: Titles and the like: found in the tail by these words before any line is decoded.
 _STATE_NEEDLES: Final = (
@@ -118,7 +119,10 @@ def command_text(content: Any) -> str | None:
     """The slash command that a wrapped prompt stands for."""
     text = content if isinstance(content, str) else text_of(content)
     match = _COMMAND.search(text[:2000])
-    return match[1] if match else None
+    if match is None:
+        return None
+    arguments = _ARGUMENTS.search(text[:10_000])
+    return f"{match[1]} {arguments[1].strip()}".strip() if arguments else match[1]
 
 
 def summarise(file: SessionFile, *, count: bool = False) -> SessionSummary:

@@ -106,7 +106,7 @@ def session_row(item: SessionSummary, library: Library) -> dict[str, Any]:
         "messages": item.messages,
         "agents": item.agents,
         "bytes": item.file.size,
-        "git_branch": item.git_branch,
+        "git_branch": item.git_branch or None,
         "version": item.version,
         "running": running is not None,
         "tag": item.tag,
