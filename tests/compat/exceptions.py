@@ -16,6 +16,5 @@ CRAFTED: dict[str, str] = {
     "orphan-result-with-text": ONE_BLOCK,
     "object-over-several-lines": "the client reads value after value, also over line ends; a line is our unit, and the "
     "file is reported as damaged there",
-    "result-before-call": "the client moves a result below its call when it stands right above it",
 }
 """Crafted session to why `recollect thread` does not give what the client sends."""

@@ -8,6 +8,8 @@ The mapping loses information and cannot be reversed: a project's path is the ``
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _CUT = 200
 _SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -22,6 +24,7 @@ def project_key(path: str) -> str:
     return f"{key[:_CUT]}-{_base36(abs(_int32_hash(units)))}"
 
 
+@lru_cache(maxsize=4096)
 def same_project_key(folder: str, path: str) -> bool:
     """Whether `folder` may be the project folder of `path`, in any age of the client."""
     key = project_key(path)

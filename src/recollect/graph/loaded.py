@@ -117,7 +117,7 @@ def _note_row(
             state.newest_row, newest = uuid, row.timestamp
         state.checkpoint_explicit = False
         state.cleared = False
-    if row.is_boundary:
+    if row.type == "system" and row.is_boundary:
         state.checkpoint = None
         state.checkpoint_explicit = state.ever_explicit = state.checkpoint_rewound = False
     return newest
@@ -149,7 +149,7 @@ def _plain_boundary_to_cut_at(transcript: Transcript) -> int:
     if transcript.size <= LARGE_FILE:
         return -1
     for row in reversed(transcript.rows):
-        if row.is_boundary and row.client_reads and not _preserves(row.compact):
+        if row.type == "system" and row.is_boundary and row.client_reads and not _preserves(row.compact):
             return row.index
     return -1
 
@@ -196,7 +196,7 @@ def _apply_compaction(state: Loaded) -> None:
     metadata: dict[str, Any] | None = None
     preserving = last = -1
     for place, row in enumerate(state.rows.values()):
-        if row.is_boundary:
+        if row.type == "system" and row.is_boundary:
             last = place
             if _preserves(row.compact):
                 metadata, preserving = row.compact, place

@@ -25,7 +25,6 @@ class _Message(Struct):
 
     role: str
     rows: list[Row]
-    message_id: str | None = None
 
 
 def rows_sent(chain: list[Row]) -> list[Row]:
@@ -75,14 +74,18 @@ def _end_of_conversation(chain: list[Row]) -> set[int]:
 
 def _calls_before_results(rows: list[Row]) -> list[Row]:
     """A result that stands right above its own call changes places with it."""
+    if not any(row.tool_results for row in rows):
+        return rows
     ordered = list(rows)
     made: set[str] = set()
     for place in range(len(ordered) - 1):
-        result, call = ordered[place], ordered[place + 1]
-        below = {ident for ident, _ in call.tool_uses}.intersection(result.tool_results)
-        if below and not made.intersection(result.tool_results):
-            ordered[place], ordered[place + 1] = call, result
-        made.update(ident for ident, _ in ordered[place].tool_uses)
+        result = ordered[place]
+        if result.tool_results:
+            below = {ident for ident, _ in ordered[place + 1].tool_uses}
+            if below.intersection(result.tool_results) and not made.intersection(result.tool_results):
+                ordered[place], ordered[place + 1] = ordered[place + 1], result
+        for ident, _ in ordered[place].tool_uses:
+            made.add(ident)
     return ordered
 
 
@@ -106,34 +109,27 @@ def _messages(rows: list[Row]) -> list[_Message]:
     """
     messages: list[_Message] = []
     with_calls: dict[str, _Message] = {}
+    joinable: dict[str, _Message] = {}  # responses behind which only responses and results stand
     for row in rows:
         if row.type == "assistant":
-            joined = with_calls.get(row.message_id or "") if row.tool_uses else None
-            joined = joined or _response_before(messages, row.message_id)
+            ident = row.message_id or ""
+            joined = (with_calls.get(ident) if row.tool_uses else None) or joinable.get(ident)
             if joined is None:
-                joined = _Message("assistant", [], row.message_id)
+                joined = _Message("assistant", [])
                 messages.append(joined)
+                if ident:
+                    joinable[ident] = joined
             joined.rows.append(row)
-            if row.tool_uses and row.message_id is not None:
-                with_calls.setdefault(row.message_id, joined)
-        elif messages and messages[-1].role == "user":
+            if row.tool_uses and ident:
+                with_calls.setdefault(ident, joined)
+            continue
+        if not row.tool_results:
+            joinable.clear()
+        if messages and messages[-1].role == "user":
             messages[-1].rows.append(row)
         else:
             messages.append(_Message("user", [row]))
     return messages
-
-
-def _response_before(messages: list[_Message], message_id: str | None) -> _Message | None:
-    """The message that already holds lines of this response, if only responses and results stand behind it."""
-    if message_id is None:
-        return None
-    for message in reversed(messages):
-        if message.role == "user":
-            if not all(row.tool_results for row in message.rows):
-                return None
-        elif message.message_id == message_id:
-            return message
-    return None
 
 
 def _assistant_rows(message: _Message, known: set[str]) -> tuple[list[Row], set[str]]:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from .agents import Agent, collect_links, hang_agents, inside_agents
 from .branches import Branch, find_branches
+from .collector import collector_waits
 from .compaction import Compaction, find_compactions
 from .leaf import Leaf
 from .messages import Message, join_responses
@@ -58,7 +59,8 @@ class Conversation:
     @cached_property
     def tools(self) -> ToolPairs:
         """Calls and results of the main file and of all sub-agents."""
-        return pair_tools([row for rows in (self.rows, *(agent.rows for agent in self._own_files)) for row in rows])
+        with collector_waits():
+            return pair_tools([row for rows in (self.rows, *(agent.rows for agent in self._own_files)) for row in rows])
 
     @cached_property
     def agents(self) -> list[Agent]:
@@ -78,10 +80,12 @@ class Conversation:
 
     def messages(self, rows: list[Row] | None = None) -> list[Message]:
         """The thread (or other rows) as messages, lines of one response joined."""
-        return join_responses(self.thread.chain if rows is None else rows)
+        with collector_waits():
+            return join_responses(self.thread.chain if rows is None else rows)
 
     def turns(self, rows: list[Row] | None = None) -> list[Turn]:
-        return split_turns(self.thread.chain if rows is None else rows)
+        with collector_waits():
+            return split_turns(self.thread.chain if rows is None else rows)
 
     def full_history(self) -> list[Row]:
         """The thread with everything before its compactions, oldest first."""

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from .collector import collector_waits
 from .leaf import choose_leaf
 from .loaded import Loaded, load, shorten
 from .parallel import put_back
@@ -83,6 +84,11 @@ class Thread(Struct):
 
 def find_thread(transcript: Transcript) -> Thread:
     """The active conversation of a transcript."""
+    with collector_waits():
+        return _find_thread(transcript)
+
+
+def _find_thread(transcript: Transcript) -> Thread:
     state = load(transcript)
     leaf = choose_leaf(state)
     mended: dict[str, str] = {}
@@ -171,7 +177,8 @@ class _Mender:
 def _after_last_boundary(chain: list[Row]) -> int:
     """Index behind the last compaction boundary of the chain, 0 where there is none."""
     for place in range(len(chain) - 1, -1, -1):
-        if chain[place].is_boundary:
+        row = chain[place]
+        if row.type == "system" and row.is_boundary:
             return place + 1
     return 0
 

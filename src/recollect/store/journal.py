@@ -14,11 +14,12 @@ undoing.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from .changes import Change
 
 LOCK_SECONDS = 10.0
-_POLL_SECONDS = 0.005
 _STATES = ("done", "failed", "undone")
 
 
@@ -59,7 +59,6 @@ class Journal:
         self.staging = data_folder / "staging"
         self.locks = data_folder / "locks"
         self.lock_seconds = lock_seconds
-        self._locks: dict[str, Any] = {}
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -136,27 +135,24 @@ class Journal:
 
     @contextlib.contextmanager
     def _hold(self, name: str, otherwise: str) -> Iterator[None]:
-        from filelock import FileLock, Timeout
-
-        lock = self._locks.get(name)
-        try:
-            if lock is None:
-                disk.make_folders(self.locks)
-                lock = self._locks[name] = FileLock(self.locks / f"{name}.lock", mode=0o600)
-            lock.acquire(timeout=self.lock_seconds, poll_interval=_POLL_SECONDS)
-        except Timeout as problem:
-            hint = f"waited {self.lock_seconds:g} s; try again when it is done"
-            raise StoreBusy(otherwise, hint=hint, slug="locked") from problem
-        except OSError as problem:
-            raise disk.explain(problem, self.locks) from problem
-        try:
+        path = self.locks / f"{name}.lock"
+        with contextlib.ExitStack() as held:
+            try:
+                try:
+                    held.enter_context(presence.locked_file(path, self.lock_seconds))
+                except FileNotFoundError:
+                    disk.make_folders(self.locks)
+                    held.enter_context(presence.locked_file(path, self.lock_seconds))
+            except TimeoutError as problem:
+                hint = f"waited {self.lock_seconds:g} s; try again when it is done"
+                raise StoreBusy(otherwise, hint=hint, slug="locked") from problem
+            except OSError as problem:
+                raise disk.explain(problem, self.locks) from problem
             yield
-        finally:
-            lock.release()
 
     def is_interrupted(self, home: Home) -> bool:
         """Whether a crash left something half done in this home. Call with the lock held."""
-        return any(self._pointer(kind, home).exists() for kind in ("doing", "undoing"))
+        return any(os.path.lexists(self._pointer(kind, home)) for kind in ("doing", "undoing"))
 
     def recover(self, home: Home) -> list[Record]:
         """Roll back what a crash left half done in this home, end what was being undone. Call with the lock held."""
@@ -296,7 +292,12 @@ def _decode(path: Path) -> Record | None:
 
 
 def _key(home: Home) -> str:
-    return hashlib.sha256(home.real_root.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return _hashed(home.real_root)
+
+
+@functools.lru_cache(maxsize=64)
+def _hashed(root: str) -> str:
+    return hashlib.sha256(root.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def _refuse_if_running(record: Record, home: Home) -> None:

@@ -12,7 +12,7 @@ import errno
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 try:
@@ -23,6 +23,7 @@ except ImportError:  # Windows
 _CAN_LEASE = fcntl is not None and hasattr(fcntl, "F_SETLEASE") and hasattr(fcntl, "F_SETSIG")
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _ABANDONED_SECONDS = 86_400.0
+_FIRST_WAIT, _LONGEST_WAIT = 0.0005, 0.01
 
 
 def take_lease(fd: int) -> bool | None:
@@ -56,6 +57,50 @@ def _lease(fd: int, *, write: bool) -> bool | None:
     return True
 
 
+@contextlib.contextmanager
+def locked_file(path: Path, seconds: float) -> Iterator[None]:
+    """Hold a lock that ends with the process that holds it. Raises TimeoutError."""
+    if fcntl is None:
+        with _locked_on_windows(path, seconds):
+            yield
+        return
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | _NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        end = time.monotonic() + seconds
+        wait = _FIRST_WAIT
+        while not _flock(fd):
+            if time.monotonic() >= end:
+                raise TimeoutError
+            time.sleep(wait)
+            wait = min(wait * 1.5, _LONGEST_WAIT)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _flock(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _locked_on_windows(path: Path, seconds: float) -> Iterator[None]:
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path, timeout=seconds)
+    try:
+        lock.acquire(poll_interval=_LONGEST_WAIT)
+    except Timeout as problem:
+        raise TimeoutError from problem
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def make_claimed_folder(path: Path, make: Callable[[Path], None]) -> int | None:
     """A new folder that is known to be in use for as long as the answer (a file descriptor) is open, whatever happens to us."""
     while True:
@@ -79,10 +124,8 @@ def remove_if_abandoned(path: Path, remove: Callable[[Path], None]) -> None:
         return
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        remove(path)
-    except BlockingIOError:
-        return
+        if _flock(fd):
+            remove(path)
     except OSError:
         if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:
             remove(path)

@@ -9,6 +9,7 @@ from typing import BinaryIO
 from ..format.decode import Located, parse_lines, parse_row_entries
 from ..format.entries import Entry, decode_loosely
 from ..format.line import Damage, RawLine, read_lines
+from ..graph.collector import collector_waits
 from ..graph.rows import Transcript, build_transcript
 from .home import Home
 from .paths import open_inside
@@ -31,7 +32,8 @@ def read_transcript(path: Path, home: Home | None = None, *, file: int = 0) -> T
     """All rows of a file. The words stay on disk: a row knows where its bytes are."""
     damage: list[Damage] = []
     counted = _Counted(stream_lines(path, home))
-    transcript = build_transcript(parse_row_entries(counted, damage), damage, file=file)
+    with collector_waits():
+        transcript = build_transcript(parse_row_entries(counted, damage), damage, file=file)
     transcript.lines, transcript.size = counted.lines, counted.bytes
     return transcript
 

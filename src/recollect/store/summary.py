@@ -1,14 +1,14 @@
 """A session at a glance, from the first and last bytes of its file. A store of thousands is listed without reading it.
 
 Head and tail are 64 KiB each, as in the client's own listing; the head grows where the first prompt is longer than that.
-Numbers that need the whole file (`lines`, `messages`) are exact where head and tail cover it, and None otherwise unless
-they are asked for.
+Numbers that need the whole file (`lines`, `messages`) are None unless they are asked for.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
@@ -38,12 +38,6 @@ _NOT_TYPED: Final = re.compile(
 )
 _COMMAND: Final = re.compile(r"<command-name>\s*(/?[^<]{1,200}?)\s*</command-name>")
 _ARGUMENTS: Final = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
-_ROW: Final = re.compile(rb'"type"\s*:\s*"(user|assistant)"')
-#: Titles and the like: found in the tail by these words before any line is decoded.
-_STATE_NEEDLES: Final = (
-    b'"custom-title"', b'"ai-title"', b'"tag"', b'"summary"', b'"relocated"', b'"last-prompt"', b'"agent-name"',
-    b'"worktree-state"', b'"cost-state"', b'"pr-link"', b'"permission-mode"', b'"mode"',
-)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -158,7 +152,7 @@ def _read(summary: SessionSummary, stream: BinaryIO, count: bool) -> None:
     state.finish()
     _scan_tail(summary, tail)
     _decide_project(summary)
-    if len(head) + len(tail) >= size or count:
+    if count:
         _count(summary, stream, head if len(head) >= size else None)
 
 
@@ -271,8 +265,8 @@ def _scan_tail(summary: SessionSummary, tail: bytes) -> None:
         start = tail.rfind(b"\n", 0, position - 1 if tail[position - 1 : position] == b"\n" else position) + 1
         line = tail[start:position]
         position = start
-        wanted = need_row or any(needle in line[:4096] or needle in line[-256:] for needle in _STATE_NEEDLES)
-        if not wanted or not line.strip():
+        # Rows begin with their parent, state lines never do: rows above the last one need not be decoded.
+        if (not need_row and line.startswith(b'{"parentUuid"')) or not line.strip():
             continue
         entry = _entry(line, 2)
         if entry is None:
@@ -349,34 +343,52 @@ def repository_of(path: str | None) -> str | None:
     return None
 
 
+class _RowHead(msgspec.Struct, gc=False):
+    """What counting needs of a line."""
+
+    parentUuid: Any = msgspec.UNSET
+    isSidechain: bool | None = None
+    agentId: str | None = None
+    type: str | None = None
+
+
+_decode_heads: Final = msgspec.json.Decoder(_RowHead).decode_lines
+
+
 def _count(summary: SessionSummary, stream: BinaryIO, whole: bytes | None) -> None:
-    """Exact numbers of lines and of user and assistant rows, by going through all of the file."""
+    """Exact numbers of lines, of user and assistant rows, and of sub-agents, by going through all of the file."""
+    if whole is not None:
+        try:
+            heads = _decode_heads(whole)
+        except _REFUSED:
+            pass  # something is damaged: go through it line by line
+        else:
+            summary.lines = whole.count(b"\n") + (1 if whole and not whole.endswith(b"\n") else 0)
+            _note_counts(summary, heads)
+            return
     from ..format.decode import parse_lines
     from ..format.line import read_lines
 
-    if whole is not None:
-        summary.lines = whole.count(b"\n") + (1 if whole and not whole.endswith(b"\n") else 0)
-        if not _ROW.search(whole):
-            summary.messages = 0
-            return
     stream.seek(0)
-    lines = messages = 0
+    lines = _LineCounter()
+    with os.fdopen(os.dup(stream.fileno()), "rb", buffering=1 << 20) as reader:
+        found = (item.entry for item in parse_lines(lines.through(read_lines(reader)), []))
+        _note_counts(summary, (_RowHead(e.parentUuid, e.isSidechain, e.agentId, e.type) for e in found))
+    summary.lines = lines.count
+
+
+def _note_counts(summary: SessionSummary, heads: Iterable[_RowHead]) -> None:
+    messages = roots = 0
     agents: set[str] = set()
-    roots = 0
-    counted = _LineCounter()
-    reader = os.fdopen(os.dup(stream.fileno()), "rb", buffering=1 << 20)
-    with reader:
-        for located in parse_lines(counted.through(read_lines(reader)), []):
-            entry = located.entry
-            if entry.type in ("user", "assistant"):
-                messages += 1
-            if entry.isSidechain:
-                if entry.agentId:
-                    agents.add(entry.agentId)
-                elif entry.parentUuid is None:
-                    roots += 1
-    lines = counted.lines
-    summary.lines, summary.messages = lines, messages
+    for head in heads:
+        if head.type == "user" or head.type == "assistant":
+            messages += 1
+        if head.isSidechain:
+            if head.agentId:
+                agents.add(head.agentId)
+            elif head.parentUuid is None:
+                roots += 1
+    summary.messages = messages
     if not summary.sidechain_only:
         known = {agent.agent_id for agent in summary.file.agents}
         summary.agents = len(known | agents) + (roots if not agents else 0)
@@ -384,10 +396,10 @@ def _count(summary: SessionSummary, stream: BinaryIO, whole: bytes | None) -> No
 
 class _LineCounter:
     def __init__(self) -> None:
-        self.lines = 0
+        self.count = 0
 
-    def through(self, lines: Any) -> Any:
+    def through(self, lines: Iterable[RawLine]) -> Iterator[RawLine]:
         for line in lines:
             if not line.more:
-                self.lines += 1
+                self.count += 1
             yield line

@@ -1,0 +1,92 @@
+"""Random sessions, most of them impossible: a fork of one sends what its source sends, is plain, and changes no other byte."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.properties.test_thread_properties import FILES, encoded
+from tests.reading import transcript_of
+
+from recollect.format.relink import Names
+from recollect.graph.ending import Ending, ending_at, ending_of
+from recollect.graph.rows import Transcript
+from recollect.graph.thread import find_thread
+from recollect.store.fork_lines import ForkLines, Titles
+from recollect.store.read import EntryBytes
+from recollect.testing import uuid_from
+
+SOURCE, NEW = uuid_from("source"), uuid_from("fork")
+
+
+def forked(data: bytes, transcript: Transcript, ending: Ending, *, keep: bool) -> tuple[bytes, Names]:
+    names = Names(SOURCE, NEW, keep)
+    with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+        file.write(data)
+        file.flush()
+        with EntryBytes(Path(file.name)) as source:
+            return b"".join(ForkLines(source, transcript, ending, names, Titles("T"), []).chunks()), names
+
+
+def endings(transcript: Transcript) -> list[Ending]:
+    """The conversation as it stands, and as it is up to each of the rows."""
+    thread = find_thread(transcript)
+    uuids = dict.fromkeys(row.uuid for row in transcript.rows if row.uuid and not row.sidechain)
+    found = [ending_of(transcript, thread), *(ending_at(transcript, thread, uuid) for uuid in uuids)]
+    return [ending for ending in found if ending is not None and ending.leaf is not None]
+
+
+def named(ending: Ending, names: Names) -> list[str | None]:
+    """The uuids that the rows sent have in a fork; None for rows that had none and got one."""
+    return [names.row(row.uuid) if row.uuid else None for row in ending.sent]
+
+
+def same(found: list[str | None], wanted: list[str | None]) -> bool:
+    return len(found) == len(wanted) and all(want is None or want == got for want, got in zip(wanted, found, strict=True))
+
+
+@given(FILES, st.booleans())
+def test_a_fork_sends_what_was_meant(entries: list[dict[str, Any]], keep: bool) -> None:
+    data = encoded(entries)
+    transcript = transcript_of(data)
+    for ending in endings(transcript):
+        copy, names = forked(data, transcript, ending, keep=keep)
+        thread = find_thread(transcript_of(copy))
+        assert same([row.uuid for row in thread.sent], named(ending, names))
+
+
+@given(FILES, st.booleans())
+def test_a_fork_is_one_chain_in_file_order_with_the_newest_row_last(entries: list[dict[str, Any]], keep: bool) -> None:
+    data = encoded(entries)
+    transcript = transcript_of(data)
+    for ending in endings(transcript):
+        copy, _ = forked(data, transcript, ending, keep=keep)
+        made = transcript_of(copy)
+        above: str | None = None
+        for row in made.rows:
+            assert row.parent == (None if row.is_boundary else above)
+            assert row.time is not None
+            above = row.uuid
+        assert len({row.uuid for row in made.rows}) == len(made.rows)
+        last = max(index for index, row in enumerate(made.rows) if row.is_message)
+        newest = max(row.time or 0.0 for row in made.rows)
+        first_newest = next(index for index, row in enumerate(made.rows) if row.time == newest)
+        assert first_newest >= last, "2.0.77 ends the conversation on the first of the newest rows"
+        assert all(place.status in ("live", "precompact") for place in find_thread(made).placements)
+
+
+@given(FILES)
+def test_a_fork_of_a_fork_is_the_same_conversation(entries: list[dict[str, Any]]) -> None:
+    data = encoded(entries)
+    transcript = transcript_of(data)
+    ending = ending_of(transcript, find_thread(transcript))
+    if ending.leaf is None:
+        return
+    once, _ = forked(data, transcript, ending, keep=True)
+    first = transcript_of(once)
+    again, _ = forked(once, first, ending_of(first, find_thread(first)), keep=True)
+    assert [json.loads(line) for line in again.splitlines()] == [json.loads(line) for line in once.splitlines()]
