@@ -10,7 +10,7 @@ import msgspec
 from .entries import Entry, decode_entry
 from .line import BOM, Damage, RawLine
 from .row_entry import RowEntry, decode_row_entry, row_entry_of
-from .salvage import salvage_line
+from .salvage import is_utf8, salvage_line
 
 E = TypeVar("E")
 
@@ -55,11 +55,8 @@ def _parse(
             for item in _refused(line, damage):
                 yield Located(convert(item.entry), item.line, item.offset, item.length, item.client_reads)
             continue
-        if not data.isascii():
-            try:
-                data.decode()
-            except UnicodeDecodeError:
-                damage.append(Damage("encoding", line.number, line.offset, len(data.rstrip(b"\r\n")), "invalid UTF-8"))
+        if not data.isascii() and not is_utf8(data):
+            damage.append(Damage("encoding", line.number, line.offset, len(data.rstrip(b"\r\n")), "invalid UTF-8"))
         length = len(data)
         if data[-1] == 0x0A:
             length -= 1

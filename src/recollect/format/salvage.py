@@ -6,6 +6,7 @@ when one was torn off and the next one begun in the middle of it. What cannot be
 
 from __future__ import annotations
 
+import codecs
 import re
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -22,6 +23,9 @@ _ENTRY_START: Final = re.compile(
 _ENTRY_MARKS: Final = (b"uuid", b"sessionId", b"parentUuid", b"leafUuid", b"messageId", b"summary", b"timestamp")
 _ESCAPE: Final = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 _NOT_SPACE: Final = re.compile(rb"[^ \t\r\n]")  # a form feed or a no-break space is no space to JSON
+_PIECE: Final = 1 << 20
+LARGE: Final = 32 << 20
+"""A line above this that is no plain JSON is not decoded as a whole: its fields are told apart, the largest left on disk."""
 _PATIENCE: Final = 16
 """How many times its own length a torn line is gone through in search of entries that begin inside it."""
 
@@ -70,6 +74,9 @@ def salvage_line(line: RawLine) -> Salvage:
     def note(kind: str, start: int, end: int, detail: str = "") -> None:
         result.damage.append(Damage(kind, line.number, line.offset + start, end - start, detail))
 
+    if len(body) > LARGE:
+        _skim_large(result, body, note)
+        return result
     clean = _plain_value(body)
     if clean is not None:
         _take_whole(result, body, clean, note)
@@ -85,9 +92,25 @@ def salvage_line(line: RawLine) -> Salvage:
         if body[start:end].strip():
             # The client reads the first value on a line; NULs before it hide it, NULs behind it do not matter.
             _scan(result, body, start, end, note, client_reads_first=start == 0)
-    if not body.isascii() and not _is_utf8(body):
+    if not body.isascii() and not is_utf8(body):
         note("encoding", 0, len(body), "invalid UTF-8")
     return result
+
+
+def _skim_large(result: Salvage, body: bytes, note: Any) -> None:
+    """What a very long line says of itself, without decoding its words."""
+    place = _NOT_SPACE.search(body)
+    start = place.start() if place is not None else 0
+    skimmed = skim_object(body, start, largest=LARGE) if body[start : start + 1] == b"{" else None
+    if skimmed is None or not skimmed.complete:
+        note("torn" if skimmed is not None else "not-json", start, len(body), "a very long line")
+        return
+    behind = _NOT_SPACE.search(body, skimmed.end)
+    result.found.append(Found(entry_from_fields(skimmed.fields), start, skimmed.end, client_reads=True))
+    if behind is not None:
+        note("glued", behind.start(), len(body), "more behind the first object of a very long line")
+    elif b"\\ud" in body or b"\\uD" in body:
+        note("surrogate", start, skimmed.end, "half of a surrogate pair, perhaps, in a very long line")
 
 
 @dataclass(slots=True)
@@ -101,7 +124,7 @@ def _plain_value(body: bytes) -> _Plain | None:
     """One JSON value, leniently: what kept the fast decoder from reading it is named in `kinds`."""
     kinds: list[str] = []
     client_reads = True
-    if not body.isascii() and not _is_utf8(body):
+    if not body.isascii() and not is_utf8(body):
         kinds.append("encoding")
     text = body.decode("utf-8", "replace")
     constants: list[str] = []
@@ -260,7 +283,7 @@ class Skimmed:
     complete: bool
 
 
-def skim_object(data: bytes, start: int, end: int | None = None) -> Skimmed:
+def skim_object(data: bytes, start: int, end: int | None = None, *, largest: int | None = None) -> Skimmed:
     """The top-level fields of the object at `start`. Iterative, so no nesting is too deep; later duplicates win."""
     fields: dict[str, bytes] = {}
     depth = 0
@@ -281,7 +304,7 @@ def skim_object(data: bytes, start: int, end: int | None = None) -> Skimmed:
         elif first in b"}]":
             depth -= 1
             if depth <= 0:
-                if key is not None and value_start >= 0:
+                if key is not None and value_start >= 0 and (largest is None or token.start() - value_start <= largest):
                     fields[key] = data[value_start : token.start()].strip()
                 return Skimmed(fields, position, complete=depth == 0)
         elif depth == 1:
@@ -293,7 +316,7 @@ def skim_object(data: bytes, start: int, end: int | None = None) -> Skimmed:
             elif first == 0x3A:  # colon
                 value_start = position
             elif first == 0x2C:  # comma
-                if key is not None and value_start >= 0:
+                if key is not None and value_start >= 0 and (largest is None or token.start() - value_start <= largest):
                     fields[key] = data[value_start : token.start()].strip()
                 key, value_start, expect_key = None, -1, True
             elif first == 0x22 and token.end() - token.start() < 2:
@@ -310,9 +333,13 @@ def _name(token: bytes) -> str:
     return str(value)
 
 
-def _is_utf8(body: bytes) -> bool:
+def is_utf8(body: bytes) -> bool:
+    """Whether all of it is valid UTF-8. Looked at in pieces: the text of a large line would take four times its bytes."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    view = memoryview(body)
     try:
-        body.decode("utf-8")
+        for start in range(0, len(body), _PIECE):
+            decoder.decode(view[start : start + _PIECE], final=start + _PIECE >= len(body))
     except UnicodeDecodeError:
         return False
     return True

@@ -28,6 +28,20 @@ class Ending(Struct):
     """Index of the last row in the file that belongs to this moment."""
 
     @property
+    def boundary(self) -> Row | None:
+        """The last compaction."""
+        return self.before[-1] if self.before else None
+
+    @property
+    def preserved(self) -> list[str]:
+        """Rows that the last compaction preserved, in the order of the conversation."""
+        boundary = self.boundary
+        if boundary is None:
+            return []
+        named = _named_by(boundary, self.live)
+        return [row.uuid for row in self.live if row.uuid in named and row.uuid and row.index < boundary.index]
+
+    @property
     def leaf(self) -> Row | None:
         """The user or assistant row on which it ends."""
         return next((row for row in reversed(self.live) if row.is_message), None)
@@ -52,7 +66,7 @@ def ending_at(transcript: Transcript, thread: Thread, uuid: str, until: int | No
         live = thread.chain[: place + 1]
         before = _history(thread.summarised, live)
         found = Ending(before, live, rows_sent(live), max(item.index for item in live))
-        return found if found.leaf is not None else None
+        return found if found.leaf is not None and not found.leaf.sidechain else None
     last = row.index if until is None else max(until, row.index)
     above = _ancestors(by_uuid, row)
     wanted = [item for item in transcript.rows if item.index <= last or item.uuid in above]
@@ -115,6 +129,23 @@ def _end_on(transcript: Transcript, rows: list[Row], end: Row, until: int) -> En
 
     live = originals(thread.chain)
     return Ending(_history(originals(thread.summarised), live), live, originals(thread.sent), until)
+
+
+def _named_by(boundary: Row, live: list[Row]) -> set[str | None]:
+    """Rows that a boundary names as preserved: a list since 2.1.325, before that a segment by head and tail."""
+    data = boundary.compact if isinstance(boundary.compact, dict) else {}
+    listed = data.get("preservedMessages")
+    if isinstance(listed, dict) and isinstance(listed.get("uuids"), list):
+        return {uuid for uuid in listed["uuids"] if isinstance(uuid, str)}
+    segment = data.get("preservedSegment")
+    if not isinstance(segment, dict):
+        return set()
+    place = {row.uuid: place for place, row in enumerate(live) if row.uuid}
+    head, tail = segment.get("headUuid"), segment.get("tailUuid")
+    if not isinstance(head, str) or head not in place:
+        return set()
+    end = place.get(tail, len(live)) if isinstance(tail, str) else len(live)  # the fork may end within the segment
+    return {row.uuid for row in live[place[head] : end + 1]}
 
 
 def _history(summarised: list[Row], live: list[Row]) -> list[Row]:

@@ -24,7 +24,6 @@ from ..format.encode import (
     DEFAULT_MODEL,
     RowContext,
     assistant_message,
-    check_text,
     encode_line,
     row,
     user_message,
@@ -40,7 +39,6 @@ from .paths import is_inside
 from .read import read_transcript
 from .scan import is_session_id
 
-_TICK = 0.001
 Content = str | Sequence[Mapping[str, Any]]
 
 
@@ -94,7 +92,6 @@ class SessionWriter:
         """A prompt or an answer on the end of the conversation (or below `parent`). Returns its uuid."""
         if role not in ("user", "assistant"):
             raise Refused(f"a message is of the user or the assistant, not of {role!r}", slug="bad-role")
-        check_text([content, model])
 
         def build(above: str | None, moment: float) -> dict[str, Any]:
             if role == "user":
@@ -166,7 +163,8 @@ class SessionWriter:
             above = self.leaf if parent is None else parent
             if parent is not None and parent not in self._uuids:
                 raise NotFound(f"session {self.context.session_id} has no message {parent}", slug="no-such-message")
-            moment = max(time.time(), self._last_time + _TICK)
+            # In whole milliseconds, as they are written: else two lines of one moment would have the same time.
+            moment = max(int(time.time() * 1000), round(self._last_time * 1000) + 1) / 1000
             entry = build(above, moment)
             if entry["uuid"] in self._uuids:
                 raise Refused(f"message {entry['uuid']} is there already", slug="exists")

@@ -38,6 +38,8 @@ from .read import EntryBytes
 
 CHUNK: Final = 1 << 20
 _TICK: Final = 0.001
+_LATEST: Final = 253_402_214_400.0
+"""The last day of the year 9999: no later time could be written behind one."""
 
 #: The last one counts: written once, at the end, where listings look for it.
 LAST_COUNTS: Final = frozenset(
@@ -127,12 +129,9 @@ class ForkLines:
 
     def _conversation(self) -> Iterator[tuple[Row, RowNames]]:
         before, live = self.ending.before, self.ending.live
-        leaf = self.ending.leaf
-        boundary = before[-1] if before else None
+        leaf, boundary = self.ending.leaf, self.ending.boundary
         for row in [*before, *live]:
-            preserved = None
-            if row is boundary:
-                preserved = tuple(item.uuid for item in live if item.uuid is not None and item.index < row.index)
+            preserved = tuple(self.ending.preserved) if row is boundary else None
             yield row, self._names_of(row, preserved, is_leaf=row is leaf)
 
     def _names_of(self, row: Row, preserved: tuple[str, ...] | None, *, is_leaf: bool) -> RowNames:
@@ -155,6 +154,8 @@ class ForkLines:
     def _new_time(self, row: Row, is_leaf: bool) -> str | None:
         """A time for a row that has none, and for the leaf if it is not the newest: by that 2.0.77 finds it."""
         moment, newest = row.time, self._newest
+        if moment is not None and moment > _LATEST:
+            moment = None
         if moment is None or (is_leaf and newest is not None and moment <= newest):
             start = newest if newest is not None else self.transcript.first_time or 0.0
             moment = start + (_TICK if is_leaf else 0.0)

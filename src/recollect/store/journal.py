@@ -18,6 +18,7 @@ import functools
 import hashlib
 import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,38 +122,34 @@ class Journal:
 
         return Change(self, home, name, title)
 
-    @contextlib.contextmanager
-    def locked(self, home: Home) -> Iterator[None]:
+    def locked(self, home: Home) -> AbstractContextManager[None]:
         """One Recollect process at a time changes a home. Raises StoreBusy after `lock_seconds`."""
-        with self._hold(_key(home), f"another Recollect process is changing {home.root}"):
-            yield
+        return self._hold(_key(home), f"another Recollect process is changing {home.root}")
 
-    @contextlib.contextmanager
-    def numbering(self) -> Iterator[None]:
+    def numbering(self) -> AbstractContextManager[None]:
         """One process at a time gives a change its number, whatever the home."""
-        with self._hold("numbers", "another Recollect process is writing down a change"):
-            yield
+        return self._hold("numbers", "another Recollect process is writing down a change")
 
     @contextlib.contextmanager
     def _hold(self, name: str, otherwise: str) -> Iterator[None]:
-        path = self.locks / f"{name}.lock"
-        with contextlib.ExitStack() as held:
-            try:
-                try:
-                    held.enter_context(presence.locked_file(path, self.lock_seconds))
-                except FileNotFoundError:
-                    disk.make_folders(self.locks)
-                    held.enter_context(presence.locked_file(path, self.lock_seconds))
-            except TimeoutError as problem:
-                hint = f"waited {self.lock_seconds:g} s; try again when it is done"
-                raise StoreBusy(otherwise, hint=hint, slug="locked") from problem
-            except OSError as problem:
-                raise disk.explain(problem, self.locks) from problem
+        path = f"{self.locks}{os.sep}{name}.lock"
+        try:
+            if not os.path.exists(path):
+                disk.make_folders(self.locks)
+            lock = presence.take_lock(path, self.lock_seconds)
+        except TimeoutError as problem:
+            hint = f"waited {self.lock_seconds:g} s; try again when it is done"
+            raise StoreBusy(otherwise, hint=hint, slug="locked") from problem
+        except OSError as problem:
+            raise disk.explain(problem, self.locks) from problem
+        try:
             yield
+        finally:
+            lock()
 
     def is_interrupted(self, home: Home) -> bool:
         """Whether a crash left something half done in this home. Call with the lock held."""
-        return any(os.path.lexists(self._pointer(kind, home)) for kind in ("doing", "undoing"))
+        return any(os.path.lexists(f"{self.folder}{os.sep}{kind}-{_key(home)}") for kind in ("doing", "undoing"))
 
     def recover(self, home: Home) -> list[Record]:
         """Roll back what a crash left half done in this home, end what was being undone. Call with the lock held."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 try:
@@ -57,13 +58,10 @@ def _lease(fd: int, *, write: bool) -> bool | None:
     return True
 
 
-@contextlib.contextmanager
-def locked_file(path: Path, seconds: float) -> Iterator[None]:
-    """Hold a lock that ends with the process that holds it. Raises TimeoutError."""
+def take_lock(path: str, seconds: float) -> Callable[[], None]:
+    """Take a lock that ends with the process that holds it, or when the answer is called. Raises TimeoutError."""
     if fcntl is None:
-        with _locked_on_windows(path, seconds):
-            yield
-        return
+        return _take_lock_on_windows(path, seconds)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | _NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         end = time.monotonic() + seconds
@@ -73,9 +71,10 @@ def locked_file(path: Path, seconds: float) -> Iterator[None]:
                 raise TimeoutError
             time.sleep(wait)
             wait = min(wait * 1.5, _LONGEST_WAIT)
-        yield
-    finally:
+    except BaseException:
         os.close(fd)
+        raise
+    return functools.partial(os.close, fd)
 
 
 def _flock(fd: int) -> bool:
@@ -86,19 +85,15 @@ def _flock(fd: int) -> bool:
     return True
 
 
-@contextlib.contextmanager
-def _locked_on_windows(path: Path, seconds: float) -> Iterator[None]:
+def _take_lock_on_windows(path: str, seconds: float) -> Callable[[], None]:
     from filelock import FileLock, Timeout
 
-    lock = FileLock(path, timeout=seconds)
+    lock = FileLock(path)
     try:
-        lock.acquire(poll_interval=_LONGEST_WAIT)
+        lock.acquire(timeout=seconds, poll_interval=_LONGEST_WAIT)
     except Timeout as problem:
         raise TimeoutError from problem
-    try:
-        yield
-    finally:
-        lock.release()
+    return lock.release
 
 
 def make_claimed_folder(path: Path, make: Callable[[Path], None]) -> int | None:
