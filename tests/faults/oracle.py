@@ -25,6 +25,7 @@ class Reference:
     done_before: int
     done_after: int
     touched: set[str] = field(default_factory=set)
+    judged: int = 0
 
     def __post_init__(self) -> None:
         self.touched = {self._plain(name) for name in differences(self.before, self.after)}
@@ -108,14 +109,16 @@ def done_changes(scene: Scene) -> int:
     return sum(record.state == "done" for record in scene.journal.records())
 
 
-def next_run(scene: Scene) -> None:
-    """The next changing command finds everything in order, and its own work succeeds."""
+def next_run(scene: Scene) -> Tree:
+    """The next changing command puts everything in order; what the home looks like then."""
     journal = scene.journal
     with journal.locked(scene.home):
         journal.recover(scene.home)
-    litter = scene.litter()
+    now = scene.photograph()
+    litter = scene.litter(now)
     assert not litter, f"left behind: {litter}"
     assert all(record.state != "started" for record in journal.records())
+    return now
 
 
 def append_works(scene: Scene, session_id: str = BYSTANDER) -> None:
@@ -130,7 +133,7 @@ def append_works(scene: Scene, session_id: str = BYSTANDER) -> None:
     last = json.loads(now.splitlines()[-1])
     assert last["uuid"] == uuid
     assert find_thread(read_transcript(path, scene.home)).chain[-1].uuid == uuid
-    assert not scene.litter()
+    assert not scene.litter(scene.photograph())
 
 
 def whole_lines(path: Path, offset: int = 0) -> tuple[list[dict[str, object]], bytes]:

@@ -134,9 +134,9 @@ class Scene:
         for folder, tree in self._memory:
             _restore(folder, tree)
 
-    def litter(self) -> list[str]:
+    def litter(self, now: Tree) -> list[str]:
         """What may be left of a change in the making, but not after the next run."""
-        found = [name for name in self.photograph() if "recollect-" in name]
+        found = [name for name in now if "recollect-" in name]
         for folder in (self.data / "staging", self.data / "changes"):
             if folder.is_dir():
                 names = os.listdir(folder)

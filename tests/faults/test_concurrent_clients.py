@@ -208,3 +208,29 @@ def test_a_write_into_a_file_at_the_moment_it_is_replaced_is_kept(
         change.write(path, [b"{}"], replace=True)
         change.commit()
     assert path.read_bytes() == b'{"model":"opus"} '
+
+
+@pytest.mark.parametrize("call", ["link_or_copy", "replace"])
+def test_a_write_into_a_file_at_the_moment_its_change_is_undone_is_kept(
+    quick_folder: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    from recollect.store import disk
+
+    scene = Scene(quick_folder)
+    path = scene.root / "settings.json"
+    with scene.journal.change(scene.home, "write", "write") as change:
+        change.write(path, [b"{}"], replace=True)
+        change.commit()
+    real = getattr(disk, call)
+
+    def write_first(source: Path, target: Path) -> None:
+        if path in (source, target):
+            with open(path, "ab") as stream:
+                stream.write(b" ")
+        real(source, target)
+
+    monkeypatch.setattr(disk, call, write_first)
+    with pytest.raises(StoreBusy):
+        scene.journal.undo(scene.journal.record(), scene.home)
+    assert path.read_bytes() == b"{} "
+    assert scene.journal.record().state == "done"

@@ -131,7 +131,7 @@ def test_a_plan_is_not_carried_out_on_a_file_that_changed(quick_folder: Path) ->
             change.commit()
     assert caught.value.slug == "changed-meanwhile"
     assert not (scene.root / "new.txt").exists()
-    assert not scene.litter()
+    assert not scene.litter(scene.photograph())
 
 
 def test_a_line_follows_what_came_after_the_plan(quick_folder: Path) -> None:

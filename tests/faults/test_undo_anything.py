@@ -101,7 +101,7 @@ class Changes(RuleBasedStateMachine):
             while self.trees:
                 self.undo()
             if hasattr(self, "scene"):
-                assert not self.scene.litter()
+                assert not self.scene.litter(self.scene.photograph())
                 assert all(record.state in ("undone", "failed") for record in self.scene.journal.records())
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)

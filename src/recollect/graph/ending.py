@@ -26,20 +26,13 @@ class Ending(Struct):
     """The rows of these whose content reaches the model."""
     until: int
     """Index of the last row in the file that belongs to this moment."""
+    preserved: list[str] = []
+    """Rows of these that the compaction took along as they were."""
 
     @property
     def boundary(self) -> Row | None:
         """The last compaction."""
         return self.before[-1] if self.before else None
-
-    @property
-    def preserved(self) -> list[str]:
-        """Rows that the last compaction preserved, in the order of the conversation."""
-        boundary = self.boundary
-        if boundary is None:
-            return []
-        named = _named_by(boundary, self.live)
-        return [row.uuid for row in self.live if row.uuid in named and row.uuid and row.index < boundary.index]
 
     @property
     def leaf(self) -> Row | None:
@@ -49,7 +42,8 @@ class Ending(Struct):
 
 def ending_of(transcript: Transcript, thread: Thread) -> Ending:
     """The active conversation as it stands."""
-    return Ending(_history(thread.summarised, thread.chain), thread.chain, thread.sent, len(transcript.rows) - 1)
+    before = _history(thread)
+    return Ending(before, thread.chain, thread.sent, len(transcript.rows) - 1, _preserved(transcript, before))
 
 
 def ending_at(transcript: Transcript, thread: Thread, uuid: str, until: int | None = None) -> Ending | None:
@@ -63,9 +57,14 @@ def ending_at(transcript: Transcript, thread: Thread, uuid: str, until: int | No
         return None
     place = next((place for place, item in enumerate(thread.chain) if item.uuid == row.uuid), None)
     if place is not None and until is None:
-        live = thread.chain[: place + 1]
-        before = _history(thread.summarised, live)
-        found = Ending(before, live, rows_sent(live), max(item.index for item in live))
+        live, later = thread.chain[: place + 1], {item.uuid for item in thread.chain[place + 1 :]}
+        before = _history(thread)
+        kept = _preserved(transcript, before)
+        if not later.isdisjoint(kept):  # rows that the compaction preserved, but this end cuts off, were said before it
+            said = [item for item in thread.chain if item.uuid in later and item.uuid in kept]
+            before = [*sorted([*before[:-1], *said], key=lambda item: item.index), before[-1]]
+        end = max(item.index for item in live)
+        found = Ending(before, live, rows_sent(live), end, [uuid for uuid in kept if uuid not in later])
         return found if found.leaf is not None and not found.leaf.sidechain else None
     last = row.index if until is None else max(until, row.index)
     above = _ancestors(by_uuid, row)
@@ -79,6 +78,8 @@ def ending_at(transcript: Transcript, thread: Thread, uuid: str, until: int | No
 
 def sent_on_resume(transcript: Transcript) -> list[Row]:
     """The rows that reach the model when this transcript is resumed: the thread without a place for every other row."""
+    if any(row.is_boundary and row.compact for row in transcript.rows):
+        return find_thread(transcript).sent  # rows may be re-hung anywhere
     state = load(transcript)
     leaf = choose_leaf(state)
     if leaf.uuid is None:
@@ -120,37 +121,44 @@ def _end_on(transcript: Transcript, rows: list[Row], end: Row, until: int) -> En
         if copy.uuid == end.uuid and copy.time is None:
             copy.timestamp = "1970-01-01T00:00:00.000Z"  # without a time the client would not take it as the end
     told = StateLine(len(copies), 0, 0, 0, "last-prompt", leaf=end.uuid, explicit=True)
-    thread = find_thread(msgspec.structs.replace(transcript, rows=copies, states=[told], size=0))
+    then = msgspec.structs.replace(transcript, rows=copies, states=[told], size=0)
+    thread = find_thread(then)
     if thread.leaf is None or (end.is_message and thread.leaf != end.uuid):
         return None
 
     def originals(found: list[Row]) -> list[Row]:
         return [rows[row.index] for row in found]
 
-    live = originals(thread.chain)
-    return Ending(_history(originals(thread.summarised), live), live, originals(thread.sent), until)
+    before = _history(thread)
+    return Ending(
+        originals(before), originals(thread.chain), originals(thread.sent), until, _preserved(then, before)
+    )  # fmt: skip
 
 
-def _named_by(boundary: Row, live: list[Row]) -> set[str | None]:
-    """Rows that a boundary names as preserved: a list since 2.1.325, before that a segment by head and tail."""
-    data = boundary.compact if isinstance(boundary.compact, dict) else {}
-    listed = data.get("preservedMessages")
-    if isinstance(listed, dict) and isinstance(listed.get("uuids"), list):
-        return {uuid for uuid in listed["uuids"] if isinstance(uuid, str)}
-    segment = data.get("preservedSegment")
-    if not isinstance(segment, dict):
-        return set()
-    place = {row.uuid: place for place, row in enumerate(live) if row.uuid}
-    head, tail = segment.get("headUuid"), segment.get("tailUuid")
-    if not isinstance(head, str) or head not in place:
-        return set()
-    end = place.get(tail, len(live)) if isinstance(tail, str) else len(live)  # the fork may end within the segment
-    return {row.uuid for row in live[place[head] : end + 1]}
-
-
-def _history(summarised: list[Row], live: list[Row]) -> list[Row]:
-    """Rows before a compaction, without those it preserved, and its boundary last also where the file has it elsewhere."""
-    alive = {row.index for row in live}
-    rows = [row for row in summarised if row.index not in alive]
+def _history(thread: Thread) -> list[Row]:
+    """Rows before the compaction, without those it preserved, and its boundary last also where the file has it elsewhere."""
+    alive = {row.index for row in thread.chain}
+    rows = [row for row in thread.summarised if row.index not in alive]
     last = next((place for place in range(len(rows) - 1, -1, -1) if rows[place].is_boundary), None)
     return rows if last is None else [*rows[:last], *rows[last + 1 :], rows[last]]
+
+
+def _preserved(transcript: Transcript, before: list[Row]) -> list[str]:
+    """The rows that the client took along over the compaction, in their order: a list since 2.1.325, before that a segment."""
+    boundary = before[-1] if before else None
+    if boundary is None or not isinstance(boundary.compact, dict):
+        return []
+    state = load(transcript)
+    if state.preserved_tail is None:
+        return []
+    listed = boundary.compact.get("preservedMessages")
+    if isinstance(listed, dict) and isinstance(listed.get("uuids"), list):
+        return [uuid for uuid in listed["uuids"] if isinstance(uuid, str)]
+    segment = boundary.compact.get("preservedSegment")
+    head = segment.get("headUuid") if isinstance(segment, dict) else None
+    found: dict[str, None] = {}
+    step: str | None = state.preserved_tail
+    while step is not None and step not in found:
+        found[step] = None
+        step = None if step == head else state.original_parents.get(step)
+    return list(found)[::-1]

@@ -68,7 +68,7 @@ class Append(Struct, tag="append"):
 
     def _cut(self, size_now: int) -> None:
         if self.before is None:
-            disk.remove_file(Path(self.path))
+            disk.remove_file(Path(self.path), expected=size_now)
         else:
             disk.truncate(Path(self.path), self.before.size, expected=size_now, mtime_ns=self.before.mtime_ns)
 
@@ -149,8 +149,15 @@ class Replace(Struct, tag="replace"):
             raise was_changed(self.path, "its copy in the journal is gone")
 
     def undo(self, folder: Path) -> None:
+        self._put_back(folder)
+        if sha256_of(folder / self.staged) != self.after_sha256:
+            raise StoreBusy(
+                f"{self.path} was changed meanwhile", hint="nothing was undone; try again", slug="changed-meanwhile"
+            )
+
+    def _put_back(self, folder: Path) -> None:
         path, staged = Path(self.path), folder / self.staged
-        if not staged.exists():  # kept for `redo`
+        if not staged.exists():  # kept for `redo`, with whatever somebody writes into it until the last moment
             disk.link_or_copy(path, staged)
         if self.before is None:
             disk.remove_file(path)
@@ -161,7 +168,7 @@ class Replace(Struct, tag="replace"):
     def roll_back(self, folder: Path) -> None:
         disk.remove_if_there(self._beside)
         if self.is_done(folder):
-            self.undo(folder)
+            self._put_back(folder)
 
     def undo_rest(self, folder: Path) -> None:
         self.roll_back(folder)

@@ -29,6 +29,8 @@ QUIET_SECONDS: Final = 0.1
 UNFINISHED_SECONDS: Final = 60.0
 """How long a line without an end may still be in the making while somebody has the file open."""
 
+_LOOKS: Final = 8
+
 
 def explain(problem: OSError, path: Path | str) -> Exception:
     """An error of the system as one of ours, with what a person can do."""
@@ -147,9 +149,11 @@ def _take_back(path: Path, fd: int, before: Kept, written: int, *, created: bool
 def _open_when_alone(path: Path, flags: int, seconds: float) -> tuple[int, bool | None]:
     """The file opened when no other process has it open for writing, or after `seconds`, and whether nobody has.
 
-    None where the system cannot tell. Who merely reads is not waited for.
+    None where the system cannot tell. Who merely reads is not waited for; but then nobody is kept from opening it either,
+    so it must be seen several times that nobody writes: a client that opens, appends and closes may just have closed.
     """
     end = time.monotonic() + seconds
+    unwritten = 0
     while True:
         fd = os.open(path, flags)
         alone = presence.take_lease(fd)
@@ -157,9 +161,13 @@ def _open_when_alone(path: Path, flags: int, seconds: float) -> tuple[int, bool 
             return fd, alone
         os.close(fd)
         if not presence.is_being_written(path):
-            return os.open(path, flags), True
-        if time.monotonic() >= end:
+            unwritten += 1
+            if unwritten == _LOOKS:
+                return os.open(path, flags), True
+        elif time.monotonic() >= end:
             return os.open(path, flags), False
+        else:
+            unwritten = 0
         time.sleep(0.002)
 
 
@@ -296,7 +304,10 @@ def remove_tree(path: Path) -> None:
         os.unlink(path)
 
 
-def remove_file(path: Path) -> None:
+def remove_file(path: Path, *, expected: int | None = None) -> None:
+    """Remove a file, if it still has the expected size."""
+    if expected is not None and os.lstat(path).st_size != expected:
+        raise BlockingIOError(errno.EAGAIN, "it was changed meanwhile", str(path))
     os.unlink(path)
     sync_folder(path.parent)
 

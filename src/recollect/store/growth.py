@@ -53,16 +53,16 @@ class Grow(Struct, tag="grow"):
         return sha256_of(Path(self.path), self._size_before) == grown.tail_sha256
 
     def undo(self, folder: Path) -> None:
-        now = kept(self.path)
-        if now is None or now == self.before:
+        grown = read_grown(folder)
+        if grown is None or kept(self.path) == self.before:
             return
         path = Path(self.path)
         disk.remove_if_there(folder / "tail")
         disk.write_new(folder / "tail", _from(path, self._size_before))  # kept for `redo`
         if self.before is None:
-            disk.remove_file(path)
-        else:
-            disk.truncate(path, self.before.size, expected=now.size, mtime_ns=self.before.mtime_ns)
+            disk.remove_file(path, expected=grown.size)
+        else:  # of the size that was checked: what somebody wrote since must not go with it
+            disk.truncate(path, self.before.size, expected=grown.size, mtime_ns=self.before.mtime_ns)
 
     def roll_back(self, folder: Path) -> None:
         return  # every line that was acknowledged stays
