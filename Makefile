@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test unit lint compat bench docs clean
+.PHONY: run test lint compat soak bench docs clean
 
 run: $(STAMP)
 	@$(BIN)/recollect overview --or-demo
@@ -14,6 +14,9 @@ test: $(STAMP) lint
 
 compat: $(STAMP)
 	$(BIN)/python -m pytest -q -m compat tests/compat
+
+soak: $(STAMP)
+	RECOLLECT_SOAK=1 $(BIN)/python -m pytest -q -n auto --timeout=0 tests/faults
 
 lint: $(STAMP)
 	$(BIN)/ruff check src tests bench

@@ -16,7 +16,8 @@ from recollect.format.relink import Names
 from recollect.graph.ending import Ending, ending_at, ending_of
 from recollect.graph.rows import Transcript
 from recollect.graph.thread import find_thread
-from recollect.store.fork_lines import ForkLines, Titles
+from recollect.store.fork_lines import ForkLines, Titles, entry_bytes
+from recollect.store.fork_plan import plan_rows
 from recollect.store.read import EntryBytes
 from recollect.testing import uuid_from
 
@@ -29,7 +30,8 @@ def forked(data: bytes, transcript: Transcript, ending: Ending, *, keep: bool) -
         file.write(data)
         file.flush()
         with EntryBytes(Path(file.name)) as source:
-            return b"".join(ForkLines(source, transcript, ending, names, Titles("T"), []).chunks()), names
+            plan = plan_rows(transcript, ending, names, [], lambda row: entry_bytes(source, row))
+            return b"".join(ForkLines(source, transcript, plan, names, Titles("T")).chunks()), names
 
 
 def endings(transcript: Transcript) -> list[Ending]:
@@ -46,7 +48,9 @@ def named(ending: Ending, names: Names) -> list[str | None]:
 
 
 def same(found: list[str | None], wanted: list[str | None]) -> bool:
-    return len(found) == len(wanted) and all(want is None or want == got for want, got in zip(wanted, found, strict=True))
+    return len(found) == len(wanted) and all(
+        want is None or want == got for want, got in zip(wanted, found, strict=True)
+    )
 
 
 @given(FILES, st.booleans())

@@ -29,7 +29,8 @@ from ..graph.thread import Thread, find_thread
 from .changes import Change, Journal
 from .edit import find_row
 from .fork_agents import agent_chunks, agent_target, agents_of, agents_of_ending
-from .fork_lines import UNREADABLE, ForkLines, Titles
+from .fork_lines import UNREADABLE, ForkLines, Titles, entry_bytes
+from .fork_plan import plan_rows
 from .home import Home
 from .paths import list_inside, open_inside
 from .read import EntryBytes, read_transcript
@@ -105,13 +106,13 @@ def plan_fork(
             names.outputs = {info.path.name: str(folder / info.path.name) for info in found}
         agents = agents_of_ending(agents_of(file, transcript), ending) if with_agents else []
         with EntryBytes(file.path, file.home) as source:
-            lines = ForkLines(
-                source, transcript, ending, names, _titles(file, words), _rows_inside(agents, transcript),
-                with_file_history=with_file_history,
-            )  # fmt: skip
+            plan = plan_rows(
+                transcript, ending, names, _rows_inside(agents, transcript), lambda row: entry_bytes(source, row)
+            )
+            lines = ForkLines(source, transcript, plan, names, _titles(file, words), with_file_history)
             change.title = f"Fork {file.session_id} at {result.at} as {session_id} ({lines.titles.title})"
             change.write(target, lines.chunks())
-        result.title, result.leaf, result.sent = lines.titles.title, lines.leaf, len(ending.sent)
+        result.title, result.leaf, result.sent = lines.titles.title, plan.leaf, len(ending.sent)
         result.rows, result.messages, result.state_lines = lines.rows, lines.messages, lines.states
         result.left_out = lines.left_out
         _copy_agents(change, file, agents, names, result)

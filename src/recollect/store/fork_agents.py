@@ -59,17 +59,25 @@ def agents_of_ending(agents: Iterable[Agent], ending: Ending) -> list[Agent]:
     rows = [*ending.before, *ending.live]
     calls = {ident for row in rows for ident, _ in row.tool_uses}
     end = max((row.time for row in rows if row.time is not None), default=None)
-    kept: dict[str, Agent] = {}
-    for agent in sorted(agents, key=lambda item: item.depth):
+
+    def belongs(agent: Agent) -> bool:
         if agent.parent_agent is not None and agent.parent_agent != agent.agent_id:
-            belongs = agent.parent_agent in kept
-        elif agent.tool_use_id is not None:
-            belongs = agent.tool_use_id in calls
-        else:
-            begun = agent.first_time
-            belongs = begun is None or end is None or begun <= end
-        if belongs:
+            return agent.parent_agent in kept
+        if agent.tool_use_id is not None:
+            return agent.tool_use_id in calls
+        begun = agent.first_time
+        return begun is None or end is None or begun <= end
+
+    kept: dict[str, Agent] = {}
+    waiting = list(agents)
+    found = True
+    while found:
+        found = False
+        for agent in [item for item in waiting if belongs(item)]:
             kept[agent.agent_id] = agent
+            calls.update(ident for row in agent.rows for ident, _ in row.tool_uses)
+            found = True
+        waiting = [item for item in waiting if item.agent_id not in kept]
     return list(kept.values())
 
 
