@@ -32,6 +32,10 @@ _LINK: Final = re.compile(r"(?:uuid|Uuid|UUID)s?\Z")
 _MESSAGE_LINKS: Final = frozenset({"messageId", "snapshotMessageId"})
 #: Members of a row that name other rows, beside its own place.
 _ROW_LINKS: Final = frozenset({"sourceToolAssistantUUID", "summarizedTurnPromptUuids", "retractedWireUuids"})
+#: Subtypes of system rows that are known to name no rows but their own place.
+PLAIN_SYSTEM: Final = frozenset(
+    {"turn_duration", "stop_hook_summary", "local_command", "informational", "api_error", "away_summary"}
+)
 _REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 
 

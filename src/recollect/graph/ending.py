@@ -78,7 +78,7 @@ def ending_at(transcript: Transcript, thread: Thread, uuid: str, until: int | No
 
 def sent_on_resume(transcript: Transcript) -> list[Row]:
     """The rows that reach the model when this transcript is resumed: the thread without a place for every other row."""
-    if any(row.is_boundary and row.compact for row in transcript.rows):
+    if any(_preserves(row) for row in transcript.rows):
         return find_thread(transcript).sent  # rows may be re-hung anywhere
     state = load(transcript)
     leaf = choose_leaf(state)
@@ -143,10 +143,15 @@ def _history(thread: Thread) -> list[Row]:
     return rows if last is None else [*rows[:last], *rows[last + 1 :], rows[last]]
 
 
+def _preserves(row: Row) -> bool:
+    data = row.compact
+    return isinstance(data, dict) and bool(data.get("preservedMessages") or data.get("preservedSegment"))
+
+
 def _preserved(transcript: Transcript, before: list[Row]) -> list[str]:
     """The rows that the client took along over the compaction, in their order: a list since 2.1.325, before that a segment."""
     boundary = before[-1] if before else None
-    if boundary is None or not isinstance(boundary.compact, dict):
+    if boundary is None or not _preserves(boundary):
         return []
     state = load(transcript)
     if state.preserved_tail is None:

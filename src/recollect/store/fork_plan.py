@@ -15,7 +15,7 @@ import msgspec
 from ..errors import DamagedData
 from ..format.decode import parse_row_entries
 from ..format.line import RawLine
-from ..format.relink import Names, RowNames, renamed_row
+from ..format.relink import PLAIN_SYSTEM, Names, RowNames, renamed_row
 from ..format.times import to_iso
 from ..graph.ending import Ending, sent_on_resume
 from ..graph.rows import Row, StateLine, Transcript, build_transcript
@@ -96,7 +96,9 @@ def _agent_row(row: Row, names: Names) -> PlannedRow:
 
 
 def _is_plain(row: Row) -> bool:
-    return row.type != "system" and not row.is_compact_summary and row.has_parent_field
+    if row.type == "system":
+        return row.subtype in PLAIN_SYSTEM and row.logical_parent is None and row.has_parent_field
+    return not row.is_compact_summary and row.has_parent_field
 
 
 class _Chain:
