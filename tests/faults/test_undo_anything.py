@@ -81,6 +81,8 @@ class Changes(RuleBasedStateMachine):
         before = self.scene.photograph()
         kept = {f"{session}.jsonl" for session in (SESSION, BYSTANDER, TORN)} | {"-work-notes"}
         names = [name for name in sorted(before) if "/" in name and name[0] != "." and Path(name).name not in kept]
+        if not names:
+            return
         name = data.draw(st.sampled_from(names))
         with self.scene.journal.change(self.scene.home, "remove", "remove") as change:
             change.remove(self.scene.root / name)
