@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from tests.faults.operations import OPERATIONS
 from tests.faults.oracle import reference
 from tests.faults.places import quick_folder
