@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from bench import large_file, list_sessions, million_chain, read_session, startup
+from bench import append, fork, large_file, list_sessions, million_chain, read_session, startup
 from bench.measure import REPOSITORY, BenchFailed
 from bench.table import Row, circumstances, markdown, write_between_markers
 
@@ -17,6 +17,8 @@ BENCHMARKS: Final[dict[str, Callable[[bool], Iterator[Row]]]] = {
     "list_sessions": list_sessions.rows,
     "million_chain": million_chain.rows,
     "large_file": large_file.rows,
+    "append": append.rows,
+    "fork": fork.rows,
 }
 PAGE: Final = REPOSITORY / "docs" / "benchmarks.md"
 

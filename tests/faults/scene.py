@@ -54,8 +54,19 @@ def _photograph(folder: str, prefix: str) -> Iterator[tuple[str, Picture]]:
                 yield name, Picture(None, 0)
                 yield from _photograph(item.path, name + "/")
             else:
-                with open(item.path, "rb") as stream:
-                    yield name, Picture(stream.read(), item.stat().st_mtime_ns)
+                yield name, _picture_of(item.path)
+
+
+def _picture_of(path: str) -> Picture:
+    """Bare calls: half of the time of these tests goes into taking pictures."""
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        info = os.fstat(fd)
+        content = os.read(fd, info.st_size + 1)
+        assert len(content) == info.st_size
+        return Picture(content, info.st_mtime_ns)
+    finally:
+        os.close(fd)
 
 
 def _restore(root: Path, tree: Tree) -> None:

@@ -12,6 +12,7 @@ from tests.faults.scene import SESSION, Scene
 
 from recollect.errors import StoreBusy
 from recollect.format.encode import custom_title, encode_line
+from recollect.store import presence
 from recollect.store.guard import refuse_if_busy, why_busy
 
 
@@ -101,6 +102,21 @@ def test_nor_is_it_ours_if_it_came_before_the_writer_closed(scene: Scene) -> Non
     with scene.writer() as writer:
         writer.append_message("user", "ours")
         _written_by_the_client(scene)
+    with pytest.raises(StoreBusy):
+        _check(scene)
+
+
+def test_nor_if_it_came_right_behind_our_line(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = presence.end_lease
+
+    def client_comes(fd: int) -> None:
+        real(fd)
+        _written_by_the_client(scene)
+
+    with scene.writer() as writer:
+        monkeypatch.setattr(presence, "end_lease", client_comes)
+        writer.append_message("user", "ours")
+        monkeypatch.undo()
     with pytest.raises(StoreBusy):
         _check(scene)
 

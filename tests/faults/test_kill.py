@@ -26,6 +26,8 @@ from tests.faults.oracle import Reference, append_works, next_run, reference, wh
 from tests.faults.places import SOAK, quick_folder
 from tests.faults.scene import SESSION, Scene, Tree, differences
 
+from recollect.errors import StoreBusy
+
 KILLS = int(os.environ.get("RECOLLECT_KILLS") or (10_000 if SOAK else 300))
 Tell = Callable[[bytes], None]
 __all__ = ["quick_folder"]
@@ -106,12 +108,23 @@ def test_killed_at_a_random_moment(quick_folder: Path, name: str) -> None:
 
 def _judge(scene: Scene, known: Reference, acknowledged: bool) -> str:
     known.touches_only_its_own(scene.photograph())
+    if known.judged % 4 == 1:
+        _append_first(scene)
     outcome = known.outcome(next_run(scene))
     assert outcome == "new" or not acknowledged, f"{known.operation.name}: acknowledged, then lost"
     if SOAK or known.judged % 4 == 0:
         append_works(scene)
     known.judged += 1
     return "acknowledged" if acknowledged else "killed before the end"
+
+
+def _append_first(scene: Scene) -> None:
+    """The next run may be a writer: it, too, puts everything in order first. Its line is taken away again."""
+    try:
+        append_works(scene)
+    except StoreBusy:  # the session stood where the rolled back change had moved it
+        return
+    scene.journal.undo(scene.journal.record(), scene.home)
 
 
 def _pause(seconds: float) -> None:

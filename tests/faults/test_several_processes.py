@@ -148,3 +148,14 @@ def test_a_line_follows_what_came_after_the_plan(quick_folder: Path) -> None:
     assert path.read_bytes() == old + b'{"cut\n' + line
     scene.journal.undo(scene.journal.record(), scene.home)
     assert path.read_bytes() == old + b'{"cut'
+
+
+def test_a_session_that_was_removed_is_not_made_again(quick_folder: Path) -> None:
+    scene = Scene(quick_folder)
+    with pytest.raises(StoreBusy) as caught, scene.writer() as writer:
+        with scene.journal.change(scene.home, "delete", "delete") as change:
+            change.remove(scene.transcript())
+            change.commit()
+        writer.append_message("user", "to whom?")
+    assert caught.value.slug == "changed-meanwhile"
+    assert not scene.transcript().exists()

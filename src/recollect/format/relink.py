@@ -32,6 +32,7 @@ _LINK: Final = re.compile(r"(?:uuid|Uuid|UUID)s?\Z")
 _MESSAGE_LINKS: Final = frozenset({"messageId", "snapshotMessageId"})
 #: Members of a row that name other rows, beside its own place.
 _ROW_LINKS: Final = frozenset({"sourceToolAssistantUUID", "summarizedTurnPromptUuids", "retractedWireUuids"})
+_PRESERVED: Final = frozenset({"preservedMessages", "preservedSegment"})
 #: Subtypes of system rows that are known to name no rows but their own place.
 PLAIN_SYSTEM: Final = frozenset(
     {"turn_duration", "stop_hook_summary", "local_command", "informational", "api_error", "away_summary"}
@@ -252,23 +253,18 @@ def _compaction_edits(data: bytes, member: Member, preserved: Sequence[str] | No
     """The rows that a compaction names: all of them under new names, and of the preserved ones those that still are."""
     for key, part in _by_key(data, member.value_start).items():
         inner = _by_key(data, part.value_start)
-        if key == "preservedMessages":
-            for name, item in inner.items():
-                if preserved is not None and data[item.value_start : item.value_start + 1] == b"[":
-                    kept = set(preserved)
-                    tokens = string_tokens(data[item.value_start : item.value_end])
-                    texts = [encode_text(names.row(token.text)) for token in tokens if token.text in kept]
-                    yield Edit(item.value_start, item.value_end, b"[" + b",".join(texts) + b"]")
-                elif _LINK.search(name):
-                    yield from _link_edits(data, [item], names)
-        elif key == "preservedSegment" and inner:
-            if preserved is not None and not preserved:
-                yield Edit(part.value_start, part.value_end, b"null")
-                continue
+        kept = frozenset(preserved or ())
+        if key in _PRESERVED and preserved is not None and not preserved:
+            yield Edit(part.value_start, part.value_end, b"null")
+        elif key in _PRESERVED:
             ends = {"headUuid": preserved[0], "tailUuid": preserved[-1]} if preserved else {}
             for name, item in inner.items():
                 if name in ends:
                     yield Edit(item.value_start, item.value_end, encode_text(names.row(ends[name])))
+                elif preserved and data[item.value_start : item.value_start + 1] == b"[":
+                    tokens = string_tokens(data[item.value_start : item.value_end])
+                    texts = [encode_text(names.row(token.text)) for token in tokens if token.text in kept]
+                    yield Edit(item.value_start, item.value_end, b"[" + b",".join(texts) + b"]")
                 elif _LINK.search(name):
                     yield from _link_edits(data, [item], names)
         elif _LINK.search(key):

@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from ..errors import NotFound, Refused
+from ..errors import NotFound, Refused, StoreBusy
 from ..format.encode import (
     DEFAULT_MODEL,
     RowContext,
@@ -63,6 +63,7 @@ class SessionWriter:
         self.record: Record | None = None
         self._last_time = 0.0
         self._seen: Kept | None = None
+        self._exists = kept(path) is not None
         self._end: int | None = None
         """Where our last line ended; None before the first."""
         self._tail = hashlib.sha256()
@@ -183,6 +184,11 @@ class SessionWriter:
             try:
                 if self.record is None or self.journal.is_interrupted(self.home):
                     self.journal.recover(self.home)
+                if self._exists and kept(self.path) is None:  # never a second session of the same name
+                    raise StoreBusy(
+                        f"{self.path} was moved or removed meanwhile", hint="nothing was written; look for it again",
+                        slug="changed-meanwhile",
+                    )  # fmt: skip
                 yield
             except OSError as problem:
                 raise disk.explain(problem, self.path) from problem
@@ -223,6 +229,7 @@ class SessionWriter:
             raise
         self._tail.update(done.data)
         self._end = done.start + len(done.data)
+        self._exists = True
         self._seen = done.left
 
     def _begin(self) -> None:
