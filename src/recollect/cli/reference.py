@@ -46,7 +46,9 @@ HELP = Path(__file__).with_name("help.txt")
 
 def help_text() -> str:
     """The list of commands as click prints it, 80 characters wide."""
-    return click.Context(cli, info_name="recollect", terminal_width=80, max_content_width=80).get_help() + "\n"
+    # With the group's own settings: click remembers the help option of the first context it sees.
+    context = click.Context(cli, info_name="recollect", terminal_width=80, max_content_width=80, **cli.context_settings)
+    return context.get_help() + "\n"
 
 
 def stale(docs: Path) -> list[str]:
@@ -92,7 +94,7 @@ def cli_page() -> str:
 
 
 def find_command(name: str) -> click.Command:
-    found = cli.get_command(click.Context(cli), name)
+    found = cli.get_command(click.Context(cli, **cli.context_settings), name)
     assert found is not None, name
     return found
 

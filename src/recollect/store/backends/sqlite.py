@@ -199,13 +199,16 @@ class _Connection:
 
 def _is_ours(database: sqlite3.Connection, path: Path) -> bool:
     """True for a store of this version, False for an empty file. Anything else is refused."""
-    (application,) = database.execute("PRAGMA application_id").fetchone()
-    (version,) = database.execute("PRAGMA user_version").fetchone()
+    # One statement sees one state; between two, another process may create the tables.
+    application, version, tables = database.execute(
+        "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version),"
+        " EXISTS (SELECT 1 FROM sqlite_master)"
+    ).fetchone()
     if application == APPLICATION_ID and version == SCHEMA_VERSION:
         return True
     if application == APPLICATION_ID and version > SCHEMA_VERSION:
         raise Unavailable(f"{path} was written by a newer Recollect", hint="update Recollect", slug="newer-store")
-    if application == 0 and version == 0 and not database.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+    if application == 0 and version == 0 and not tables:
         return False
     raise Refused(f"{path} is the database of another program", slug="not-a-store")
 
