@@ -23,8 +23,9 @@ from recollect.store.changes import Journal
 from recollect.store.home import Home
 from recollect.store.move import plan_move
 from recollect.store.move_survey import connector_folder
+from recollect.store.scan import scan_home
 from recollect.store.split import plan_split
-from recollect.store.trash import plan_delete_project
+from recollect.store.trash import plan_delete, plan_delete_project
 
 pytestmark = [pytest.mark.compat, pytest.mark.timeout(300)]
 
@@ -184,10 +185,10 @@ def test_deleting_takes_all_that_the_client_would_and_leaves_nothing(moved: Move
     assert resumed.code == 1 and "No conversation found" in resumed.err + resumed.out
 
 
-def test_an_older_client_resumes_a_moved_session(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", ["2.1.197", "2.0.77"])
+def test_an_older_client_resumes_a_moved_session(tmp_path: Path, version: str) -> None:
     root = tmp_path.resolve()
     old, new = make_project(root / "work" / "old"), root / "work" / "new"
-    version = "2.0.77"
     later = session_id("moved-later")
     runs = [
         say(old, "Earlier [fake:second]", "--session-id", later),
@@ -202,6 +203,26 @@ def test_an_older_client_resumes_a_moved_session(tmp_path: Path) -> None:
     continued, resumed = run_one(root, new, [probe(new, "--continue"), probe(new, "--resume", later)], version)
     assert (continued.conversation() or [])[:2] == HELLO, continued.err
     assert (resumed.conversation() or [])[0] == Block("user", "text", "Earlier [fake:second]"), resumed.err
+
+
+@pytest.mark.parametrize("version", [clients.NEWEST, "2.1.197", "2.0.77"])
+def test_a_deleted_session_that_was_restored_resumes(tmp_path: Path, version: str) -> None:
+    root = tmp_path.resolve()
+    project = make_project(root / "work" / "here")
+    first = run_one(root, project, [say(project, HELLO[0].text, "--session-id", TALK)], version)
+    assert [run.code for run in first] == [0]
+    let_time_pass(root / "config", TALK)
+    home, journal = Home(root / "config"), Journal(root / "data")
+    file = next(file for file in scan_home(home).sessions if file.session_id == TALK)
+    change, _ = plan_delete(journal, home, [file])
+    with change:
+        change.commit()
+    assert not file.path.exists()
+    (gone,) = run_one(root, project, [probe(project, "--resume", TALK)], version)
+    assert gone.conversation() is None
+    journal.undo(journal.record(), home)
+    (resumed,) = run_one(root, project, [probe(project, "--resume", TALK)], version)
+    assert (resumed.conversation() or [])[:2] == HELLO, resumed.err
 
 
 def test_split_sessions_are_found_again(tmp_path: Path) -> None:
@@ -233,3 +254,21 @@ def test_split_sessions_are_found_again(tmp_path: Path) -> None:
     assert first[0].conversation() == HELLO, "by its id, from the other project"
     assert (first[1].conversation() or [])[:2] == HELLO, "continued, with the folder's name in the environment"
     assert second[0].conversation() == HELLO, "continued at the new path"
+
+
+@pytest.mark.parametrize("version", ["2.1.197", "2.0.77"])
+def test_an_older_client_resumes_a_split_session(tmp_path: Path, version: str) -> None:
+    root = tmp_path.resolve()
+    a, b, b2 = make_project(root / "w" / "a-b"), make_project(root / "w-a" / "b"), root / "w-a" / "b2"
+    of_a, of_b = session_id("split-a"), session_id("split-b")
+    runs = [say(b, HELLO[0].text, "--session-id", of_b), say(a, "In A [fake:second]", "--session-id", of_a)]
+    assert [run.code for run in run_one(root, a, runs, version)] == [0, 0]
+    let_time_pass(root / "config", of_b, of_a)
+    journal = Journal(root / "data")
+    change, _ = plan_split(journal, Home(root / "config"), project_key(str(a)), project=str(b), to=str(b2))
+    with change:
+        change.commit()
+    shutil.copytree(b, b2)
+    continued, other = run_one(root, b2, [probe(b2, "--continue"), probe(a, "--resume", of_a)], version)
+    assert (continued.conversation() or [])[:2] == HELLO, continued.err
+    assert (other.conversation() or [])[0] == Block("user", "text", "In A [fake:second]"), other.err

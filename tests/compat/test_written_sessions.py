@@ -97,9 +97,9 @@ def test_appended_to_and_with_a_sub_agent(version: str, scene: Scene) -> None:
     assert len(open_library([scene.config]).session(session).conversation.agents) == 1
 
 
-@pytest.mark.parametrize("version", [clients.NEWEST, "2.1.197"])
+@pytest.mark.parametrize("version", VERSIONS)
 def test_rewound(version: str, scene: Scene) -> None:
-    """By a checkpoint, which 2.0.77 does not know (see docs/compatibility.md)."""
+    """By a checkpoint, which 2.0.77 does not know: it follows from the next message on (see docs/compatibility.md)."""
     with scene.new() as writer:
         session = writer.context.session_id
         uuids = [writer.append_message(role, words) for role, words in
@@ -108,7 +108,8 @@ def test_rewound(version: str, scene: Scene) -> None:
     change, _ = plan_rewind(scene.journal, file, uuids[1])
     with change:
         change.commit()
-    assert [value for _, _, value in told(scene.question(session), version)] == ["one", "two"]
+    if version != "2.0.77":
+        assert [value for _, _, value in told(scene.question(session), version)] == ["one", "two"]
     with session_writer(open_library([scene.config]).session(session), scene.journal) as again:
         again.append_message("user", "another way")
         again.append_message("assistant", "so be it")
