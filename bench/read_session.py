@@ -97,6 +97,7 @@ def _decode_lines(paths: tuple[str, ...], decode: Callable[[bytes], object], ref
 
 def find_thread(home: str, session_id: str) -> Callable[[], object]:
     import recollect
+    import recollect.library.session  # with all that a session needs: importing is no part of the work
 
     # A new library each time: nothing may come from a cache.
     return lambda: len(recollect.open(home).session(session_id).thread.chain)
@@ -104,6 +105,7 @@ def find_thread(home: str, session_id: str) -> Callable[[], object]:
 
 def build_graph(home: str, session_id: str) -> Callable[[], object]:
     import recollect
+    import recollect.library.session  # as above
 
     def work() -> list[int]:
         graph = recollect.open(home).session(session_id).conversation

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import BinaryIO, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from . import line as line_module
 from .entries import Entry, decode_entry
-from .line import BOM, Damage, RawLine
+from .line import BOM, Damage, RawLine, read_lines
 from .row_entry import RowEntry, decode_row_entry, row_entry_of
 from .salvage import is_utf8, salvage_line
 
@@ -27,19 +28,65 @@ class Located(NamedTuple, Generic[E]):
     client_reads: bool
 
 
+#: An entry for the graph with its place, as in `Located`.
+RowPlace = tuple[RowEntry, int, int, int, bool]
+
+
 def parse_lines(lines: Iterable[RawLine], damage: list[Damage]) -> Iterator[Located[Entry]]:
     """All entries of some lines in file order. What is wrong is appended to `damage`; nothing raises."""
-    return _parse(lines, damage, decode_entry, lambda entry: entry)
+    return parse_as(lines, damage, decode_entry, lambda entry: entry)
 
 
 def parse_row_entries(lines: Iterable[RawLine], damage: list[Damage]) -> Iterator[Located[RowEntry]]:
     """The same for the graph, which needs less of each entry and wants it faster."""
-    return _parse(lines, damage, decode_row_entry, row_entry_of)
+    return parse_as(lines, damage, decode_row_entry, row_entry_of)
 
 
-def _parse(
+class RowStream:
+    """The same for a whole file: ordinary lines go straight from the stream into the decoder, the others the usual way."""
+
+    def __init__(self, stream: BinaryIO, damage: list[Damage]) -> None:
+        self._stream = stream
+        self._damage = damage
+        self.lines = 0
+        """How many there were; known when all have been read."""
+        self.size = 0
+
+    def __iter__(self) -> Iterator[RowPlace]:
+        readline, piece = self._stream.readline, line_module.PIECE
+        offset = number = 0
+        while data := readline(piece):
+            number += 1
+            length = len(data)
+            if data[-1] == 0x0A and data[-2:-1] != b"\r":
+                try:
+                    entry = decode_row_entry(data)
+                except _REFUSED:
+                    pass
+                else:
+                    if not data.isascii() and not is_utf8(data):
+                        self._damage.append(Damage("encoding", number, offset, length - 1, "invalid UTF-8"))
+                    yield entry, number, offset, length - 1, True
+                    offset += length
+                    continue
+            self._stream.seek(offset)
+            yield from parse_row_entries(_one_line(self._stream, offset, number), self._damage)
+            offset = self._stream.tell()
+        self.lines, self.size = number, offset
+
+
+def _one_line(stream: BinaryIO, offset: int, number: int) -> Iterator[RawLine]:
+    """The line there, in pieces where it is too long to be held."""
+    for line in read_lines(stream, offset=offset, number=number):
+        yield line
+        if not line.more:
+            return
+
+
+def parse_as(
     lines: Iterable[RawLine], damage: list[Damage], decode: Callable[[bytes], E], convert: Callable[[Entry], E]
 ) -> Iterator[Located[E]]:
+    """The same for any other view: `decode` for plain lines, `convert` for what had to be salvaged."""
     start = 0
     for line in lines:
         data = line.data

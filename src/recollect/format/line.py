@@ -14,7 +14,7 @@ from msgspec import Struct
 
 PIECE: Final = 4 << 20
 """How much is asked of a stream at once."""
-HELD_LIMIT: Final = 160 << 20
+HELD_LIMIT: Final = 128 << 20
 """A longer line is handed on in pieces and is never in memory as a whole (no client can parse such a line either)."""
 
 BOM: Final = b"\xef\xbb\xbf"

@@ -67,15 +67,15 @@ def has_lone_surrogate(body: bytes) -> bool:
 def salvage_line(line: RawLine) -> Salvage:
     """Everything readable on a line that is not one plain object. A byte order mark was taken off before."""
     result = Salvage()
-    body = line.data.rstrip(b"\r\n")
-    if not body.strip():
-        return result
 
     def note(kind: str, start: int, end: int, detail: str = "") -> None:
         result.damage.append(Damage(kind, line.number, line.offset + start, end - start, detail))
 
-    if len(body) > LARGE:
-        _skim_large(result, body, note)
+    if len(line.data) > LARGE:  # not copied, not even to take the line's ending away
+        _skim_large(result, line.data, note)
+        return result
+    body = line.data.rstrip(b"\r\n")
+    if not body.strip():
         return result
     clean = _plain_value(body)
     if clean is not None:
@@ -100,15 +100,19 @@ def salvage_line(line: RawLine) -> Salvage:
 def _skim_large(result: Salvage, body: bytes, note: Any) -> None:
     """What a very long line says of itself, without decoding its words."""
     place = _NOT_SPACE.search(body)
-    start = place.start() if place is not None else 0
+    if place is None:
+        return
+    start, end = place.start(), len(body)
+    while body[end - 1] in b"\r\n":
+        end -= 1
     skimmed = skim_object(body, start, largest=LARGE) if body[start : start + 1] == b"{" else None
     if skimmed is None or not skimmed.complete:
-        note("torn" if skimmed is not None else "not-json", start, len(body), "a very long line")
+        note("torn" if skimmed is not None else "not-json", start, end, "a very long line")
         return
     behind = _NOT_SPACE.search(body, skimmed.end)
     result.found.append(Found(entry_from_fields(skimmed.fields), start, skimmed.end, client_reads=True))
     if behind is not None:
-        note("glued", behind.start(), len(body), "more behind the first object of a very long line")
+        note("glued", behind.start(), end, "more behind the first object of a very long line")
     elif b"\\ud" in body or b"\\uD" in body:
         note("surrogate", start, skimmed.end, "half of a surrogate pair, perhaps, in a very long line")
 
@@ -335,6 +339,12 @@ def _name(token: bytes) -> str:
 
 def is_utf8(body: bytes) -> bool:
     """Whether all of it is valid UTF-8. Looked at in pieces: the text of a large line would take four times its bytes."""
+    if len(body) <= _PIECE:
+        try:
+            str(body, "utf-8")
+        except UnicodeDecodeError:
+            return False
+        return True
     decoder = codecs.getincrementaldecoder("utf-8")()
     view = memoryview(body)
     try:

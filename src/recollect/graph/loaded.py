@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 
-from .rows import Row, StateLine, Transcript
+from .rows import SPOKEN, Row, StateLine, Transcript
 
 LARGE_FILE = 5 << 20
 """From this size on the client drops all rows before the last plain boundary while it loads."""
@@ -61,7 +61,9 @@ def load(transcript: Transcript) -> Loaded:
     for row in transcript.rows:
         if row.client_reads:
             uuid = row.uuid or ""  # all rows without a uuid share one place, as in the client
-            if row.type == "progress":
+            if row.type in SPOKEN and row.usable and row.side is not True and uuid not in state.rows:
+                newest = _note_new_message(state, row, uuid, bridged, newest)
+            elif row.type == "progress":
                 bridged[uuid] = bridged.get(row.parent, row.parent) if row.parent else row.parent
             else:
                 newest = _note_row(state, row, uuid, bridged, unusable, newest)
@@ -120,6 +122,22 @@ def _note_row(
     if row.type == "system" and row.is_boundary:
         state.checkpoint = None
         state.checkpoint_explicit = state.ever_explicit = state.checkpoint_rewound = False
+    return newest
+
+
+def _note_new_message(state: Loaded, row: Row, uuid: str, bridged: dict[str, str | None], newest: str) -> str:
+    """What `_note_row` does, for the ordinary row: a message of the main conversation that was not there before."""
+    parent = row.parent
+    state.rows[uuid] = row
+    state.parents[uuid] = bridged[parent] if parent is not None and parent in bridged else parent
+    if state.since_rewind is not None:
+        state.since_rewind.add(uuid)
+    state.last_row = uuid
+    state.trailing_snapshots = 0
+    state.checkpoint_explicit = state.cleared = False
+    if row.timestamp is not None and row.timestamp > newest:
+        state.newest_row = uuid
+        return row.timestamp
     return newest
 
 

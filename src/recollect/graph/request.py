@@ -11,13 +11,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from .rows import Row
+from .rows import SPOKEN, Row
 
-_SPOKEN: Final = frozenset({"user", "assistant"})
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 
 
 _ONLY_RESULT: Final = ("tool_result",)
+_ONLY_TEXT: Final = ("text",)
 
 
 class _Message(Struct):
@@ -29,12 +29,18 @@ class _Message(Struct):
 
 def rows_sent(chain: list[Row]) -> list[Row]:
     """The user and assistant rows whose content is sent, in the order of the request."""
-    rows = [row for row in chain if row.type in _SPOKEN and not (row.is_api_error and is_dropped_error(row))]
+    rows = [row for row in chain if row.type in SPOKEN and not (row.is_api_error and is_dropped_error(row))]
     messages = _messages(_calls_before_results(_without_empty_thoughts(_without_unanswered(rows, chain))))
     sent: list[Row] = []
     known_calls: set[str] = set()
     open_calls: set[str] = set()
     for message in messages:
+        if (
+            len(message.rows) == 1 and message.rows[0].block_types == _ONLY_TEXT
+        ):  # most of them, and nothing to put right
+            sent.append(message.rows[0])
+            open_calls = set()
+            continue
         if message.role == "assistant":
             rows_here, open_calls = _assistant_rows(message, known_calls)
             sent.extend(rows_here)
@@ -61,7 +67,7 @@ def _without_unanswered(rows: list[Row], chain: list[Row]) -> list[Row]:
 
 def _end_of_conversation(chain: list[Row]) -> set[int]:
     """Rows of a last turn that was broken off at a call or a result; nothing where the talk came to an end."""
-    last = next((row for row in reversed(chain) if row.type in _SPOKEN), None)
+    last = next((row for row in reversed(chain) if row.type in SPOKEN), None)
     if last is None or not (last.tool_uses or last.tool_results):
         return set()
     found: set[int] = set()

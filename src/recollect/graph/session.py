@@ -41,7 +41,8 @@ class Conversation:
     @cached_property
     def tree(self) -> Tree:
         """Links of the main file as they stand."""
-        return build_tree(self.rows)
+        with collector_waits():
+            return build_tree(self.rows)
 
     @cached_property
     def thread(self) -> Thread:
@@ -50,11 +51,13 @@ class Conversation:
 
     @cached_property
     def branches(self) -> list[Branch]:
-        return find_branches(self.rows, self.thread)
+        with collector_waits():
+            return find_branches(self.rows, self.thread)
 
     @cached_property
     def compactions(self) -> list[Compaction]:
-        return find_compactions(self.rows)
+        with collector_waits():
+            return find_compactions(self.rows)
 
     @cached_property
     def tools(self) -> ToolPairs:
@@ -65,6 +68,10 @@ class Conversation:
     @cached_property
     def agents(self) -> list[Agent]:
         """All sub-agents, in every layout, linked to the calls that started them."""
+        with collector_waits():
+            return self._all_agents()
+
+    def _all_agents(self) -> list[Agent]:
         own = {agent.agent_id for agent in self._own_files}
         agents = [*self._own_files, *(agent for agent in inside_agents(self.rows) if agent.agent_id not in own)]
         groups: list[tuple[str | None, list[Row]]] = [(None, self.rows)]

@@ -17,7 +17,7 @@ from .leaf import choose_leaf
 from .loaded import Loaded, load, shorten
 from .parallel import put_back
 from .request import is_dropped_error, rows_sent
-from .rows import Row, Transcript
+from .rows import SPOKEN, Row, Transcript
 
 MENDING_SECONDS: Final = 5.0
 
@@ -117,15 +117,16 @@ def walk_up(
     """Rows from the root to `start`. A missing or already passed parent is replaced by the row before in time, if close."""
     chain: list[Row] = []
     mender = mender or _Mender(state)
+    rows, parents = state.rows, state.parents
     uuid: str | None = start
     while uuid is not None:
-        row = state.rows[uuid]
+        row = rows[uuid]
         seen.add(uuid)
         chain.append(row)
-        parent = state.parents[uuid]
+        parent = parents[uuid]
         if not parent:
             break
-        if parent not in state.rows or parent in seen:
+        if parent in seen or parent not in rows:
             parent = mender.row_before(row, seen)
             if parent is not None:
                 mended[uuid] = parent
@@ -208,12 +209,16 @@ def _add_trailing(state: Loaded, leaf: str, chain: list[Row], seen: set[str]) ->
 def _place_all(thread: Thread, transcript: Transcript, state: Loaded, chain: list[Row], cut: int) -> None:
     rows = transcript.rows
     places: list[Placement | None] = [None] * len(rows)
-    thread.weights = [1 if row.is_message else 0 for row in rows]
+    thread.weights = [1 if row.type in SPOKEN else 0 for row in rows]
     sent = {row.index for row in thread.sent}
     told: dict[str, Placement] = {}
+    is_sent = Placement(LIVE, "sent to the model")
     for row in chain[cut:]:
-        why = "sent to the model" if row.index in sent else _why_live(row)
-        places[row.index] = told.get(why) or told.setdefault(why, Placement(LIVE, why))
+        if row.index in sent:
+            places[row.index] = is_sent
+        else:
+            why = _why_live(row)
+            places[row.index] = told.get(why) or told.setdefault(why, Placement(LIVE, why))
     thread.summarised = _before_compaction(chain, cut, rows)
     for row in thread.summarised:
         if places[row.index] is None:

@@ -56,21 +56,33 @@ def build_tree(rows: Iterable[Row]) -> Tree:
         if row.uuid is not None:
             by_uuid[row.uuid] = row
     tree = Tree(by_uuid, {}, [], [], [])
+    children = tree.children
+    later: list[str] = []
+    passed: set[str] = set()
     for uuid, row in by_uuid.items():
-        if row.parent is None:
+        parent = row.parent
+        if parent is None:
             tree.roots.append(uuid)
-        elif row.parent in by_uuid:
-            tree.children.setdefault(row.parent, []).append(uuid)
+        elif parent in by_uuid:
+            known = children.get(parent)
+            if known is None:
+                children[parent] = [uuid]
+            else:
+                known.append(uuid)
+            if parent not in passed:
+                later.append(uuid)
         else:
             tree.orphans.append(uuid)
-    tree.circles = _circles(by_uuid)
+        passed.add(uuid)
+    tree.circles = _circles(by_uuid, later)
     return tree
 
 
-def _circles(rows: dict[str, Row]) -> list[list[str]]:
+def _circles(rows: dict[str, Row], starts: list[str]) -> list[list[str]]:
+    """`starts` are the rows whose parent does not stand before them: in every circle there is one."""
     done: set[str] = set()
     found: list[list[str]] = []
-    for start in rows:
+    for start in starts:
         path: list[str] = []
         place: dict[str, int] = {}
         step: str | None = start

@@ -23,6 +23,7 @@ from ..format.line import Damage
 from ..format.relink import Names, custom_title_file
 from ..graph.agents import Agent
 from ..graph.branches import find_branches
+from ..graph.collector import collector_waits
 from ..graph.ending import Ending, ending_at, ending_of
 from ..graph.rows import Row, Transcript
 from ..graph.thread import Thread, find_thread
@@ -90,7 +91,7 @@ def plan_fork(
     """
     session_id = _new_id(file.home, new_id)
     words = _given_title(title)
-    with contextlib.ExitStack() as thrown_away_on_errors:
+    with collector_waits(), contextlib.ExitStack() as thrown_away_on_errors:
         change = journal.change(file.home, "fork", f"Fork {file.session_id}")
         thrown_away_on_errors.enter_context(change)
         for path in (file.path, *(item.path for item in file.agents if with_agents)):

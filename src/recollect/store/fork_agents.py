@@ -58,7 +58,6 @@ def agents_of_ending(agents: Iterable[Agent], ending: Ending) -> list[Agent]:
     """Those that its calls started, and theirs; and of those of which the call is not known, the ones begun by then."""
     rows = [*ending.before, *ending.live]
     calls = {ident for row in rows for ident, _ in row.tool_uses}
-    end = max((row.time for row in rows if row.time is not None), default=None)
 
     def belongs(agent: Agent) -> bool:
         if agent.parent_agent is not None and agent.parent_agent != agent.agent_id:
@@ -66,6 +65,7 @@ def agents_of_ending(agents: Iterable[Agent], ending: Ending) -> list[Agent]:
         if agent.tool_use_id is not None:
             return agent.tool_use_id in calls
         begun = agent.first_time
+        end = _newest(rows)
         return begun is None or end is None or begun <= end
 
     kept: dict[str, Agent] = {}
@@ -119,3 +119,8 @@ def _renamed(data: bytes, located: Located[RowEntry], names: Names) -> bytes:
     line = RowNames(entry.uuid, names.row(entry.uuid), old, new, entry.sessionId, link)
     plain = entry.type != "system" and not entry.isCompactSummary and entry.parentUuid is not UNSET
     return renamed_row(data, line, names, plain=plain)[0]
+
+
+def _newest(rows: Iterable[Row]) -> float | None:
+    times = (row.time for row in rows)
+    return max((moment for moment in times if moment is not None), default=None)

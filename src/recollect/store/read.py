@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from ..format.decode import Located, parse_lines, parse_row_entries
+from ..format.decode import Located, RowStream, parse_lines
 from ..format.entries import Entry, decode_loosely
 from ..format.line import Damage, RawLine, read_lines
 from ..graph.collector import collector_waits
@@ -31,27 +31,11 @@ def stream_entries(
 def read_transcript(path: Path, home: Home | None = None, *, file: int = 0) -> Transcript:
     """All rows of a file. The words stay on disk: a row knows where its bytes are."""
     damage: list[Damage] = []
-    counted = _Counted(stream_lines(path, home))
-    with collector_waits():
-        transcript = build_transcript(parse_row_entries(counted, damage), damage, file=file)
-    transcript.lines, transcript.size = counted.lines, counted.bytes
+    with _open(path, home) as stream, collector_waits():
+        places = RowStream(stream, damage)
+        transcript = build_transcript(places, damage, file=file)
+    transcript.lines, transcript.size = places.lines, places.size
     return transcript
-
-
-class _Counted:
-    """Passes lines on and counts them."""
-
-    def __init__(self, lines: Iterator[RawLine]) -> None:
-        self._lines = lines
-        self.lines = 0
-        self.bytes = 0
-
-    def __iter__(self) -> Iterator[RawLine]:
-        for line in self._lines:
-            if not line.more:
-                self.lines += 1
-            self.bytes += len(line.data)
-            yield line
 
 
 class EntryBytes:
