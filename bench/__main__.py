@@ -7,7 +7,21 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from bench import append, fork, large_file, list_sessions, million_chain, read_session, startup
+from bench import (
+    append,
+    envelope,
+    fork,
+    index,
+    large_file,
+    list_sessions,
+    million_chain,
+    no_change_sync,
+    read_session,
+    search,
+    startup,
+    vault,
+    watch,
+)
 from bench.measure import REPOSITORY, BenchFailed
 from bench.table import Row, circumstances, markdown, write_between_markers
 
@@ -18,7 +32,13 @@ BENCHMARKS: Final[dict[str, Callable[[bool], Iterator[Row]]]] = {
     "million_chain": million_chain.rows,
     "large_file": large_file.rows,
     "append": append.rows,
+    "watch": watch.rows,
     "fork": fork.rows,
+    "no_change_sync": no_change_sync.rows,
+    "index": index.rows,
+    "envelope": envelope.rows,
+    "search": search.rows,
+    "vault": vault.rows,
 }
 PAGE: Final = REPOSITORY / "docs" / "benchmarks.md"
 

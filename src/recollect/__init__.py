@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from .library.repository import SessionRepository as SessionRepository
     from .library.session import MessageView as MessageView
     from .library.session import Session as Session
+    from .library.watching import SessionEvent as SessionEvent
+    from .library.watching import Watching as Watching
     from .store.append import SessionWriter as SessionWriter
     from .store.backends.folder import FolderSessionStore as FolderSessionStore
     from .store.backends.memory import MemorySessionStore as MemorySessionStore
@@ -89,6 +91,8 @@ _HOMES_OF_NAMES = {
     "SessionRepository": "library.repository",
     "MessageView": "library.session",
     "Session": "library.session",
+    "SessionEvent": "library.watching",
+    "Watching": "library.watching",
     "Home": "store.home",
     "SessionSummary": "store.summary",
 }

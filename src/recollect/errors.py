@@ -14,7 +14,9 @@ An error carries its own sentence, a hint what to do, a slug that leads to docs/
 
 from __future__ import annotations
 
-from typing import ClassVar
+TYPE_CHECKING = False  # importing typing takes a good part of the time that a search has
+if TYPE_CHECKING:
+    from typing import ClassVar
 
 
 class RecollectError(Exception):
@@ -59,8 +61,16 @@ class Refused(RecollectError):
 
 
 class QueryError(RecollectError):
+    """A query that cannot be understood; `place` is the part of it that is wrong, as (start, end)."""
+
     exit_code = 7
     default_slug = "query-error"
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, slug: str | None = None, place: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(message, hint=hint, slug=slug)
+        self.place = place
 
 
 class Unavailable(RecollectError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,12 +13,15 @@ from pathlib import Path
 from tests.faults.scene import BYSTANDER, CWD, SESSION, SHARING, TORN, Scene
 
 from recollect.format.encode import RowContext, custom_title, encode_line
+from recollect.library.library import Library
 from recollect.store.append import SessionWriter
 from recollect.store.changes import Change, Journal, Record
 from recollect.store.edit import plan_rename, plan_rewind, plan_tag
 from recollect.store.fork import plan_fork
 from recollect.store.kept import Kept
+from recollect.store.migrate.session_layout import plan_migrate
 from recollect.store.move import plan_move
+from recollect.store.repair.plan import plan_repair
 from recollect.store.split import plan_split
 from recollect.store.todo_changes import plan_add_task, plan_save_todos
 from recollect.store.trash import plan_delete, plan_delete_project
@@ -129,6 +133,33 @@ def _add_a_task(scene: Scene) -> None:
     _commit(plan_add_task(scene.journal, scene.home, SESSION, "Buy milk"))
 
 
+def _repair(scene: Scene) -> None:
+    """A torn line leaves the file; its bytes are kept in Recollect's own folder."""
+    _commit(plan_repair(scene.journal, scene.session_file(TORN)))
+
+
+def _repair_into_a_fork(scene: Scene) -> None:
+    _commit(plan_repair(scene.journal, scene.session_file(TORN), fork=True))
+
+
+def _age(scene: Scene) -> None:
+    """The sub-agent's file stands beside the session, as old clients put it, and there is a to-do list."""
+    (agent,) = (scene.project / SESSION / "subagents").glob("agent-*.jsonl")
+    agent.rename(scene.project / agent.name)
+    for rest in (scene.project / SESSION / "subagents").iterdir():
+        rest.unlink()
+    (scene.project / SESSION / "subagents").rmdir()
+    (scene.root / "todos").mkdir()
+    todos = scene.root / "todos" / f"{SESSION}-agent-{SESSION}.json"
+    todos.write_text('[{"content":"Buy milk","status":"pending","activeForm":"Buying milk"}]')
+    os.utime(todos, (1_600_000_000, 1_600_000_000))
+
+
+def _migrate(scene: Scene) -> None:
+    library = Library([scene.home])
+    _commit(plan_migrate(scene.journal, library.session(SESSION).file))
+
+
 def _restore_a_file(scene: Scene) -> None:
     """A file of the project, outside the home."""
     with scene.journal.change(scene.home, "restore-file", "Restore a file") as change:
@@ -209,6 +240,9 @@ OPERATIONS = {
         Operation("delete a project", _delete_project),
         Operation("save to-dos", _save_todos),
         Operation("add a task", _add_a_task),
+        Operation("repair", _repair),
+        Operation("repair into a fork", _repair_into_a_fork),
+        Operation("migrate", _migrate, _age),
         Operation("restore a file", _restore_a_file),
         Operation("many files", _many_files),
         Operation("undo an append", _undo, _append_as_a_change),
@@ -217,6 +251,7 @@ OPERATIONS = {
         Operation("undo a replace", _undo, _replace),
         Operation("undo many files", _undo, _many_files),
         Operation("undo a move", _undo, _move),
+        Operation("undo a repair", _undo, _repair),
         Operation("recover", _recover, _leave_half_done, ends_later=True),
     )
 }

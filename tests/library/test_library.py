@@ -124,8 +124,6 @@ class TestRepository:
                 await repository.find_by_group("g")
             with pytest.raises(Unavailable):
                 await repository.query("SELECT 1")
-            with pytest.raises(Unavailable):
-                repository.watch_session(t.session_id)
 
         asyncio.run(ask())
 

@@ -15,6 +15,7 @@ from ..store.summary import one_line
 from .face import Face
 from .terminal import safe
 from .tool_words import call_line
+from .usage_text import message_tokens
 from .words import clock, plural, seconds
 
 _NAMES = {
@@ -35,8 +36,9 @@ _SHORT_RESULT = 100
 class ConversationText:
     """Writes messages as text: `tools` is full, short or none."""
 
-    def __init__(self, face: Face, session: Session, *, tools: str, thinking: bool) -> None:
+    def __init__(self, face: Face, session: Session, *, tools: str, thinking: bool, tokens: bool = False) -> None:
         self.face = face
+        self.tokens = tokens
         self.session = session
         self.tools = tools
         self.thinking = thinking
@@ -106,6 +108,8 @@ class ConversationText:
         marks = [clock(view.time)]
         if view.status != LIVE and depth == 0:
             marks.append(view.status)
+        if self.tokens and view.usage is not None and view.role == "assistant":
+            marks.append(message_tokens(view.model, view.time, view.usage))
         yield self._indent(head + "  " + self.face.style("  ".join(mark for mark in marks if mark), dim=True), depth)
         yield from body
         yield "\n"

@@ -64,6 +64,7 @@ class Face:
             from ..library.library import open_library
 
             self._library = open_library(self.homes)
+            self._library.tell = self.say
         return self._library
 
     @property
@@ -207,7 +208,9 @@ def _shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def command(name: str, *, epilog: str = "", hidden: bool = False) -> Callable[[Callable[..., Any]], click.Command]:
+def command(
+    name: str, *, epilog: str = "", hidden: bool = False, cls: type[click.Command] = click.Command
+) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a function a command that gets the `Face` first. `epilog` holds the examples, one a line."""
 
     def wrap(function: Callable[..., Any]) -> click.Command:
@@ -218,7 +221,7 @@ def command(name: str, *, epilog: str = "", hidden: bool = False) -> Callable[[C
         update_wrapper(run, function)
         lines = [line.strip() for line in epilog.strip().splitlines()]
         examples = "\b\nExamples:\n" + "\n".join("  " + line for line in lines) if lines else None
-        return click.command(name, epilog=examples, hidden=hidden)(_shared_options(run))
+        return click.command(name, cls=cls, epilog=examples, hidden=hidden)(_shared_options(run))
 
     return wrap
 
@@ -230,7 +233,9 @@ def report(error: RecollectError, face: Face) -> None:
     """An error to stderr: a sentence, the nearest names, a hint. As JSON where JSON was asked for."""
     nearest = list(getattr(error, "nearest", ()))
     if not face.is_text:
-        told = {"slug": error.slug, "message": error.message, "hint": error.hint, "nearest": nearest}
+        told: dict[str, Any] = {"slug": error.slug, "message": error.message, "hint": error.hint, "nearest": nearest}
+        if getattr(error, "place", None) is not None:
+            told["place"] = error.place  # type: ignore[attr-defined]
         click.echo(_dumps({"error": told}), err=True)
         return
     click.echo(f"recollect: {safe(error.message)} [{error.slug}]", err=True)

@@ -5,18 +5,13 @@ What is typed without a zone is local time; what is shown in JSON is UTC.
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from recollect.format.moments import parse_moment as parse_moment
 from recollect.format.times import to_iso
-
-_AGO = re.compile(r"(?P<count>[0-9]{1,6})\s*(?P<unit>[hdw])")
-_DATE_ONLY = re.compile(r"\d{4}-\d\d-\d\d")
-_UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
-
 
 if TYPE_CHECKING:
     _ParamType = click.ParamType[datetime]
@@ -45,25 +40,6 @@ class MomentType(_ParamType):
 
 SINCE = MomentType()
 UNTIL = MomentType(end=True)
-
-
-def parse_moment(text: str, *, end: bool = False, now: datetime | None = None) -> datetime | None:
-    """The moment in UTC; None for what is no moment."""
-    now = now or datetime.now().astimezone()
-    text = text.strip()
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    try:
-        if text in ("today", "yesterday"):
-            day = midnight if text == "today" else midnight - timedelta(days=1)
-            return (day + timedelta(days=1) if end else day).astimezone(UTC)
-        if ago := _AGO.fullmatch(text):
-            return (now - int(ago["count"]) * _UNITS[ago["unit"]]).astimezone(UTC)
-        moment = datetime.fromisoformat(text)
-        if end and _DATE_ONLY.fullmatch(text):
-            moment += timedelta(days=1)
-        return moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
 
 
 def iso(moment: datetime | None) -> str | None:

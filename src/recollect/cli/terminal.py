@@ -7,7 +7,10 @@ so that nothing is hidden silently. This holds with and without a terminal; `rec
 from __future__ import annotations
 
 import re
-from typing import Final
+
+TYPE_CHECKING = False  # importing typing takes a good part of the time that a search has
+if TYPE_CHECKING:
+    from typing import Final
 
 _SEQUENCES: Final = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI

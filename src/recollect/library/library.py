@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from ..environment import home_candidates
-from ..errors import NotFound
+from ..environment import own_folder
 from ..format.running import RunningSession
-from ..store.home import Home, check_home, existing_homes
+from ..store.home import Home
 from ..store.liveness import open_sessions
 from ..store.paths import contained
-from ..store.scan import AgentFile, Scan, SessionFile, scan_home
+from ..store.scan import AgentFile, Scan, SessionFile, is_session_id, scan_home
 from ..store.summary import SessionSummary, summarise
 from .cache import ByteBoundCache
+from .homes import open_homes
 from .locate import find_session
 from .session import Session
+
+if TYPE_CHECKING:
+    from ..index.catalogue import Catalogue
+    from ..index.found import Found
+    from ..index.sync_report import Progress, SyncReport
+    from ..index.sql import Answer, Limits
+    from ..store.watch_events import Budget
+    from .keeping import KeptShelf
+    from .watching import Watching
 
 COUNT_BUDGET = 64 << 20
 """A list counts lines and messages exactly, by reading everything, only while all files together are below this."""
@@ -40,8 +51,19 @@ class Project:
 class Library:
     """Reads one or more Claude homes. It never changes anything in them."""
 
-    def __init__(self, homes: Sequence[Home], *, cache_bytes: int = 128 << 20) -> None:
+    tell: Callable[[str], None] | None = None
+    """Told what a person should know and that is no error, such as an index in a temporary folder."""
+
+    def __init__(
+        self,
+        homes: Sequence[Home],
+        *,
+        cache_bytes: int = 128 << 20,
+        own_folder: Callable[[str], Path] | None = None,
+    ) -> None:
         self.homes = list(homes)
+        self._own_folder = own_folder
+        """Where our own data and cache are; without it, there is no vault to look into."""
         self._opened: ByteBoundCache[Session] = ByteBoundCache(cache_bytes)
 
     @cached_property
@@ -49,17 +71,35 @@ class Library:
         """What is in the homes, by names. Kept until `refresh`."""
         found = [(home, scan_home(home)) for home in self.homes]
         for home, scan in found:
-            _attach_agents_beside(home, scan)
+            attach_agents_beside(home, scan)
         return found
 
     def refresh(self) -> None:
         """Look at the homes again."""
         self.__dict__.pop("scans", None)
         self.__dict__.pop("running", None)
+        self.__dict__.pop("shelf", None)
 
     def files(self) -> list[SessionFile]:
         """All main transcripts of all homes."""
         return [file for _, scan in self.scans for file in scan.sessions]
+
+    @cached_property
+    def shelf(self) -> KeptShelf | None:
+        """What the vault has of the homes; None where nothing was ever kept."""
+        if self._own_folder is None:
+            return None
+        folder = self._own_folder("data") / "vault"
+        if not folder.is_dir():
+            return None
+        from ..vault.vault import Vault
+        from .keeping import KeptShelf
+
+        return KeptShelf(self.homes, Vault(folder), self._own_folder("cache"))
+
+    def kept_files(self) -> list[SessionFile]:
+        """Main transcripts that the homes have no more and the vault has."""
+        return self.shelf.lost_sessions(self.files()) if self.shelf is not None else []
 
     @cached_property
     def running(self) -> dict[str, RunningSession]:
@@ -77,9 +117,15 @@ class Library:
         separate_worktrees: bool = False,
         count: bool | None = None,
         sort: str = "modified",
+        kept: bool | None = False,
     ) -> list[SessionSummary]:
-        """Sessions at a glance, newest first. `count` reads whole files for exact numbers (None: while that is cheap)."""
-        files = self.files()
+        """Sessions at a glance, newest first. `count` reads whole files for exact numbers (None: while that is cheap).
+
+        `kept` asks for those that only the vault has (None: for these as well).
+        """
+        files = [] if kept else self.files()
+        if kept is not False:
+            files = [*files, *self.kept_files()]
         if running is not None:
             files = [file for file in files if (file.session_id in self.running) == running]
         if since is not None:
@@ -90,7 +136,7 @@ class Library:
         if until is not None:
             summaries = (item for item in summaries if (item.created or item.file.mtime) <= until)
         if project is not None:
-            wanted = _project_matcher(project, separate_worktrees)
+            wanted = project_matcher(project, separate_worktrees)
             summaries = (item for item in summaries if wanted(item))
         if branch is not None:
             summaries = (item for item in summaries if item.git_branch == branch)
@@ -115,9 +161,90 @@ class Library:
         known = self._opened.get(key)
         if known is not None:
             return known
-        session = Session(file, parsed=self._weigh)
+        if file.is_kept and self.shelf is not None:
+            session = Session(self.shelf.laid_out(file))
+        else:
+            session = Session(file, parsed=self._weigh)
         self._opened.put(key, session, 4096)
         return session
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The index's tables. `index` brings them up to date."""
+        from .indexing import open_catalogue
+
+        return open_catalogue(self.tell)
+
+    def index(
+        self,
+        *,
+        stages: tuple[str, ...] = ("calls", "entries", "words"),
+        statuses: bool = False,
+        rebuild: bool = False,
+        progress: Progress | None = None,
+    ) -> SyncReport:
+        """Bring the index up to date with the homes: only what changed is read."""
+        from .indexing import bring_up_to_date
+
+        return bring_up_to_date(self, stages=stages, statuses=statuses, rebuild=rebuild, progress=progress)
+
+    def sql(
+        self, query: str, parameters: Sequence[Any] | Mapping[str, Any] = (), *, limits: Limits | None = None
+    ) -> Answer:
+        """The answer to one SELECT over the tables of docs/reference/sql.md, in a locked process of its own."""
+        from .questions import ask
+
+        return ask(self, query, parameters, limits=limits)
+
+    def search(
+        self,
+        query: str,
+        *,
+        mode: str = "words",
+        everything: bool = False,
+        where: str = "",
+        sort: str = "relevance",
+        limit: int = 10,
+        offset: int = 0,
+        hits_per_session: int = 3,
+        facets: bool = False,
+    ) -> Found:
+        """Sessions in which something was said or seen that fits, best first: see docs/guide/search.md for the query.
+
+        `mode` is words, or the slow substring or regex; `everything` looks at prompt snapshots and request logs too.
+        """
+        from .searching import search
+
+        return search(
+            self, query, mode=mode, everything=everything, where=where, sort=sort, limit=limit, offset=offset,
+            hits_per_session=hits_per_session, facets=facets,
+        )  # fmt: skip
+
+    def watch(
+        self,
+        *,
+        project: str | None = None,
+        separate_worktrees: bool = False,
+        polling: bool = False,
+        budget: Budget | None = None,
+    ) -> Watching:
+        """What happens in the homes from now on, as typed events: an iterator, and an asynchronous one."""
+        from .watching import Watching
+
+        test = None if project is None else project_matcher(project, separate_worktrees)
+        return Watching(self.homes, is_of_project=test, polling=polling, budget=budget)
+
+    def watch_session(
+        self, reference: str, *, from_start: bool = False, polling: bool = False, budget: Budget | None = None
+    ) -> Watching:
+        """The same for one session and its sub-agents; with `from_start` first what is there already.
+
+        A whole id may be that of a session that does not exist yet.
+        """
+        from .watching import Watching
+
+        session_id = reference if is_session_id(reference) else self.session(reference).id
+        return Watching(self.homes, session_id=session_id, from_start=from_start, polling=polling, budget=budget)
 
     def _weigh(self, session: Session) -> None:
         """A session was parsed: the cache must know what it weighs now, to stay within its bound."""
@@ -136,7 +263,7 @@ class Library:
         return None
 
 
-def _attach_agents_beside(home: Home, scan: Scan) -> None:
+def attach_agents_beside(home: Home, scan: Scan) -> None:
     """Sub-agents of 2.0.28 - 2.1.8 stand beside the sessions: their first line says whose they are."""
     if not scan.beside:
         return
@@ -163,7 +290,7 @@ def _owner(home: Home, agent: AgentFile) -> str | None:
     return None
 
 
-def _project_matcher(project: str, separate: bool) -> Callable[[SessionSummary], bool]:
+def project_matcher(project: str, separate: bool) -> Callable[[SessionSummary], bool]:
     """Matches a project's path, its last folder's name, or the project folder's name; worktrees count to their repository."""
     path = os.path.abspath(os.path.expanduser(project)) if os.sep in project or project in (".", "~") else None
 
@@ -198,20 +325,4 @@ def sort_sessions(sessions: list[SessionSummary], by: str) -> list[SessionSummar
 
 def open_library(homes: Sequence[str | os.PathLike[str]] = (), *, cache_bytes: int = 128 << 20) -> Library:
     """Open the named homes, else those of CLAUDE_CONFIG_DIR, else the usual ones. A named folder must be a home."""
-    candidates, named = home_candidates(homes)
-    if named:
-        found: list[Home] = []
-        for path in candidates:
-            home = check_home(path)
-            if home.real_root not in {item.real_root for item in found}:
-                found.append(home)
-        return Library(found, cache_bytes=cache_bytes)
-    found = existing_homes(candidates)
-    if not found:
-        places = " and ".join(str(path) for path in candidates)
-        raise NotFound(
-            f"no Claude home found: looked at {places}",
-            hint="name one with --home DIR, or try `recollect demo`",
-            slug="no-home",
-        )
-    return Library(found, cache_bytes=cache_bytes)
+    return Library(open_homes(homes), cache_bytes=cache_bytes, own_folder=own_folder)

@@ -18,8 +18,24 @@ _CLOSE = 0.5
 
 
 def find_session(library: Library, reference: str) -> SessionFile:
-    """The session meant by `reference`. Raises NotFound, with the candidates where it is ambiguous."""
-    files = library.files()
+    """The session meant by `reference`; where the homes have none, one that only the vault has.
+
+    Raises NotFound, with the candidates where it is ambiguous.
+    """
+    try:
+        return find_among(library.files(), reference)
+    except NotFound as problem:
+        kept = [] if problem.slug == "ambiguous" else library.kept_files()
+        if not kept:
+            raise
+        try:
+            return find_among(kept, reference)
+        except NotFound as other:
+            raise other if other.slug == "ambiguous" else problem from None
+
+
+def find_among(files: list[SessionFile], reference: str) -> SessionFile:
+    """The same among these."""
     wanted = reference.strip()
     if wanted in ("last", "latest"):
         if not files:

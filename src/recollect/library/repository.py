@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
 from ..errors import NotFound, Unavailable
+from ..store.watch_events import SessionEvent
 from .library import Library
 from .session import Session
 
@@ -32,15 +33,6 @@ class SessionFilter:
     limit: int | None = None
 
 
-@dataclass(frozen=True)
-class SessionEvent:
-    """Something that happened in a watched session."""
-
-    kind: str
-    session_id: str
-    entry: dict[str, Any]
-
-
 @runtime_checkable
 class SessionRepository(Protocol):
     """What a repository of sessions answers. Nothing in it changes anything."""
@@ -53,7 +45,7 @@ class SessionRepository(Protocol):
 
     async def find_by_group(self, group_id: str) -> list[Session]: ...
 
-    async def query(self, sql: str) -> Any: ...
+    async def query(self, sql: str) -> list[dict[str, Any]]: ...
 
     def watch_session(self, session_id: str) -> AsyncIterator[SessionEvent]: ...
 
@@ -103,8 +95,12 @@ class LibrarySessionRepository:
     async def find_by_group(self, group_id: str) -> list[Session]:
         raise Unavailable(f"groups are not there yet (asked for {group_id})", slug="no-groups")
 
-    async def query(self, sql: str) -> Any:
-        raise Unavailable("SQL needs the index, which is not there yet", slug="no-index", hint=f"not run: {sql[:80]}")
+    async def query(self, sql: str) -> list[dict[str, Any]]:
+        """The rows of one SELECT over the tables of docs/reference/sql.md. Cancelling the task stops the query."""
+        from .questions import ask_in_thread
+
+        return (await ask_in_thread(self.library, sql)).dicts()
 
     def watch_session(self, session_id: str) -> AsyncIterator[SessionEvent]:
-        raise Unavailable(f"watching is not there yet (asked for {session_id})", slug="no-watch")
+        """What happens in a session from now on, until the iterator is closed."""
+        return self.library.watch_session(session_id)

@@ -52,6 +52,11 @@ class Change:
         self._claim: int | None = None
         self._made: set[str] = set()
         self._appended: dict[str, list[bytes]] = {}
+        if home.kept_from is not None:
+            raise Refused(
+                f"this session is no longer in {home.kept_from}: only the vault has it",
+                hint="`recollect restore SESSION` brings it back", slug="only-kept",
+            )  # fmt: skip
 
     def __enter__(self) -> Change:
         return self

@@ -26,6 +26,8 @@ class Home:
     """One home. `root` is as given; `real_root` has its links resolved and is what nothing may escape from."""
 
     root: Path
+    kept_from: Path | None = None
+    """The home whose kept files this is a look at: nothing may be changed here."""
 
     @cached_property
     def real_root(self) -> str:

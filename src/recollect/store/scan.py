@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from .home import Home
 from .paths import is_inside
@@ -43,6 +44,13 @@ class SessionFile:
     client_lists: bool = True
     """False where the client does not find it by its name (no UUID in lower case)."""
     problem: str | None = None
+    source: Callable[[], BinaryIO] | None = None
+    """Gives its bytes where they are not at its path any more: a session that only the vault has."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the home has lost it and the vault has it."""
+        return self.source is not None
 
     @property
     def session_folder(self) -> Path:

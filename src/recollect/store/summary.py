@@ -6,9 +6,11 @@ Numbers that need the whole file (`lines`, `messages`) are None unless they are 
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
@@ -123,7 +125,7 @@ def summarise(file: SessionFile, *, count: bool = False) -> SessionSummary:
     """Read head and tail of a session (all of it if `count`). Never raises: `problem` says what went wrong."""
     summary = SessionSummary(file, agents=len(file.agents), problem=file.problem)
     try:
-        with open_inside(file.home, file.path, buffering=0) as stream:
+        with file.source() if file.source else open_inside(file.home, file.path, buffering=0) as stream:
             _read(summary, stream, count)
     except RecollectError as error:
         summary.problem = error.message
@@ -141,7 +143,7 @@ def _read(summary: SessionSummary, stream: BinaryIO, count: bool) -> None:
     else:
         # One byte more than the tail, to know whether its first line is complete.
         start = max(len(head), size - TAIL)
-        tail = os.pread(stream.fileno(), TAIL + 1, start - 1) if hasattr(os, "pread") else _read_at(stream, start - 1)
+        tail = _read_at(stream, start - 1)
         tail = tail[tail.find(b"\n") + 1 :]
     state = _Head(summary)
     while not state.scan(head, complete=len(head) >= size) and len(head) < min(size, _HEAD_LIMIT):
@@ -157,6 +159,8 @@ def _read(summary: SessionSummary, stream: BinaryIO, count: bool) -> None:
 
 
 def _read_at(stream: BinaryIO, offset: int) -> bytes:
+    if hasattr(os, "pread") and isinstance(stream, io.FileIO):
+        return os.pread(stream.fileno(), TAIL + 1, offset)
     position = stream.tell()
     stream.seek(offset)
     data = stream.read(TAIL + 1)
@@ -371,10 +375,16 @@ def _count(summary: SessionSummary, stream: BinaryIO, whole: bytes | None) -> No
 
     stream.seek(0)
     lines = _LineCounter()
-    with os.fdopen(os.dup(stream.fileno()), "rb", buffering=1 << 20) as reader:
+    with _buffered(stream) as reader:
         found = (item.entry for item in parse_lines(lines.through(read_lines(reader)), []))
         _note_counts(summary, (_RowHead(e.parentUuid, e.isSidechain, e.agentId, e.type) for e in found))
     summary.lines = lines.count
+
+
+def _buffered(stream: BinaryIO) -> AbstractContextManager[BinaryIO]:
+    if isinstance(stream, io.FileIO):
+        return os.fdopen(os.dup(stream.fileno()), "rb", buffering=1 << 20)
+    return nullcontext(stream)
 
 
 def _note_counts(summary: SessionSummary, heads: Iterable[_RowHead]) -> None:

@@ -1,8 +1,9 @@
 """`recollect list`: sessions, newest first.
 
 JSON: rows of {session_id, path, home, project, worktree_of, title, title_source, first_prompt, last_prompt, created, modified,
-last_activity, lines, messages, agents, bytes, git_branch, version, running, tag, pr_url, client_lists, problem}, with total and
-bytes. `lines` and `messages` are null where the file was not read as a whole (see --count).
+last_activity, lines, messages, agents, bytes, git_branch, version, running, tag, pr_url, client_lists, kept, problem}, with
+total and bytes. `kept` is true where the home has lost the session and the vault has it. `lines` and `messages` are null where
+the file was not read as a whole (see --count).
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from ..words import number, size
     help="What to order by: numbers and times largest first, names from A to Z.",
 )
 @click.option("--limit", type=click.IntRange(min=0), help="At most so many rows.")
+@click.option("--kept/--no-kept", default=None, help="Only what the vault alone has; or without that. Default: all.")
 @click.option("--separate", is_flag=True, help="Do not count worktrees to their repository.")
 @click.option(
     "--count/--no-count", default=None, help="Read whole files for exact lines and messages. Default: while quick."
@@ -50,6 +52,7 @@ def list(
     running: bool,
     sort: str,
     limit: int | None,
+    kept: bool | None,
     separate: bool,
     count: bool | None,
 ) -> None:
@@ -64,6 +67,7 @@ def list(
         separate_worktrees=separate,
         count=count,
         sort=sort,
+        kept=kept,
     )
     shown = found if limit is None else found[:limit]
     face.rows(
@@ -78,7 +82,7 @@ def list(
             Column("project", "project", _tail),
             Column("shown", "title", stretch=True),
         ),
-        empty="no sessions" if not any((project, since, until, branch, running)) else "no session fits",
+        empty="no sessions" if not any((project, since, until, branch, running, kept)) else "no session fits",
         total=len(found),
         bytes=sum(item.file.size for item in found),
     )
@@ -112,9 +116,10 @@ def session_row(item: SessionSummary, library: Library) -> dict[str, Any]:
         "tag": item.tag,
         "pr_url": item.pr_url,
         "client_lists": item.file.client_lists and not item.sidechain_only,
+        "kept": item.file.is_kept,
         "problem": item.problem or ("empty file" if item.is_empty else None),
     }
-    mark = "● " if running is not None else ""
+    mark = "● " if running is not None else "(kept) " if item.file.is_kept else ""
     note = f"({row['problem']}) " if row["problem"] else ""
     row["shown"] = f"{mark}{note}{one_line(item.title, 120) or '(no title)'}"
     return row

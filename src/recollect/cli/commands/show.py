@@ -1,20 +1,21 @@
 """`recollect show`: a conversation, readable.
 
 JSON: session_id, title, project, branch, total, from, limit, and rows: messages of {number, uuid, uuids, role, time, model,
-status, text, blocks, lines, usage}. Roles: user, assistant, tool (results), meta (sent by the client, not typed), summary (of a
-compaction), system, attachment, error. `blocks` are {type, ...} as in the transcript: text, thinking, tool_use, tool_result,
-image, ...
+status, text, blocks, lines, usage}, with --tokens also cost_micro_usd. Roles: user, assistant, tool (results), meta (sent by
+the client, not typed), summary (of a compaction), system, attachment, error. `blocks` are {type, ...} as in the transcript:
+text, thinking, tool_use, tool_result, image, ...
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 
 from ...format.blocks import Block, MediaBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, UnknownBlock
 from ...format.times import to_iso
+from ...graph.messages import Message
 from ...library.session import MessageView
 from ...store.summary import one_line
 from ..conversation_text import ConversationText
@@ -24,7 +25,7 @@ from ..face import Face, command, session_argument
 @command(
     "show",
     epilog="recollect show last\nrecollect show 3f2a --tools full --thinking\nrecollect show 3f2a --branch 1\n"
-    "recollect show 3f2a --all --from 100 --limit 50 --json",
+    "recollect show 3f2a --all --from 100 --limit 50 --json\nrecollect show 3f2a --line 120",
 )
 @session_argument
 @click.option(
@@ -34,6 +35,7 @@ from ..face import Face, command, session_argument
 @click.option("--branch", type=click.IntRange(min=0), metavar="N", help="A branch, by its number in `recollect tree`.")
 @click.option("--agent", metavar="ID", help="A sub-agent's conversation.")
 @click.option("--thinking", is_flag=True, help="Show thoughts too.")
+@click.option("--tokens", is_flag=True, help="Tokens and cost of every answer.")
 @click.option(
     "--tools",
     type=click.Choice(["full", "short", "none"]),
@@ -42,6 +44,12 @@ from ..face import Face, command, session_argument
     help="Calls with all of input and result, in a line each, or not at all.",
 )
 @click.option("--from", "start", type=click.IntRange(min=1), default=1, metavar="N", help="Begin with the Nth message.")
+@click.option(
+    "--line",
+    type=click.IntRange(min=1),
+    metavar="L",
+    help="Begin with the message on line L of the file (with --agent: of the sub-agent's), as `recollect search` names it.",
+)
 @click.option("--limit", type=click.IntRange(min=0), metavar="M", help="At most M messages.")
 def show(
     face: Face,
@@ -51,8 +59,10 @@ def show(
     branch: int | None,
     agent: str | None,
     thinking: bool,
+    tokens: bool,
     tools: str,
     start: int,
+    line: int | None,
     limit: int | None,
 ) -> None:
     """A conversation in the terminal: prompts, answers, tool calls folded, sub-agents nested."""
@@ -61,16 +71,28 @@ def show(
         rows = found.conversation.full_history()
     else:
         rows = found.rows_for(branch, everything=everything, agent=agent)
-    total = len(found.conversation.messages(rows))
+    messages = found.conversation.messages(rows)
+    if line is not None:
+        at = place_of_line(messages, line)
+        if at is None and not (everything or branch or agent):  # not in the conversation as it stands now
+            every_row = found.rows_for(everything=True)
+            at = place_of_line(found.conversation.messages(every_row), line)
+            if at is not None:
+                rows, messages = every_row, found.conversation.messages(every_row)
+        if at is None:  # a line that is no part of any message (a title): what comes after it
+            later = (number for number, message in enumerate(messages) if message.rows[-1].line >= line)
+            at = next(later, max(len(messages) - 1, 0))
+        start = at + 1
+    total = len(messages)
     if face.is_text:
-        text = ConversationText(face, found, tools=tools, thinking=thinking)
+        text = ConversationText(face, found, tools=tools, thinking=thinking, tokens=tokens)
         pieces = text.pieces(rows, start - 1, limit, total)
         _page(face, pieces)
     else:
         page: dict[str, Any] = {"from": start}
         views = found.messages(rows, offset=start - 1, limit=limit)
         face.rows(
-            (message_row(view, number) for number, view in enumerate(views, start)),
+            (message_row(view, number, tokens=tokens) for number, view in enumerate(views, start)),
             session_id=found.id,
             title=one_line(found.summary.title),
             project=found.summary.project,
@@ -83,6 +105,11 @@ def show(
         raise click.exceptions.Exit(1)
 
 
+def place_of_line(messages: Sequence[Message], line: int) -> int | None:
+    """Which message has a row on that line."""
+    return next((at for at, message in enumerate(messages) if any(row.line == line for row in message.rows)), None)
+
+
 def _page(face: Face, pieces: Iterator[str]) -> None:
     import sys
 
@@ -93,9 +120,9 @@ def _page(face: Face, pieces: Iterator[str]) -> None:
         click.echo(piece, nl=False, color=face.colored)
 
 
-def message_row(view: MessageView, number: int) -> dict[str, Any]:
+def message_row(view: MessageView, number: int, *, tokens: bool = False) -> dict[str, Any]:
     usage = view.usage
-    return {
+    row: dict[str, Any] = {
         "number": number,
         "uuid": view.uuid,
         "uuids": [row.uuid for row in view.rows],
@@ -116,6 +143,11 @@ def message_row(view: MessageView, number: int) -> dict[str, Any]:
             "cache_read": usage.cache_read,
         },
     }
+    if tokens:
+        from ..usage_text import message_cost
+
+        row["cost_micro_usd"] = None if usage is None else message_cost(view.model, view.time, usage)
+    return row
 
 
 def block_data(block: Block) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Numbers about sessions: tokens, money, time, tools, cache, context, budgets."""

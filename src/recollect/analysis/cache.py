@@ -1,0 +1,60 @@
+"""How much of the prompts came from the cache, and what that saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from .cost import micro_dollars, without_cache
+from .prices.book import PriceBook
+from .responses import Response
+
+
+@dataclass(slots=True)
+class CacheUse:
+    """Of one model, or of all."""
+
+    calls: int = 0
+    prompt: int = 0
+    read: int = 0
+    written: int = 0
+    cost: int = 0
+    uncached: int = 0
+    """What the same calls would have cost without a cache, in micro-dollars."""
+
+    @property
+    def hit_rate(self) -> float | None:
+        """Share of the prompts' tokens that were read from the cache."""
+        return self.read / self.prompt if self.prompt else None
+
+    @property
+    def saved(self) -> int:
+        """Net: writing to the cache costs more than plain input, and may cost more than it saves."""
+        return self.uncached - self.cost
+
+    def data(self) -> dict[str, Any]:
+        rate = self.hit_rate
+        return {
+            "calls": self.calls, "prompt_tokens": self.prompt, "cache_read": self.read, "cache_written": self.written,
+            "hit_rate": None if rate is None else round(rate, 4), "cost_micro_usd": self.cost,
+            "without_cache_micro_usd": self.uncached, "saved_micro_usd": self.saved,
+        }  # fmt: skip
+
+
+def cache_use(found: Iterable[Response], book: PriceBook) -> tuple[dict[str, CacheUse], CacheUse]:
+    """By model, and all together. Models without a price are left out of the money, not of the tokens."""
+    models: dict[str, CacheUse] = {}
+    total = CacheUse()
+    for item in found:
+        counts = item.counts
+        tariff = book.tariff(item.model, item.time, counts.prompt, item.speed, item.service_tier, item.geo)
+        for use in (models.setdefault(item.model, CacheUse()), total):
+            use.calls += 1
+            use.prompt += counts.prompt
+            use.read += counts.cache_read
+            use.written += counts.cache_write_5m + counts.cache_write_1h
+            if tariff is not None:
+                use.cost += micro_dollars(counts, tariff, book.search)
+                use.uncached += without_cache(counts, tariff, book.search)
+    return models, total

@@ -1,0 +1,73 @@
+"""How full the context window was over the course of a session, and where it was compacted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..format.times import to_iso
+from .prices.book import PriceBook
+from .responses import ADVISOR, PROGRESS, Response
+
+if TYPE_CHECKING:
+    from ..index.catalogue import Catalogue
+
+
+@dataclass(slots=True)
+class Course:
+    """The main conversation of a session: prompt lengths in order."""
+
+    session_id: str
+    window: int | None = None
+    steps: list[Response] = field(default_factory=list)
+    compactions: int = 0
+
+    @property
+    def peak(self) -> int:
+        return max((item.counts.prompt + item.counts.output for item in self.steps), default=0)
+
+    @property
+    def last(self) -> int:
+        return self.steps[-1].counts.prompt + self.steps[-1].counts.output if self.steps else 0
+
+    def data(self, *, whole: bool = False) -> dict[str, Any]:
+        peak = self.peak
+        row: dict[str, Any] = {
+            "session_id": self.session_id, "calls": len(self.steps), "window": self.window, "peak_tokens": peak,
+            "last_tokens": self.last, "peak_share": round(peak / self.window, 4) if self.window else None,
+            "compactions": self.compactions,
+        }  # fmt: skip
+        if whole:
+            row["course"] = [
+                {
+                    "time": to_iso(None if item.time is None else item.time / 1e6), "line": item.line,
+                    "prompt": item.counts.prompt, "output": item.counts.output, "cache_read": item.counts.cache_read,
+                    "new": item.counts.input + item.counts.cache_write_5m + item.counts.cache_write_1h,
+                }
+                for item in self.steps
+            ]  # fmt: skip
+        return row
+
+
+def courses(found: Iterable[Response], book: PriceBook, catalogue: Catalogue | None = None) -> list[Course]:
+    """One per session, the last used first. With a catalogue that holds the entries, compactions are counted too."""
+    sessions: dict[str, Course] = {}
+    for item in sorted(found, key=lambda item: (item.file_id, item.line)):
+        if item.session_id is None or item.agent_id is not None or item.flags & (ADVISOR | PROGRESS):
+            continue
+        course = sessions.setdefault(item.session_id, Course(item.session_id))
+        course.steps.append(item)
+    for course in sessions.values():
+        known = book.window(course.steps[-1].model)
+        # A longer prompt than the usual window shows that the long one was on.
+        course.window = 1_000_000 if known is not None and course.peak > known else known
+    if catalogue is not None:
+        rows = catalogue.connection.execute(
+            "SELECT f.session_id, count(*) FROM entries e JOIN files f ON f.id = e.file_id "
+            "WHERE e.subtype = 'compact_boundary' AND f.kind = 'session' GROUP BY 1"
+        )
+        for session_id, count in rows:
+            if session_id in sessions:
+                sessions[session_id].compactions = count
+    return sorted(sessions.values(), key=lambda course: course.steps[-1].time or 0, reverse=True)

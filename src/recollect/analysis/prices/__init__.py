@@ -1,0 +1,6 @@
+"""The price table: what every Claude model cost, and since when."""
+
+from .book import PriceBook, Tariff, price_book
+from .names import plain_name, short_name
+
+__all__ = ["PriceBook", "Tariff", "plain_name", "price_book", "short_name"]

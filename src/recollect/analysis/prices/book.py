@@ -1,0 +1,166 @@
+"""Which rates apply to a response: by model, day, length of the prompt, speed, place and tier.
+
+The rules, each explicit:
+
+- A price holds from midnight UTC of its first day. A response before a model's first day is priced as on that day; one
+  without a time as today. Both are marked `assumed`.
+- Long prompts: where a model has a second set of rates, *every* token of a response whose prompt (input, cache written
+  and cache read together) is longer than the bound is charged at it. It is no marginal rate.
+- Fast mode has rates of its own. Place (`geo`) and tier (`service_tier`) multiply all token rates, searches never.
+- A model that is not in the table has no price. It is named and counted, never taken for free.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from .names import plain_name
+
+TABLE: Final = Path(__file__).with_name("table.json")
+FACTOR_UNIT: Final = 10_000
+"""Rates carry two factors in hundredths, so that they stay whole numbers."""
+_MICRO: Final = 1_000_000
+
+
+class Tariff(NamedTuple):
+    """What a response is charged by: one set of rates, and where it comes from."""
+
+    rates: tuple[int, int, int, int, int]
+    """Input, output, 5-minute write, 1-hour write, read: micro-dollars for a million tokens, times `FACTOR_UNIT`."""
+    model: str
+    since: str
+    rule: str
+    """In words: standard, long prompt, fast, and the factors."""
+    source: str
+    assumed: str
+    """What had to be assumed, else empty."""
+
+    def dollars(self) -> tuple[str, ...]:
+        """The five rates as dollars for a million tokens, exact."""
+        return tuple(_exact(rate, FACTOR_UNIT * _MICRO) for rate in self.rates)
+
+
+class _Period(NamedTuple):
+    start: int
+    """Microseconds since 1970."""
+    since: str
+    rates: tuple[int, ...]
+    above: int
+    long_rates: tuple[int, ...]
+    source: str
+
+
+class PriceBook:
+    """The table, ready for questions."""
+
+    def __init__(self, table: dict[str, Any], *, at: int | None = None) -> None:
+        self.version: str = table["version"]
+        self.source: str = table["source"]
+        self.search: int = table["search"]
+        """Micro-dollars for a web search."""
+        self.at = at
+        """Price everything as at this moment (microseconds), whenever it happened."""
+        self._factors: dict[tuple[str, str], int] = {(field, value): percent for field, value, percent, _ in table["factors"]}
+        self._models: dict[str, list[_Period]] = {}
+        self._fast: dict[str, list[_Period]] = {}
+        self.windows: dict[str, int] = {}
+        for name, model in table["models"].items():
+            self.windows[name] = model["window"]
+            self._models[name] = [_period(row) for row in model["periods"]]
+            if "fast" in model:
+                self._fast[name] = [_period(row) for row in model["fast"]]
+        self._known: dict[tuple[Any, ...], Tariff | None] = {}
+        self._bounds: dict[tuple[str, str | None], tuple[list[_Period], list[int]] | None] = {}
+
+    @property
+    def models(self) -> list[str]:
+        return sorted(self._models)
+
+    def knows(self, model: str) -> bool:
+        return plain_name(model) in self._models
+
+    def window(self, model: str) -> int | None:
+        """The context window of a model; ``[1m]`` behind its name means a million."""
+        if model.endswith("[1m]"):
+            return 1_000_000
+        return self.windows.get(plain_name(model)) or None
+
+    def tariff(
+        self, model: str, time: int | None, prompt: int, speed: str | None, tier: str | None, geo: str | None
+    ) -> Tariff | None:
+        """The rates for a response; None for a model that is not in the table."""
+        if (model, speed) not in self._bounds:
+            self._bounds[model, speed] = self._places(model, speed)
+        places = self._bounds[model, speed]
+        if places is None:
+            return None
+        periods, starts = places
+        moment = time if self.at is None else self.at
+        number = len(starts) - 1 if moment is None else bisect_right(starts, moment) - 1
+        period = periods[max(number, 0)]
+        key = (model, number, speed, tier, geo, bool(period.above and prompt > period.above), moment is None)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._make(model, period, number, speed, tier, geo, key[5], moment is None)
+        return found
+
+    def _places(self, model: str, speed: str | None) -> tuple[list[_Period], list[int]] | None:
+        name = plain_name(model)
+        periods = self._fast.get(name) if speed == "fast" else None
+        periods = periods or self._models.get(name)
+        return None if periods is None else (periods, [period.start for period in periods])
+
+    def _make(
+        self, model: str, period: _Period, number: int, speed: str | None, tier: str | None, geo: str | None,
+        long: bool, timeless: bool,
+    ) -> Tariff:  # fmt: skip
+        name = plain_name(model)
+        words = ["fast mode" if speed == "fast" and name in self._fast else "standard"]
+        if long:
+            words.append(f"prompt above {period.above:,} tokens: all tokens at the higher rates")
+        factor = FACTOR_UNIT
+        for field, value in (("geo", geo), ("service_tier", tier)):
+            percent = self._factors.get((field, value or ""))
+            if percent is not None:
+                factor = factor * percent // 100
+                words.append(f"{field} {value}: {percent} %")
+        assumed = ""
+        if timeless:
+            assumed = "the response has no time: priced as today"
+        elif number < 0:
+            assumed = f"before the first price known ({period.since})"
+        elif speed == "fast" and name not in self._fast:
+            assumed = "no price of fast mode is known for this model: standard rates"
+        elif tier == "priority":
+            assumed = "priority tier is agreed by contract: standard rates"
+        rates = period.long_rates if long else period.rates
+        scaled = tuple(rate * factor for rate in rates)
+        return Tariff(
+            (scaled[0], scaled[1], scaled[2], scaled[3], scaled[4]), name, period.since, ", ".join(words),
+            period.source, assumed,
+        )  # fmt: skip
+
+
+def _period(row: dict[str, Any]) -> _Period:
+    start = datetime.fromisoformat(row["from"]).replace(tzinfo=UTC)
+    long_rates = tuple(row.get("long_rates", ()))
+    return _Period(
+        int(start.timestamp()) * _MICRO, row["from"], tuple(row["rates"]), row.get("above", 0), long_rates, row["source"]
+    )
+
+
+def _exact(value: int, unit: int) -> str:
+    whole, rest = divmod(value, unit)
+    digits = f"{rest:0{len(str(unit)) - 1}d}".rstrip("0")
+    return f"{whole}.{digits}" if digits else str(whole)
+
+
+@lru_cache(maxsize=4)
+def price_book(at: int | None = None) -> PriceBook:
+    """The table that came with the package; with `at`, as if everything happened at that moment."""
+    return PriceBook(json.loads(TABLE.read_bytes()), at=at)

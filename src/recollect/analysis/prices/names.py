@@ -1,0 +1,34 @@
+"""One name for every way a model is written: by the API, by Bedrock, by Vertex, with and without a date."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+_BEFORE: Final = re.compile(r"^(?:(?:us|eu|apac|au|jp|global|us-gov)\.)?(?:anthropic[./])")
+_AFTER: Final = re.compile(r"(?:\[1m\]|(?<!claude)-v\d+(?::\d+)?|[@-]\d{8}|-\d{4}-\d\d-\d\d|-latest)$")
+_VERSION_FIRST: Final = re.compile(r"^claude-(?P<version>\d+(?:-\d+)?)-(?P<family>[a-z]+)$")
+_NOUGHT: Final = re.compile(r"^(claude-[a-z]+-\d+)-0$")
+
+
+@lru_cache(maxsize=512)
+def plain_name(model: str) -> str:
+    """``claude-opus-4-5`` for ``us.anthropic.claude-opus-4-5-20251101-v1:0``. The name of another maker's model stays."""
+    name = _BEFORE.sub("", model.strip().lower())
+    before = None
+    while before != name:
+        before = name
+        name = _AFTER.sub("", name)
+    if not name.startswith("claude"):
+        return model.strip()
+    name = name.replace(".", "-").replace("claude-v", "claude-")
+    found = _VERSION_FIRST.match(name)
+    if found is not None:
+        name = f"claude-{found['family']}-{found['version']}"
+    return _NOUGHT.sub(r"\1", name)
+
+
+def short_name(model: str) -> str:
+    """``opus-4-5``: a model's name for a narrow column."""
+    return plain_name(model).removeprefix("claude-")

@@ -1,0 +1,150 @@
+"""API calls as the catalogue holds them, each once: copies in other files of a home or in other homes are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from ..index.catalogue import Catalogue
+from ..store.home import Home
+from .cost import Counts
+
+LOWER_BOUND: Final = 1
+ODD: Final = 2
+PROGRESS: Final = 4
+ADVISOR: Final = 8
+COPIED: Final = 16
+
+_COUNTS: Final = "input, output, cache_write_5m, cache_write_1h, cache_read, thinking, web_searches"
+
+
+class Response(NamedTuple):
+    """One API call, booked on the file where it appeared first."""
+
+    file_id: int
+    number: int
+    message_id: str
+    request_id: str
+    model: str
+    line: int
+    time: int | None
+    counts: Counts
+    service_tier: str | None
+    speed: str | None
+    geo: str | None
+    stop_reason: str | None
+    agent_id: str | None
+    git_branch: str | None
+    cwd: str | None
+    session_id: str | None
+    path: str
+    home: str
+    flags: int
+    copies: int
+
+    @property
+    def lower_bound(self) -> bool:
+        return bool(self.flags & LOWER_BOUND)
+
+    @property
+    def odd(self) -> bool:
+        return bool(self.flags & ODD)
+
+
+def project_path(cwd: str | None, *, separate: bool = False) -> str | None:
+    """The working directory; a worktree that the client made counts to its repository."""
+    if cwd is None or separate:
+        return cwd
+    for mark in ("/.claude/worktrees/", "\\.claude\\worktrees\\"):
+        before, found, _ = cwd.partition(mark)
+        if found and before:
+            return before
+    return cwd
+
+
+def home_numbers(catalogue: Catalogue, homes: Iterable[Home]) -> list[int]:
+    found = (catalogue.home_id(home.real_root) for home in homes)
+    return [number for number in found if number is not None]
+
+
+def responses(
+    catalogue: Catalogue, homes: Sequence[Home], *, since: int | None = None, until: int | None = None,
+    files: Iterable[int] | None = None, booked: bool = True,
+) -> Iterator[Response]:  # fmt: skip
+    """All calls of some homes (or of some of their files), each once. `since` and `until` are microseconds, [since, until).
+
+    Without `booked` every file is taken alone: a call comes once for each file that holds it.
+    """
+    numbers = home_numbers(catalogue, homes)
+    if not numbers:
+        return iter(())
+    found = _booked(catalogue, numbers, None if files is None else list(files), booked, since)
+    if len(numbers) > 1 and booked:
+        found = iter(_joined(found))
+    if since is None and until is None:
+        return found
+    low = since if since is not None else -(1 << 62)
+    high = until if until is not None else 1 << 62
+    return (item for item in found if item.time is not None and low <= item.time < high)
+
+
+def _booked(
+    catalogue: Catalogue, homes: list[int], files: list[int] | None, booked: bool, since: int | None
+) -> Iterator[Response]:
+    db = catalogue.connection
+    strings: dict[int | None, str | None] = dict(db.execute("SELECT id, text FROM strings"))
+    strings[None] = None
+    roots = dict(db.execute("SELECT id, path FROM homes"))
+    marks = ", ".join("?" * len(homes))
+    shared: dict[tuple[int, str, str, int], tuple[Any, ...]] = {}
+    for row in db.execute(
+        f"SELECT home_id, message_id, request_id, model_id, file_id, number, copies, flags, {_COUNTS} FROM shared_calls "
+        f"WHERE home_id IN ({marks})",
+        homes if booked else [-1] * len(homes),
+    ):
+        shared[row[:4]] = row[4:]
+    where, values = "", list(homes)
+    if files is not None:
+        where = f" AND c.file_id IN ({', '.join(map(str, map(int, files)))})"
+    if since is not None:
+        where += f" AND c.time >= {int(since)}"
+    rows = db.execute(
+        "SELECT c.file_id, c.number, c.message_id, c.request_id, c.model_id, c.line, c.time, c.tier_id, c.speed_id, c.geo_id, "
+        "c.stop_id, coalesce(c.agent, f.agent_id), c.branch_id, c.cwd_id, f.session_id, f.path, f.home_id, c.flags, "
+        f"{_COUNTS} FROM call_rows c JOIN files f ON f.id = c.file_id WHERE f.home_id IN ({marks}){where} "
+        "ORDER BY c.file_id, c.number",
+        values,
+    )
+    for row in rows:
+        counts, flags, copies = Counts(*row[18:]), row[17], 1
+        joined = shared.get((row[16], row[2], row[3], row[4])) if shared else None
+        if joined is not None:
+            if joined[0] != row[0] or joined[1] != row[1]:
+                continue
+            copies, flags, counts = joined[2], joined[3], Counts(*joined[4:])
+        yield Response(
+            row[0], row[1], row[2], row[3], strings[row[4]] or "", row[5], row[6], counts, strings[row[7]],
+            strings[row[8]], strings[row[9]], strings[row[10]], row[11], strings[row[12]], strings[row[13]], row[14],
+            row[15], roots[row[16]], flags, copies,
+        )  # fmt: skip
+
+
+def _joined(found: Iterable[Response]) -> list[Response]:
+    """The same over several homes: a call that is in two of them is booked on its first."""
+    kept: dict[tuple[str, str, str], Response] = {}
+    for item in found:
+        key = (item.message_id, item.request_id, item.model)
+        other = kept.get(key)
+        if other is None:
+            kept[key] = item
+            continue
+        first, second = (other, item) if _order(other) <= _order(item) else (item, other)
+        flags = first.flags & ~(LOWER_BOUND | ODD) | (first.flags & second.flags & LOWER_BOUND)
+        flags |= (first.flags | second.flags) & ODD
+        largest = Counts(*(max(pair) for pair in zip(first.counts, second.counts, strict=True)))
+        kept[key] = first._replace(counts=largest, flags=flags, copies=first.copies + second.copies)
+    return list(kept.values())
+
+
+def _order(item: Response) -> tuple[bool, int, int, bool, str, str]:
+    return item.time is None, item.time or 0, item.flags & COPIED, item.agent_id is not None, item.home, item.path

@@ -1,0 +1,99 @@
+"""How fast answers came: from the time of the row before them to that of their last row.
+
+Clocks and orders in transcripts are not to be trusted blindly: an answer that is not later than what it answers, or later by
+more than an hour, says nothing and is left out; how many were is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from ..format.entries import decode_loosely
+from .responses import PROGRESS, Response
+
+if TYPE_CHECKING:
+    from ..index.catalogue import Catalogue
+    from ..index.reading_back import EntryReader
+
+LONGEST: Final = 3_600_000_000
+
+
+@dataclass(slots=True)
+class Speed:
+    """Of one model."""
+
+    waits: list[float] = field(default_factory=list)
+    """Seconds until the first row of an answer."""
+    whole: list[float] = field(default_factory=list)
+    """Seconds until its last row."""
+    rates: list[float] = field(default_factory=list)
+    """Output tokens a second, of answers whose output is known."""
+    left_out: int = 0
+
+    def data(self) -> dict[str, Any]:
+        return {
+            "answers": len(self.whole), "left_out": self.left_out,
+            "seconds_to_first_row": _quantiles(self.waits), "seconds_to_answer": _quantiles(self.whole),
+            "output_tokens_per_second": _quantiles(self.rates),
+        }  # fmt: skip
+
+
+def _quantiles(values: Sequence[float]) -> dict[str, float] | None:
+    if not values:
+        return None
+    ordered = sorted(values)
+    return {
+        name: round(ordered[min(int(len(ordered) * share), len(ordered) - 1)], 2)
+        for name, share in (("p50", 0.5), ("p95", 0.95))
+    }
+
+
+def quantile(values: Sequence[float], share: float) -> float | None:
+    found = _quantiles(values)
+    return None if found is None else found["p50" if share <= 0.5 else "p95"]
+
+
+def speeds(catalogue: Catalogue, found: Iterable[Response]) -> dict[str, Speed]:
+    """By model. The catalogue must hold the entries."""
+    rows = catalogue.connection.execute(
+        "SELECT e.file_id, e.message_id, min(e.time), max(e.time), (SELECT p.time FROM entries p WHERE p.uuid = e.parent "
+        "AND p.file_id = e.file_id LIMIT 1) FROM entries e WHERE e.type = 'assistant' AND e.message_id IS NOT NULL "
+        "GROUP BY e.file_id, e.message_id HAVING e.line = min(e.line)"
+    )
+    times = {(row[0], row[1]): row[2:] for row in rows}
+    result: dict[str, Speed] = {}
+    for item in found:
+        if item.flags & PROGRESS:
+            continue
+        known = times.get((item.file_id, item.message_id))
+        if known is None:
+            continue
+        first, last, asked = known
+        speed = result.setdefault(item.model, Speed())
+        if first is None or last is None or asked is None or not 0 < last - asked <= LONGEST or first < asked:
+            speed.left_out += 1
+            continue
+        seconds = (last - asked) / 1e6
+        speed.waits.append((first - asked) / 1e6)
+        speed.whole.append(seconds)
+        if not item.lower_bound and item.counts.output:
+            speed.rates.append(item.counts.output / seconds)
+    return result
+
+
+def turn_seconds(catalogue: Catalogue, reader: EntryReader, files: set[int]) -> list[float]:
+    """How long whole turns took, as the client noted (`turn_duration`, since 2.0.77)."""
+    rows = catalogue.connection.execute(
+        "SELECT file_id, offset, length FROM entries WHERE subtype = 'turn_duration' ORDER BY file_id, offset"
+    )
+    found: list[float] = []
+    for file_id, offset, length in rows:
+        if file_id not in files:
+            continue
+        value = decode_loosely(reader.bytes_at(file_id, offset, length))
+        told = value.get("durationMs") if isinstance(value, dict) else None
+        if isinstance(told, int | float) and 0 < told < 86_400_000:
+            found.append(told / 1000)
+    return found

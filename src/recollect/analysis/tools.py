@@ -1,0 +1,87 @@
+"""Tool calls: how many, how often they failed, how long they took, how much they gave back, and what that cost in tokens."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from .responses import Response
+from .timing import quantile
+
+if TYPE_CHECKING:
+    from ..index.catalogue import Catalogue
+
+MINUTE = 60_000_000
+LONGEST = 24 * 60 * MINUTE
+
+
+@dataclass(slots=True)
+class ToolUse:
+    """Of one tool."""
+
+    calls: int = 0
+    errors: int = 0
+    unanswered: int = 0
+    seconds: list[float] = field(default_factory=list)
+    output_bytes: int = 0
+    fed_back: int = 0
+    """Prompt tokens that its results added: what the prompt grew by, shared out by size among the results between two calls."""
+
+    def data(self) -> dict[str, Any]:
+        answered = self.calls - self.unanswered
+        return {
+            "calls": self.calls, "errors": self.errors, "unanswered": self.unanswered,
+            "error_rate": round(self.errors / answered, 4) if answered else None,
+            "seconds_total": round(sum(self.seconds), 1), "seconds_p50": quantile(self.seconds, 0.5),
+            "seconds_p95": quantile(self.seconds, 0.95), "output_bytes": self.output_bytes, "tokens_fed_back": self.fed_back,
+        }  # fmt: skip
+
+
+def tool_use(catalogue: Catalogue, found: Iterable[Response]) -> dict[str, ToolUse]:
+    """By tool, of the files that the responses stand in; a call that was copied into another file counts once."""
+    by_file: dict[int, list[Response]] = {}
+    for item in found:
+        by_file.setdefault(item.file_id, []).append(item)
+    rows = catalogue.connection.execute(
+        "SELECT t.file_id, t.tool_use_id, t.name, t.started, t.ended, t.is_error, t.output_bytes, r.line, t.result_entry_id "
+        "FROM tool_calls t LEFT JOIN entries r ON r.id = t.result_entry_id WHERE t.name IS NOT NULL "
+        "ORDER BY t.started, t.file_id"
+    )
+    result: dict[str, ToolUse] = {}
+    results: dict[int, list[tuple[int, str, int]]] = {}
+    seen: set[str] = set()
+    for file_id, ident, name, started, ended, is_error, size, line, answer in rows:
+        if file_id not in by_file or ident in seen:
+            continue
+        seen.add(ident)
+        use = result.setdefault(name, ToolUse())
+        use.calls += 1
+        if answer is None:
+            use.unanswered += 1
+            continue
+        use.errors += bool(is_error)
+        use.output_bytes += size or 0
+        if started is not None and ended is not None and 0 <= ended - started <= LONGEST:
+            use.seconds.append((ended - started) / 1e6)
+        if line is not None:
+            results.setdefault(file_id, []).append((line, name, size or 0))
+    for file_id, given in results.items():
+        _feed_back(by_file[file_id], sorted(given), result)
+    return result
+
+
+def _feed_back(items: list[Response], given: list[tuple[int, str, int]], result: dict[str, ToolUse]) -> None:
+    lines = [line for line, _, _ in given]
+    ordered = sorted((item for item in items if not item.message_id.endswith("#advisor")), key=lambda item: item.line)
+    for before, after in pairwise(ordered):
+        if before.agent_id != after.agent_id:
+            continue
+        between = given[bisect_right(lines, before.line) : bisect_right(lines, after.line)]
+        growth = after.counts.prompt - before.counts.prompt - before.counts.output
+        total = sum(size for _, _, size in between)
+        if growth > 0 and total:
+            for _, name, size in between:
+                result[name].fed_back += growth * size // total

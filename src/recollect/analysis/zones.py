@@ -1,0 +1,105 @@
+"""The one rule for days: a moment belongs to the day that clocks in one stated time zone showed, summer time included."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from typing import Final
+
+from ..errors import QueryError
+
+QUARTER: Final = 900_000_000
+"""Microseconds of a quarter of an hour: no zone of today changes its clocks within one."""
+
+
+class Zone:
+    """A time zone by name, quick at telling the day of a moment."""
+
+    def __init__(self, name: str, info: tzinfo | None) -> None:
+        self.name = name
+        self._info = info
+        self._days: dict[int, str] = {}
+
+    def local(self, time_us: int) -> datetime:
+        """The moment as clocks there show it."""
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time_us)
+        return moment.astimezone(self._info)
+
+    def day(self, time_us: int | None) -> str:
+        """``2026-03-02``; empty for no time, and for one that no calendar holds."""
+        if time_us is None:
+            return ""
+        quarter = time_us // QUARTER
+        found = self._days.get(quarter)
+        if found is None:
+            try:
+                found = self.local(quarter * QUARTER).date().isoformat()
+            except (OverflowError, ValueError, OSError):
+                found = ""
+            self._days[quarter] = found
+        return found
+
+    def start_of(self, day: date) -> int:
+        """The first moment of a day."""
+        first = datetime(day.year, day.month, day.day)
+        local = first.astimezone() if self._info is None else first.replace(tzinfo=self._info)
+        return round(local.timestamp() * 1_000_000)
+
+
+def zone_named(name: str | None, chosen: str | None = None) -> Zone:
+    """The zone of a name (`Europe/Berlin`, `UTC`); without one the one `chosen` by the user's settings, else the system's."""
+    if name is None or name == "local":
+        if chosen is not None:
+            try:
+                return zone_named(chosen)
+            except QueryError:
+                pass  # a rule such as "CET-1CEST", which only the system's own library understands
+        return _system_zone()
+    if name.upper() in ("UTC", "Z", "GMT"):
+        return Zone("UTC", UTC)
+    from zoneinfo import ZoneInfo
+
+    try:
+        return Zone(name, ZoneInfo(name))
+    except (ValueError, OSError, ImportError, KeyError):
+        raise QueryError(
+            f"no such time zone: {name}", hint="use a name such as Europe/Berlin or UTC", slug="no-such-zone"
+        ) from None
+
+
+def _system_zone() -> Zone:
+    link = os.path.realpath("/etc/localtime")
+    _, mark, name = link.partition("/zoneinfo/")
+    if mark:
+        name = name.removeprefix("posix/").removeprefix("right/")
+        if name.upper() in ("UTC", "ETC/UTC", "UCT", "ETC/UCT"):
+            return Zone("UTC", UTC)
+        try:
+            from zoneinfo import ZoneInfo
+
+            return Zone(name, ZoneInfo(name))
+        except (ValueError, OSError, KeyError):
+            pass
+    if time.timezone == 0 and not time.daylight:
+        return Zone("UTC", UTC)
+    return Zone("/".join(time.tzname), None)
+
+
+def week_of(day: str) -> str:
+    """The Monday that a day's week begins with."""
+    moment = date.fromisoformat(day)
+    return (moment - timedelta(days=moment.weekday())).isoformat()
+
+
+def period_of(kind: str) -> Callable[[str], str]:
+    """How a day becomes the key of a day, week, month or year."""
+    makers: dict[str, Callable[[str], str]] = {
+        "day": str,
+        "week": week_of,
+        "month": lambda day: day[:7],
+        "year": lambda day: day[:4],
+    }
+    make = makers[kind]
+    return lambda day: make(day) if day else ""

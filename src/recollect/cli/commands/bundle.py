@@ -1,0 +1,32 @@
+"""`recollect bundle`: sessions with all that belongs to them in one file.
+
+JSON: {path, sessions, files, bytes}.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from ...library.bundling import write_bundle
+from ..face import Face, command, complete_session
+from ..words import plural, size
+
+
+@command("bundle", epilog="recollect bundle 3f2a -o talk.recollect\nrecollect bundle 3f2a 9bc1 -o both.recollect")
+@click.argument("sessions", nargs=-1, required=True, metavar="SESSION...", shell_complete=complete_session)
+@click.option("--output", "-o", required=True, metavar="FILE", help="The new file.")
+def bundle(face: Face, sessions: tuple[str, ...], output: str) -> None:
+    """Put SESSIONs into one file for another machine: transcript, sub-agents, long outputs, file history, tasks, plan.
+
+    `recollect unbundle` takes them into a home. A bundle holds everything that was said, secrets that were typed included.
+    """
+    opened = list({item.id: item for item in (face.library.session(name) for name in sessions)}.values())
+    target = Path(os.path.abspath(os.path.expanduser(output)))
+    files, length = write_bundle(opened, target)
+    if face.is_text:
+        face.print(f"{target}: {plural(len(opened), 'session')}, {plural(files, 'file')}, {size(length)}")
+    else:
+        face.value({"path": str(target), "sessions": [item.id for item in opened], "files": files, "bytes": length})

@@ -1,0 +1,152 @@
+"""`recollect migrate`: old layouts of the client lifted into the current one, and Recollect's own folders renewed.
+
+JSON with --to: rows: {session_id, path, steps_taken [{name, description, places}], change, steps}, total, dry_run, home. Without:
+rows: {name, path, format, current, due [{name, description}], done}, dry_run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ...errors import RecollectError
+from ...library.checking import files_of
+from ...library.migrating import library_of_copy, own_folders
+from ...store.migrate.session_layout import MigrateResult, plan_migrate
+from ...store.scan import SessionFile
+from ..face import Face, command, complete_session
+from ..words import plural
+from .move import only_home
+
+EXAMPLES = """
+recollect migrate 3f2a --to 2.1
+recollect migrate --all --to 2.1 --apply
+recollect migrate --all --to 2.1 --copy ~/claude-lifted
+recollect migrate
+recollect migrate --rollback index
+"""
+
+
+@command("migrate", epilog=EXAMPLES)
+@click.argument("session", required=False, shell_complete=complete_session)
+@click.option("--to", metavar="VERSION", help="Lift sessions to the layout of this client version: 2.1.")
+@click.option("--project", metavar="P", help="All sessions of this project.")
+@click.option("--all", "everything", is_flag=True, help="All sessions.")
+@click.option(
+    "--copy", "copy", metavar="DIR", type=click.Path(path_type=Path),
+    help="Copy the sessions into a new home at DIR and lift them there.",
+)  # fmt: skip
+@click.option("--rollback", metavar="NAME", help="Put one of Recollect's own folders back as it was before.")
+@click.option("--apply", is_flag=True, help="Do it. Without it the plan is shown and nothing changes.")
+@click.option("--dry-run", "-n", is_flag=True, help="Show the plan and change nothing. The default.")
+def migrate(
+    face: Face,
+    session: str | None,
+    to: str | None,
+    project: str | None,
+    everything: bool,
+    copy: Path | None,
+    rollback: str | None,
+    apply: bool,
+    dry_run: bool,
+) -> None:
+    """Lift sessions of old clients into the layout of today's, so that every client and tool finds all of them.
+
+    Sub-agents get files of their own, answers a line for each block, to-do lists become tasks. A resume sends the same as before;
+    that is checked before anything is written. Without --to: bring Recollect's own folders to the format of this version.
+    """
+    if apply and dry_run:
+        raise click.UsageError("--apply and --dry-run exclude one another")
+    if to is None:
+        if session is not None or project is not None or everything or copy is not None:
+            raise click.UsageError("say --to 2.1 to lift sessions")
+        _own(face, rollback, apply=apply)
+        return
+    if sum((session is not None, project is not None, everything)) != 1:
+        raise click.UsageError("SESSION, --project or --all")
+    library = face.library
+    if copy is not None:
+        only_home(face)
+        library = library_of_copy(library, copy.expanduser())
+        apply = True
+    rows: list[dict[str, Any]] = []
+    failed = None
+    for file in files_of(library, session, project):
+        try:
+            row = _lift(face, file, to, apply=apply)
+        except RecollectError as problem:
+            if session is not None:
+                raise
+            failed = problem
+            face.say(f"{file.session_id}: {problem.message}")
+            continue
+        if row is not None:
+            rows.append(row)
+    if not face.is_text:
+        face.rows(rows, total=len(rows), dry_run=not apply, home=str(library.homes[0].root))
+    else:
+        face.print(f"{plural(len(rows), 'session')} {'lifted' if apply else 'to lift'}")
+        if not apply and rows:
+            face.say("nothing was changed; --apply does it")
+    if failed is not None:
+        raise click.exceptions.Exit(failed.exit_code)
+
+
+def _lift(face: Face, file: SessionFile, to: str, *, apply: bool) -> dict[str, Any] | None:
+    change, result = plan_migrate(face.journal, file, to=to)
+    with change:
+        if not result.changes_something:
+            return None
+        steps = change.describe()
+        if face.is_text:
+            _print(face, result, steps)
+        number = change.commit().number if apply else None
+        if face.is_text and number is not None:
+            face.say(f"change {number}; `recollect undo {number}` takes it back")
+    return {
+        "session_id": result.session_id,
+        "path": str(result.path),
+        "steps_taken": [
+            {"name": step.name, "description": step.description, "places": step.places} for step in result.steps
+        ],
+        "change": number,
+        "steps": steps,
+    }
+
+
+def _print(face: Face, result: MigrateResult, steps: list[str]) -> None:
+    face.print(result.session_id)
+    for step in result.steps:
+        face.print(f"  {step.description} ({plural(step.places, 'place')})")
+    for words in steps:
+        face.print(f"  - {words}")
+
+
+def _own(face: Face, rollback: str | None, *, apply: bool) -> None:
+    folders = {item.name: item for item in own_folders()}
+    if rollback is not None:
+        if rollback not in folders:
+            raise click.UsageError(f"there are: {', '.join(folders)}")
+        folders[rollback].roll_back()
+    rows = []
+    for item in folders.values():
+        due = item.pending
+        done = item.migrate() if apply else []
+        rows.append(
+            {
+                "name": item.name,
+                "path": str(item.path),
+                "format": item.version,
+                "current": item.current,
+                "due": [{"name": step.name, "description": step.description} for step in due if not done],
+                "done": [step.name for step in done],
+            }
+        )
+    if not face.is_text:
+        face.rows(rows, dry_run=not apply)
+        return
+    for row in rows:
+        told = "nothing there" if row["format"] is None else f"format {row['format']}"
+        face.print(f"{row['name']}: {told}" + (f", {len(row['due'])} steps due" if row["due"] else ""))

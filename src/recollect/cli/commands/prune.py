@@ -1,0 +1,106 @@
+"""`recollect prune`: take sessions out of a home that the vault has.
+
+JSON: {sessions: [{session_id, title, project, bytes, files}], left: [{session_id, why}], bytes, change, dry_run}.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from datetime import datetime
+from typing import Any
+
+import click
+
+from ...library.pruning import PruneRules, plan_prune
+from ...store.letting_go import let_go
+from ..face import Column, Face, command
+from ..moments import SINCE
+from ..vaulting import existing_vault
+from ..words import number, plural, size
+from .move import only_home
+
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)b?", re.IGNORECASE)
+
+
+def parse_size(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """``500k``, ``20MB``, ``1.5G``: thousands, as sizes are shown."""
+    if text is None:
+        return None
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise click.BadParameter(f"{text!r} is no size: use 500k, 20MB or 1.5G", context, parameter)
+    return int(float(match[1]) * 1000 ** " kmgt".index(match[2].lower() or " "))
+
+
+@command(
+    "prune",
+    epilog="recollect prune --older 90d\nrecollect prune --larger 50MB --project myapp --apply\n"
+    "recollect prune --older 2026-01-01 --apply --yes",
+)
+@click.option("--older", type=SINCE, metavar="AGE", help="Not changed since: 90d, 2026-01-01.")
+@click.option(
+    "--larger", callback=parse_size, metavar="SIZE", help="Larger than this with all that belongs to them: 20MB."
+)
+@click.option("--project", metavar="P", help="Only this project: a path, the last part of one, or a folder's name.")
+@click.option("--apply", "apply", is_flag=True, help="Do it. Without this, what would go is shown.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def prune(face: Face, older: datetime | None, larger: int | None, project: str | None, apply: bool, yes: bool) -> None:
+    """Remove sessions from the home that fit all given rules, to make room. Only what the vault has goes.
+
+    Before a session goes, every file of it is compared with the vault, byte for byte; one that differs, is missing there, or
+    is in use stays. `recollect restore` brings sessions back, and all reading commands go on seeing them.
+    """
+    if older is None and larger is None and project is None:
+        raise click.UsageError("at least one rule: --older AGE, --larger SIZE, --project P")
+    home = only_home(face)
+    rules = PruneRules(older.timestamp() if older else None, larger, project)
+    journal = face.journal
+    change, result = plan_prune(face.library, home, existing_vault(), journal, rules)
+    if face.is_text:
+        _show(face, result.sessions, result.left)
+    if change is None:
+        if not face.is_text:
+            face.value({**result.as_dict(), "change": None, "dry_run": not apply})
+        raise click.exceptions.Exit(1)
+    with change:
+        if apply:
+            if not yes and sys.stdin.isatty():
+                click.confirm(
+                    f"Remove {plural(len(result.sessions), 'session')} from {home.root}?", abort=True, err=True
+                )
+            record = change.commit()
+            let_go(journal, record)
+        if not face.is_text:
+            told: dict[str, Any] = {
+                **result.as_dict(),
+                "change": record.number if apply else None,
+                "dry_run": not apply,
+            }
+            face.value(told)
+            return
+    what = f"{plural(len(result.sessions), 'session')}, {size(result.bytes)}"
+    if apply:
+        face.print(f"removed {what}")
+        face.say("the vault has them: `recollect restore SESSION` brings one back")
+    else:
+        face.print(f"would remove {what}; --apply does it")
+
+
+def _show(face: Face, sessions: list[dict[str, Any]], left: list[dict[str, str]]) -> None:
+    if sessions:
+        face.table(
+            sessions,
+            (
+                Column("session_id", "session", lambda text: text[:8]),
+                Column("bytes", "size", size, right=True),
+                Column("files", "files", number, right=True),
+                Column("project", "project"),
+                Column("title", "title", stretch=True),
+            ),
+        )
+    for item in left:
+        face.say(f"stays: {item['session_id'][:8]}: {item['why']}")
+    if not sessions and not left:
+        face.say(f"no session fits ({time.strftime('%Y-%m-%d')})")

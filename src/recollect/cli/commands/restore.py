@@ -1,0 +1,86 @@
+"""`recollect restore`: sessions back from the vault, byte for byte, with their times.
+
+JSON: {files, sessions, bytes, same, left: [{path, why}], damaged: [{path, why}], notes, change, dry_run, steps}.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from ...errors import DamagedData
+from ...library.restoring import Wanted, plan_restoring
+from ..changing import carry_out, changing_options
+from ..face import Face, command, complete_session
+from ..moments import UNTIL
+from ..vaulting import existing_vault
+from ..words import plural, size
+
+
+@command(
+    "restore",
+    epilog="recollect restore 3f2a\nrecollect restore --project myapp --at 2026-03-02\n"
+    "recollect restore --all --to ~/restored-claude",
+)
+@click.argument("sessions", nargs=-1, metavar="SESSION...", shell_complete=complete_session)
+@click.option(
+    "--project", metavar="P", help="All kept sessions of a project: a path, the last part of one, a folder's name."
+)
+@click.option("--all", "everything", is_flag=True, help="Everything that is kept.")
+@click.option("--to", metavar="DIR", help="Into another home, which may not exist yet.")
+@click.option("--at", type=UNTIL, metavar="DATE", help="As it was then: 2026-03-02, 7d, yesterday.")
+@click.option(
+    "--renew", is_flag=True, help="With the time of now, so that the client does not delete it again at once."
+)
+@click.option("--partly", is_flag=True, help="Of a damaged transcript, the lines that can still be read.")
+@changing_options
+def restore(
+    face: Face,
+    sessions: tuple[str, ...],
+    project: str | None,
+    everything: bool,
+    to: str | None,
+    at: datetime | None,
+    renew: bool,
+    partly: bool,
+    dry_run: bool,
+    yes: bool,
+    force: bool,
+) -> None:
+    """Put SESSIONs back into their home: transcript, sub-agents, long outputs, file history, tasks, plan.
+
+    What stands there and is newer stays. A file with a damaged block is named and left out; the rest is restored.
+    """
+    if (bool(sessions) + (project is not None) + everything) != 1:
+        raise click.UsageError("SESSION..., or --project P, or --all")
+    wanted = Wanted(
+        sessions=sessions, project=project, everything=everything, at=at.timestamp() if at is not None else None,
+        to=Path(os.path.abspath(os.path.expanduser(to))) if to is not None else None,
+        mtime_ns=time.time_ns() if renew else None, partly=partly, homes=tuple(face.homes),
+    )  # fmt: skip
+    change, result = plan_restoring(existing_vault(), face.journal, wanted)
+    with change:
+        if result.files:
+            counts = (plural(len(result.sessions), "session"), plural(len(result.files), "file"), size(result.bytes))
+            said = f"restored {', '.join(counts)}"
+            carry_out(face, change, result.as_dict(), dry_run=dry_run, yes=yes, said=said)
+        elif face.is_text:
+            face.print(f"nothing to restore: {plural(result.same, 'file')} there already, as they were kept")
+        else:
+            face.value({**result.as_dict(), "change": None, "dry_run": dry_run, "steps": []})
+    if face.is_text:
+        for item in result.left[:20]:
+            face.say(f"left as it is: {item['path']}: {item['why']}")
+        for note in result.notes:
+            face.say(f"note: {note}")
+    if result.damaged:
+        for item in result.damaged:
+            face.say(f"damaged: {item['path']}: {item['why']}")
+        raise DamagedData(
+            f"{plural(len(result.damaged), 'file')} could not be restored", slug="vault-damaged",
+            hint="--partly brings back the lines that can still be read; --at an earlier state",
+        )  # fmt: skip

@@ -1,0 +1,109 @@
+"""`recollect search`: find anything that was said or seen.
+
+JSON: rows of {session_id, title, project, home, path, modified, hit_count, hits}, best first, with total (entries that fit),
+exact (false where total is a lower bound), more, mode, notes, advice, and facets where asked for. A hit is {line, uuid, role,
+agent_id, time, score, snippet, marks, command}; marks are [start, end] places in the snippet; command shows the conversation
+from there on.
+"""
+
+from __future__ import annotations
+
+import click
+
+from ...library.searching import search as search_library
+from ..face import Face, command
+from ..indexing_bar import indexing_bar
+from ..query_words import QueryCommand, joined_words
+from ..search_text import found_data, found_text, session_data, summary_line
+
+
+@command(
+    "search",
+    cls=QueryCommand,
+    epilog="""
+    recollect search connection refused
+    recollect search '"connection refused" -timeout project:myapp after:7d'
+    recollect search 'getUserName OR user_name' tool:Edit --sort date
+    recollect search deploy* role:user --facets
+    recollect search --substring '->items[' --where project:myapp
+    recollect search --regex 'E[0-9]{4}' --limit 3 --json
+    """,
+)
+@click.argument("query", nargs=-1, type=click.UNPROCESSED)
+@click.option(
+    "--sort",
+    type=click.Choice(["relevance", "date"]),
+    default="relevance",
+    show_default=True,
+    help="Best first (newer counts for more), or newest first.",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1, max=10_000), default=10, show_default=True, help="Sessions at most."
+)
+@click.option(
+    "--offset", type=click.IntRange(min=0, max=100_000), default=0, metavar="N", help="Leave out the first N."
+)
+@click.option(
+    "--hits",
+    type=click.IntRange(min=1, max=1_000),
+    default=3,
+    show_default=True,
+    help="Matches of each session at most.",
+)
+@click.option("--facets", is_flag=True, help="Count the matches by project, tool, model and month.")
+@click.option("--substring", is_flag=True, help="Slow: these very characters, inside of words too.")
+@click.option("--regex", is_flag=True, help="Slow: a regular expression.")
+@click.option("--everything", is_flag=True, help="Slow: prompt snapshots, request logs and all else in the files too.")
+@click.option("--where", default="", metavar="FILTERS", help="Filters, for --substring and --regex or any query.")
+def search(
+    face: Face,
+    query: tuple[str, ...],
+    sort: str,
+    limit: int,
+    offset: int,
+    hits: int,
+    facets: bool,
+    substring: bool,
+    regex: bool,
+    everything: bool,
+    where: str,
+) -> None:
+    """Find anything that was said or seen, in milliseconds.
+
+    \b
+    All words must be there, in any order.  "in quotes"  side by side     begin*  words that begin so
+    -word  not this      this OR that      (a OR b) c   grouped
+    Filters: project: session: role: tool: model: file: branch: before: after:
+             status:(live|abandoned|agent|precompact)  has:(code|image|error|thinking)
+    """
+    if substring and regex:
+        raise click.UsageError("--substring and --regex exclude each other")
+    slow = substring or regex or everything
+    mode = "regex" if regex else "substring" if substring else "words"
+    if slow and facets:
+        raise click.UsageError("--facets counts what the word index knows; the slow searches go around it")
+    if slow:
+        from ...index.slow_search import SAYS
+
+        face.say(SAYS["everything" if everything else mode])
+    with indexing_bar("Reading") as progress:
+        found = search_library(
+            face.library, joined_words(query), mode=mode, everything=everything, where=where, sort=sort, limit=limit,
+            offset=offset, hits_per_session=hits, facets=facets, progress=progress,
+        )  # fmt: skip
+    for note in () if slow else found.notes:
+        face.say(note)
+    if face.format == "json":
+        face.value(found_data(found, face.homes))
+    elif face.format == "jsonl":
+        for item in found.sessions:
+            face.value(session_data(item, face.homes))
+    else:
+        for line in found_text(found, face.colored, face.homes):
+            face.print_styled(line)
+    if face.is_text and found.sessions:
+        face.say(summary_line(found, offset))
+    if not found.sessions:
+        for line in ("nothing found", *found.advice) if not (offset and found.total) else ("no more",):
+            face.say(line)
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,25 @@
+"""`recollect statusline`: one line for the client's status line.
+
+It prints text only: model, cost of the session and of today, the five-hour block, and how full the context is.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from ..face import Face, command
+
+
+@command("statusline", epilog='echo \'{"session_id": "3f2a..."}\' | recollect statusline')
+@click.option("--timezone", metavar="Z", help="Time zone of today. Default: the system's.")
+def statusline(face: Face, timezone: str | None) -> None:
+    """Read the client's JSON on stdin and print one line. It never fails."""
+    from ..lean_statusline import print_statusline
+
+    try:
+        text = "" if sys.stdin.isatty() else sys.stdin.read()
+    except (OSError, ValueError):
+        text = ""
+    print_statusline(text, face.homes, timezone)

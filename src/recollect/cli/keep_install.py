@@ -1,0 +1,234 @@
+"""Keeping by itself: a hook of the client, a timer of systemd, launchd or cron. Everything is shown before it is done.
+
+JSON of --install and --remove: {kind, files: {path: text, null where it is removed}, commands, done, change, dry_run}.
+"""
+
+from __future__ import annotations
+
+import os
+import plistlib
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import click
+
+from ..errors import Refused
+from ..store.changes import Change
+from ..store.home import Home
+from ..store.hook_settings import EVENTS, has_hook, plan_hook
+from .face import Face
+
+_NAME: Final = "recollect-keep"
+_LABEL: Final = "recollect.keep"
+_CRON_MARK: Final = "# recollect keep"
+
+
+@dataclass
+class Installation:
+    """Files to write or remove (None), and commands to run behind that, each with what it reads."""
+
+    files: dict[Path, bytes | None] = field(default_factory=dict)
+    commands: list[list[str]] = field(default_factory=list)
+    input: bytes | None = None
+    """What the last command reads."""
+
+
+def keep_command(homes: list[Home]) -> list[str]:
+    """How this very Recollect is called again, whatever the PATH is then."""
+    program = shutil.which("recollect") or shutil.which(os.path.basename(sys.argv[0]))
+    start = [os.path.abspath(program)] if program else [sys.executable, "-m", "recollect"]
+    named = [part for home in homes for part in ("--home", str(home.root))]
+    return [*start, *named, "keep", "--quiet"]
+
+
+def install(face: Face, kind: str, *, remove: bool, every: int, yes: bool, dry_run: bool) -> None:
+    homes = face.library.homes
+    if kind == "hook":
+        for home in homes:
+            _install_hook(face, home, remove=remove, yes=yes, dry_run=dry_run)
+        return
+    plan = _PLANS[kind](keep_command(homes), every, remove)
+    _show(face, kind, plan)
+    if dry_run:
+        _answer(face, kind, plan, None, done=False)
+        return
+    _confirm(yes)
+    number = _write(face, kind, plan, remove) if plan.files else None
+    outcomes = [_run(face, command, plan) for command in plan.commands]
+    done = all(outcomes)
+    _answer(face, kind, plan, number, done=done)
+
+
+def installed(face: Face) -> list[str]:
+    """What keeps by itself now, as far as files tell."""
+    found = ["hook"] if any(_has_hook(home) for home in face.library.homes) else []
+    found += ["systemd"] if (_systemd_folder() / f"{_NAME}.timer").exists() else []
+    found += ["launchd"] if _launchd_file().exists() else []
+    return found + (["cron"] if _CRON_MARK in _crontab() else [])
+
+
+def _has_hook(home: Home) -> bool:
+    try:
+        return has_hook(home)
+    except Exception:  # settings that cannot be read have no hook that works
+        return False
+
+
+# --- the client's hook ------------------------------------------------------------------------------------------------
+
+
+def _install_hook(face: Face, home: Home, *, remove: bool, yes: bool, dry_run: bool) -> None:
+    command = None if remove else shlex.join(keep_command([home]))
+    with plan_hook(face.journal, home, command) as change:
+        path = home.root / "settings.json"
+        if face.is_text:
+            face.say(f"{change.title}: {path}")
+            if command is not None:
+                face.say(f"  {' and '.join(EVENTS)}: {command}")
+        number = None
+        if not dry_run:
+            _confirm(yes)
+            number = change.commit().number
+        if face.is_text:
+            verb = "taken out of" if remove else "put into"
+            face.print(
+                f"would be {verb} {path}" if dry_run else f"{verb} {path}; `recollect undo {number}` takes it back"
+            )
+        else:
+            face.value(
+                {"kind": "hook", "home": str(home.root), "command": command, "events": list(EVENTS),
+                 "done": not dry_run, "change": number, "dry_run": dry_run}
+            )  # fmt: skip
+
+
+# --- timers -----------------------------------------------------------------------------------------------------------
+
+
+def _systemd(command: list[str], every: int, remove: bool) -> Installation:
+    folder = _systemd_folder()
+    service = (
+        "[Unit]\nDescription=Keep new conversations in the vault of Recollect\n\n"
+        f"[Service]\nType=oneshot\nExecStart={_quoted(command)}\n"
+    )
+    timer = (
+        f"[Unit]\nDescription=Keep new conversations every {every} minutes\n\n[Timer]\nOnBootSec=2min\n"
+        f"OnUnitActiveSec={every}min\nPersistent=true\n\n[Install]\nWantedBy=timers.target\n"
+    )
+    files = {folder / f"{_NAME}.service": service.encode(), folder / f"{_NAME}.timer": timer.encode()}
+    control = ["systemctl", "--user"]
+    if remove:
+        return Installation(dict.fromkeys(files), [[*control, "disable", "--now", f"{_NAME}.timer"]])
+    return Installation(dict(files), [[*control, "daemon-reload"], [*control, "enable", "--now", f"{_NAME}.timer"]])
+
+
+def _quoted(command: list[str]) -> str:
+    """As systemd reads it: % and $ are special, quotes hold spaces."""
+    parts = [part.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$") for part in command]
+    return " ".join(f'"{part}"' if not part or set(part) & set(" \t'\"\\") else part for part in parts)
+
+
+def _systemd_folder() -> Path:
+    named = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(named) if named else Path.home() / ".config") / "systemd" / "user"
+
+
+def _launchd(command: list[str], every: int, remove: bool) -> Installation:
+    path = _launchd_file()
+    if remove:
+        return Installation({path: None}, [["launchctl", "unload", "-w", str(path)]])
+    told = {"Label": _LABEL, "ProgramArguments": command, "StartInterval": every * 60, "RunAtLoad": True}
+    return Installation({path: plistlib.dumps(told)}, [["launchctl", "load", "-w", str(path)]])
+
+
+def _launchd_file() -> Path:
+    return Path.home() / "Library" / "LaunchAgents" / f"{_LABEL}.plist"
+
+
+def _cron(command: list[str], every: int, remove: bool) -> Installation:
+    lines = [line for line in _crontab().splitlines() if _CRON_MARK not in line]
+    if not remove:
+        minutes = f"*/{every}" if every < 60 else "0"
+        lines.append(f"{minutes} * * * * {shlex.join(command).replace('%', chr(92) + '%')} {_CRON_MARK}")
+    return Installation({}, [["crontab", "-"]], "".join(f"{line}\n" for line in lines).encode())
+
+
+def _crontab() -> str:
+    if shutil.which("crontab") is None:
+        return ""
+    done = subprocess.run(["crontab", "-l"], capture_output=True, check=False, timeout=20)
+    return done.stdout.decode("utf-8", "surrogateescape") if done.returncode == 0 else ""
+
+
+_PLANS: Final = {"systemd": _systemd, "launchd": _launchd, "cron": _cron}
+
+
+# --- doing it ---------------------------------------------------------------------------------------------------------
+
+
+def _show(face: Face, kind: str, plan: Installation) -> None:
+    if not face.is_text:
+        return
+    for path, data in plan.files.items():
+        face.say(f"{'remove' if data is None else 'write'} {path}")
+        for line in (data or b"").decode("utf-8", "replace").splitlines():
+            face.say(f"  | {line}")
+    for command in plan.commands:
+        face.say(f"run {shlex.join(command)}")
+        if kind == "cron" and plan.input is not None:
+            for line in plan.input.decode("utf-8", "replace").splitlines():
+                face.say(f"  | {line}")
+
+
+def _confirm(yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise Refused("this would be changed", hint="look at it and say --yes", slug="not-confirmed")
+    click.confirm("Go ahead?", abort=True, err=True)
+
+
+def _write(face: Face, kind: str, plan: Installation, remove: bool) -> int | None:
+    verb = "Stop" if remove else "Begin"
+    with face.journal.change(face.library.homes[0], "install", f"{verb} keeping by {kind}") as change:
+        for path, data in plan.files.items():
+            _step(change, path, data)
+        return change.commit().number if change.steps else None
+
+
+def _step(change: Change, path: Path, data: bytes | None) -> None:
+    if data is not None:
+        change.write(path, [data], replace=True, elsewhere=True)
+    elif path.exists():
+        change.remove(path, elsewhere=True)
+
+
+def _run(face: Face, command: list[str], plan: Installation) -> bool:
+    """Whether it worked. Where it did not, the files stand and the user is told what to run."""
+    given = plan.input if command is plan.commands[-1] else None
+    try:
+        done = subprocess.run(command, input=given, capture_output=True, check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        face.say(f"could not run {shlex.join(command)}: {problem}")
+        return False
+    if done.returncode != 0:
+        face.say(f"{shlex.join(command)}: {done.stderr.decode('utf-8', 'replace').strip() or 'failed'}")
+    return done.returncode == 0
+
+
+def _answer(face: Face, kind: str, plan: Installation, change: int | None, *, done: bool) -> None:
+    if face.is_text:
+        if done:
+            face.print(f"done: {kind}")
+        if change is not None:
+            face.say(f"change {change}; `recollect undo {change}` takes the files back")
+        return
+    files = {str(path): None if data is None else data.decode("utf-8", "replace") for path, data in plan.files.items()}
+    face.value(
+        {"kind": kind, "files": files, "commands": [shlex.join(item) for item in plan.commands], "done": done,
+         "change": change, "dry_run": not done and change is None}
+    )  # fmt: skip

@@ -1,0 +1,24 @@
+"""Asking from the command line: the index is brought up to date with a progress bar, then the question is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..index.sql import Answer
+from ..library import questions
+from .face import Face
+from .indexing_bar import indexing_bar
+
+
+def ask(face: Face, query: str, values: Mapping[str, Any] | None = None) -> Answer:
+    """The answer. Ctrl-C ends the query with everything it does."""
+    with indexing_bar("Reading") as progress:
+        asked = questions.prepare(face.library, query, values or (), progress=progress)
+    return questions.answer(face.library, asked)
+
+
+def write_parquet(face: Face, query: str, values: Mapping[str, Any], target: Path) -> Answer:
+    with indexing_bar("Reading") as progress:
+        return questions.write_parquet(face.library, query, target, values, progress=progress)

@@ -1,0 +1,77 @@
+"""`usage --explain`: responses with the rule, the price and the line that their cost comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .face import Face
+
+if TYPE_CHECKING:
+    from ..library.accounting import Accounting, Selection
+
+SHOWN = 20
+
+
+def show_explained(
+    face: Face, accounting: Accounting, chosen: Selection, ident: str, limit: int | None, *, as_csv: bool
+) -> bool:
+    from ..analysis.explain import OMITTED, explain
+    from ..analysis.explain import chosen as matching
+    from ..analysis.totals import Totals
+    from .usage_text import csv_text
+
+    found = matching(accounting.responses(chosen), ident, accounting.zone)
+    found.sort(key=lambda item: (item.time or 0, item.file_id, item.number))
+    rows = [explain(item, accounting.book, accounting.zone) for item in found]
+    totals = Totals()
+    for item, row in zip(found, rows, strict=True):
+        totals.add(item.counts, row["cost_micro_usd"], item.lower_bound, item.odd)
+    if as_csv:
+        face.print(csv_text(rows).rstrip("\n"))
+    elif face.is_text:
+        _print(face, rows, limit, totals.cost)
+    else:
+        shown = rows if limit is None else rows[:limit]
+        face.rows(
+            shown, total=len(rows), totals=totals.data(), timezone=accounting.zone.name, prices=accounting.book.version,
+            price_source=accounting.book.source, omitted=list(OMITTED),
+        )  # fmt: skip
+    return bool(rows)
+
+
+def _print(face: Face, rows: list[dict[str, Any]], limit: int | None, cost: int) -> None:
+    from ..analysis.cost import exact_dollars
+    from ..analysis.explain import OMITTED
+    from ..analysis.prices.names import short_name
+
+    if not rows:
+        face.say("no API call fits")
+        return
+    shown = rows[: SHOWN if limit is None else limit]
+    for row in shown:
+        price = row["cost_micro_usd"]
+        head = f"{row['time'] or 'no time'}  {short_name(row['model'])}  {'?' if price is None else exact_dollars(price)}"
+        face.print_styled(face.style(head, bold=True))
+        face.print(f"  {row['file']}:{row['line']}" + (f"  ({row['copies']} copies, counted once)" if row["copies"] > 1 else ""))
+        marks = [row["rule"]]
+        if row["price_since"]:
+            marks.append(f"price since {row['price_since']} ({row['price_source']})")
+        if row["assumed"]:
+            marks.append(row["assumed"])
+        if row["lower_bound"]:
+            marks.append("output is a placeholder: a lower bound")
+        if row["recorded_in"] != "assistant":
+            marks.append(f"recorded in {row['recorded_in']}")
+        face.print(f"  {'; '.join(marks)}")
+        for part in row["parts"]:
+            rate = part.get("usd_per_million")
+            words = f"× ${rate} / million" if rate else "× $0.01" if part["part"] == "web_searches" else ""
+            value = part["cost_micro_usd"]
+            face.print(
+                f"    {part['part']:<15}{part['amount']:>12,} {words:<22}= {'?' if value is None else exact_dollars(value):>12}"
+            )
+    if len(shown) < len(rows):
+        face.print(f"... and {len(rows) - len(shown):,} more (--limit N, or --json for all)")
+    face.print(f"total of {len(rows):,} calls: {exact_dollars(cost)}")
+    face.say("no transcript tells of: " + "; ".join(OMITTED))
+

@@ -1,0 +1,113 @@
+"""A report as a picture: an SVG written here, and a PNG made from it."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ..analysis.cost import dollars
+from ..analysis.prices.names import short_name
+from ..errors import Refused, Unavailable
+
+if TYPE_CHECKING:
+    from ..analysis.usage import UsageReport
+
+WIDTH: Final = 960
+HEIGHT: Final = 420
+_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 20, 60, 70
+_COLORS: Final = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5", "#9c6b4e", "#9498a0")
+MOST_BARS: Final = 120
+
+
+def write_plot(report: UsageReport, target: str) -> None:
+    """Write the chart; the ending of the name says which kind."""
+    path = Path(target)
+    kind = path.suffix.lower()
+    if kind not in (".svg", ".png"):
+        raise click.UsageError("--plot writes .svg and .png files")
+    svg = draw(report)
+    data = svg.encode() if kind == ".svg" else _png(svg)
+    try:
+        with click.open_file(target, "wb") as stream:
+            stream.write(data)
+    except OSError as problem:
+        raise Refused(f"cannot write {target}: {problem.strerror or problem}", slug="cannot-write-plot") from problem
+
+
+def _png(svg: str) -> bytes:
+    try:
+        from resvg_py import svg_to_bytes
+    except ImportError:
+        raise Unavailable(
+            "PNG files need the package resvg-py", hint="install recollect[plot], or write an .svg file", slug="no-png"
+        ) from None
+    return bytes(svg_to_bytes(svg_string=svg))
+
+
+def draw(report: UsageReport) -> str:
+    """Stacked bars of cost by model, one for each row of the report."""
+    groups = report.groups[-MOST_BARS:] if report.by in ("day", "week", "month", "year") else report.groups[:MOST_BARS]
+    spent: dict[str, int] = {}
+    for group in groups:
+        for model, totals in group.models.items():
+            spent[model] = spent.get(model, 0) + totals.cost
+    models = sorted(spent, key=lambda model: (-spent[model], model))
+    colors = {model: _COLORS[min(place, len(_COLORS) - 1)] for place, model in enumerate(models)}
+    top = max((group.totals.cost for group in groups), default=0) or 1
+    step, high = _scale(top)
+    inner_width, inner_height = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        'font-family="sans-serif" font-size="12">',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
+        f'<text x="{_LEFT}" y="24" font-size="16">Cost by {escape(report.by)}: {escape(dollars(report.totals.cost))}</text>',
+    ]
+    for number in range(high // step + 1):
+        y = _TOP + inner_height - inner_height * number * step / high
+        parts.append(f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{WIDTH - _RIGHT}" y2="{y:.1f}" stroke="#dddddd"/>')
+        words = escape(dollars(number * step))
+        parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end" fill="#555555">{words}</text>')
+    slot = inner_width / max(len(groups), 1)
+    every = max(len(groups) // 12, 1)
+    for place, group in enumerate(groups):
+        x, y = _LEFT + slot * place, float(_TOP + inner_height)
+        for model in models:
+            spent_here = group.models[model].cost if model in group.models else 0
+            if not spent_here:
+                continue
+            tall = inner_height * spent_here / high
+            y -= tall
+            parts.append(
+                f'<rect x="{x + slot * 0.1:.2f}" y="{y:.2f}" width="{slot * 0.8:.2f}" height="{tall:.2f}" fill="{colors[model]}">'
+                f"<title>{escape(group.key)} {escape(model)} {escape(dollars(spent_here))}</title></rect>"
+            )
+        if place % every == 0:
+            label = group.key if len(group.key) <= 14 else group.key[:6] + "…" + group.key[-6:]
+            middle, below = x + slot / 2, _TOP + inner_height + 16
+            parts.append(
+                f'<text x="{middle:.1f}" y="{below}" text-anchor="middle" fill="#555555">{escape(label)}</text>'
+            )
+    x = _LEFT
+    for model in models[: len(_COLORS)]:
+        name = escape(short_name(model))
+        parts.append(f'<rect x="{x}" y="{HEIGHT - 24}" width="10" height="10" fill="{colors[model]}"/>')
+        parts.append(f'<text x="{x + 14}" y="{HEIGHT - 15}">{name}</text>')
+        x += 30 + 7 * len(name)
+    parts.append("</svg>\n")
+    return "\n".join(parts)
+
+
+def _scale(top: int) -> tuple[int, int]:
+    """A round step, and a multiple of it that holds the highest bar."""
+    step = 1
+    while step * 5 < top:
+        for factor in (2, 5, 10):
+            if step * factor * 5 >= top:
+                step *= factor
+                break
+        else:
+            step *= 10
+    return step, -(-top // step) * step

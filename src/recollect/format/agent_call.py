@@ -1,0 +1,39 @@
+"""The call that starts a sub-agent, and the description that clients since 2.1.70 keep beside its transcript."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .entries import decode_loosely
+from .row_contents import content_blocks
+from .row_edit import encode_value
+
+
+def call_input(data: bytes, tool_use_id: str) -> dict[str, Any]:
+    """What a call was given; empty where the line does not make it."""
+    value = decode_loosely(data)
+    for block in content_blocks(value) if isinstance(value, dict) else ():
+        if isinstance(block, dict) and block.get("id") == tool_use_id and isinstance(block.get("input"), dict):
+            return dict(block["input"])
+    return {}
+
+
+def agent_meta_bytes(given: dict[str, Any], tool_use_id: str | None, parent_agent: str | None) -> bytes:
+    """`agent-<id>.meta.json`."""
+    kind, words = given.get("subagent_type"), given.get("description")
+    meta: dict[str, Any] = {"agentType": kind if isinstance(kind, str) else "general-purpose"}
+    if isinstance(words, str):
+        meta["description"] = words
+    if tool_use_id:
+        meta["toolUseId"] = tool_use_id
+    if parent_agent:
+        meta["parentAgentId"] = parent_agent
+    return encode_value(meta)
+
+
+def task_bytes(number: int, content: str, status: str, active_form: str | None) -> bytes:
+    """A to-do item as a task of `tasks/<session>/` (2.1.325)."""
+    task: dict[str, Any] = {"id": str(number), "subject": content, "description": ""}
+    if active_form:
+        task["activeForm"] = active_form
+    return encode_value(task | {"status": status, "blocks": [], "blockedBy": []})

@@ -1,0 +1,246 @@
+"""The catalogue's file: opened, locked for its one writer, thrown away and made anew where it is broken or old.
+
+    catalogue = Catalogue.open(own_folder("cache") / "index")
+    with catalogue.locked():                # only who writes
+        with catalogue.transaction() as db:
+            db.execute("INSERT ...")
+
+Readers need no lock: they see whole transactions (WAL). Nothing here is the truth, so anything here may be deleted at any
+time; the next sync brings it back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from ..errors import StoreBusy
+from ..store import disk
+from .schema import fingerprint, statements
+
+DATABASE: Final = "catalogue.sqlite"
+WORDS: Final = "words"
+QUESTIONS: Final = "questions.duckdb"
+LOCK: Final = "sync.lock"
+LOCK_SECONDS: Final = 60.0
+BUSY_MS: Final = 20_000
+CACHE_KIB: Final = 16 << 10
+
+#: What apsw raises where the file is no database, or a damaged one.
+BROKEN: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
+_CANNOT_WRITE: Final = (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.FullError, apsw.IOError)
+
+
+class Catalogue:
+    """An open catalogue. `connection` is apsw's; `problem` says why it lies in a temporary folder, if it does."""
+
+    def __init__(
+        self, folder: Path, temporary: tempfile.TemporaryDirectory[str] | None = None, problem: str = ""
+    ) -> None:
+        self.folder = folder
+        self.problem = problem
+        self.connection: apsw.Connection
+        self._opened_as: tuple[int, int] | None = None
+        self._temporary = temporary
+        self._held = 0
+        self._thread = threading.RLock()
+
+    @classmethod
+    def open(cls, folder: Path) -> Catalogue:
+        """The catalogue in a folder, made where there is none. In a temporary folder where that cannot be written."""
+        try:
+            catalogue = cls(folder)
+            catalogue._open_here()
+            return catalogue
+        except (OSError, *_CANNOT_WRITE) as problem:
+            reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+        temporary = tempfile.TemporaryDirectory(prefix="recollect-index-", ignore_cleanup_errors=True)
+        words = f"the index folder {folder} cannot be written ({reason}): a temporary one is used for this run"
+        catalogue = cls(Path(temporary.name), temporary, words)
+        catalogue._open_here()
+        return catalogue
+
+    @property
+    def path(self) -> Path:
+        return self.folder / DATABASE
+
+    @property
+    def words_folder(self) -> Path:
+        return self.folder / WORDS
+
+    @property
+    def questions_path(self) -> Path:
+        return self.folder / QUESTIONS
+
+    @property
+    def is_temporary(self) -> bool:
+        return self._temporary is not None
+
+    def _open_here(self) -> None:
+        if not os.path.isdir(self.folder):
+            disk.make_folders(self.folder)
+        try:
+            self._connect()
+            if self._is_current():
+                return
+        except BROKEN:
+            pass
+        with self.locked():
+            try:  # somebody else may have made it anew while we waited
+                self._connect()
+                if self._is_current():
+                    return
+            except BROKEN:
+                pass
+            self._make_anew()
+
+    def _connect(self) -> None:
+        self._disconnect()
+        if not os.path.exists(self.path):
+            with contextlib.suppress(FileExistsError):
+                disk.write_new(self.path, ())  # with a mode of its own, which SQLite gives to its side files too
+        self.connection = apsw.Connection(str(self.path))
+        self._opened_as = _identity_of(self.path)
+        self.connection.set_busy_timeout(BUSY_MS)
+
+    def _is_current(self) -> bool:
+        """Whether it has our schema; then it is set up for work."""
+        found = self.connection.execute("PRAGMA user_version").get
+        if found != fingerprint():
+            return False
+        self.connection.execute(
+            f"PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-{CACHE_KIB}; "
+            "PRAGMA mmap_size=268435456; PRAGMA wal_autocheckpoint=4000"
+        )
+        return True
+
+    def _make_anew(self) -> None:
+        """Throw everything away and make empty tables. The caller holds the lock."""
+        self._disconnect()
+        for name in (
+            DATABASE,
+            f"{DATABASE}-wal",
+            f"{DATABASE}-shm",
+            f"{DATABASE}-journal",
+            QUESTIONS,
+            f"{QUESTIONS}.wal",
+        ):
+            disk.remove_if_there(self.folder / name)
+        if os.path.lexists(self.words_folder):
+            disk.remove_tree(self.words_folder)
+        self._connect()
+        db = self.connection
+        db.execute("PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
+        with self.transaction():
+            for statement in statements():
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version={fingerprint()}")
+        self._is_current()
+
+    def make_anew(self) -> None:
+        """Throw the whole index away and begin with an empty one."""
+        with self.locked():
+            self._make_anew()
+
+    @contextlib.contextmanager
+    def locked(self, seconds: float = LOCK_SECONDS) -> Iterator[None]:
+        """Be the one writer. May be entered again by the thread that holds it; StoreBusy where another does not let go."""
+        if not self._thread.acquire(timeout=seconds):
+            raise _busy()
+        try:
+            if self._held:
+                yield
+                return
+            from filelock import FileLock, Timeout
+
+            lock = FileLock(str(self.folder / LOCK), timeout=seconds, mode=0o600)
+            try:
+                lock.acquire()
+            except Timeout:
+                raise _busy() from None
+            self._held = 1
+            try:
+                self._follow_replacement()
+                yield
+            finally:
+                self._held = 0
+                lock.release()
+        finally:
+            self._thread.release()
+
+    def _follow_replacement(self) -> None:
+        """Where another process made the catalogue anew, ours is a file without a name: open the new one."""
+        if self._opened_as is not None and self._opened_as != _identity_of(self.path):
+            try:
+                self._connect()
+                if self._is_current():
+                    return
+            except BROKEN:
+                pass
+            self._make_anew()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[apsw.Connection]:
+        """All of it or nothing. Inside another transaction it is part of that one."""
+        db = self.connection
+        if db.in_transaction:
+            yield db
+            return
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            yield db
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+        db.execute("COMMIT")
+
+    def note(self, name: str, default: int = 0) -> int:
+        """A small number about the index itself."""
+        found = self.connection.execute("SELECT value FROM notes WHERE name = ?", (name,)).get
+        return int(found) if found is not None else default
+
+    def set_note(self, name: str, value: Any) -> None:
+        self.connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
+
+    def home_id(self, real_root: str, *, make: bool = False) -> int | None:
+        """The number of a home, by its folder with links resolved."""
+        found: int | None = self.connection.execute("SELECT id FROM homes WHERE path = ?", (real_root,)).get
+        if found is None and make:
+            self.connection.execute("INSERT INTO homes(path) VALUES (?)", (real_root,))
+            return self.connection.last_insert_rowid()
+        return found
+
+    def _disconnect(self) -> None:
+        if hasattr(self, "connection"):
+            self.connection.close()
+
+    def close(self) -> None:
+        self._disconnect()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+    def __enter__(self) -> Catalogue:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _busy() -> StoreBusy:
+    return StoreBusy("another process is indexing", hint="try again when it is done", slug="indexing-elsewhere")
+
+
+def _identity_of(path: Path) -> tuple[int, int] | None:
+    try:
+        info = os.stat(path)
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino

@@ -1,0 +1,119 @@
+"""What a search gives: hits with their places, grouped by session. Plain classes, since they are made at every start."""
+
+from __future__ import annotations
+
+from .snippets import Snippet
+
+
+class Hit:
+    """One entry that fits. `entry_id` is its number in the catalogue; `time` is seconds since 1970 or None."""
+
+    __slots__ = (
+        "agent_id", "entry_id", "file_id", "in_agent_file", "length", "line", "offset", "role", "score", "snippet", "time",
+        "uuid",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        entry_id: int,
+        file_id: int,
+        line: int,
+        offset: int,
+        length: int,
+        uuid: str | None,
+        role: str | None,
+        agent_id: str | None,
+        time: float | None,
+        score: float,
+        snippet: Snippet,
+        *,
+        in_agent_file: bool = False,
+    ) -> None:
+        self.entry_id = entry_id
+        self.file_id = file_id
+        self.line = line
+        self.offset = offset
+        self.length = length
+        self.uuid = uuid
+        self.role = role
+        self.agent_id = agent_id
+        self.time = time
+        self.score = score
+        self.snippet = snippet
+        self.in_agent_file = in_agent_file
+        """Whether `line` is one of the sub-agent's own file, not of the session's."""
+
+    def __repr__(self) -> str:
+        return f"Hit(line={self.line}, role={self.role!r}, uuid={self.uuid!r})"
+
+
+class SessionHits:
+    """The hits of one session, its sub-agents' included, best first. More may be there than are listed: see `hit_count`."""
+
+    __slots__ = ("hit_count", "hits", "home", "modified", "path", "project", "reference", "session_id", "title")
+
+    def __init__(
+        self,
+        session_id: str,
+        title: str | None,
+        project: str | None,
+        home: str,
+        path: str,
+        modified: float | None,
+        hits: list[Hit],
+        hit_count: int,
+        reference: str | None = None,
+    ) -> None:
+        self.session_id = session_id
+        self.title = title
+        self.project = project
+        self.home = home
+        self.path = path
+        self.modified = modified
+        self.hits = hits
+        self.hit_count = hit_count
+        self.reference = reference or session_id
+        """The shortest start of the id that is enough to name the session."""
+
+    def open_command(self, hit: Hit) -> list[str]:
+        """Arguments for `recollect` that show the conversation from the hit on."""
+        agent = ["--agent", hit.agent_id] if hit.in_agent_file and hit.agent_id else []
+        return ["show", self.reference, *agent, "--line", str(hit.line)]
+
+    def __repr__(self) -> str:
+        return f"SessionHits({self.session_id!r}, {len(self.hits)} of {self.hit_count} hits)"
+
+
+class Found:
+    """An answer. `total` counts matching entries, `facets` counts them by project, tool, model and month where asked for."""
+
+    __slots__ = ("advice", "exact", "facets", "mode", "more", "notes", "sessions", "total")
+
+    def __init__(
+        self,
+        sessions: list[SessionHits],
+        total: int,
+        *,
+        exact: bool = True,
+        more: bool = False,
+        mode: str = "words",
+        facets: dict[str, dict[str, int]] | None = None,
+        notes: tuple[str, ...] = (),
+        advice: tuple[str, ...] = (),
+    ) -> None:
+        self.sessions = sessions
+        self.total = total
+        self.exact = exact
+        """False where `total` is a lower bound, because the search stopped when it had enough."""
+        self.more = more
+        """Whether further sessions follow after these."""
+        self.mode = mode
+        """words, substring, regex or everything."""
+        self.facets = facets
+        self.notes = notes
+        """What the asker should know: words that were left out, slow modes."""
+        self.advice = advice
+        """Where nothing was found: what might help."""
+
+    def __repr__(self) -> str:
+        return f"Found({len(self.sessions)} sessions, total={self.total})"

@@ -1,0 +1,455 @@
+"""The tables of the catalogue, column by column. The catalogue is a copy: another schema means that it is built anew.
+
+Everything hangs on `file_id`: a file that was rewritten or is gone loses its rows, and is taken in again. Times are whole
+microseconds since 1970 in UTC, or NULL. A `uuid` is a BLOB of 16 bytes where it is a UUID in its usual form, else TEXT
+(clients accept any text): `stored_uuid` and `shown_uuid` convert.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from dataclasses import dataclass
+from typing import Final
+
+SCHEMA_VERSION: Final = 1
+
+#: What changed from one version of the schema to the next.
+HISTORY: Final[dict[int, str]] = {1: "the first one"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type: str
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    name: str
+    doc: str
+    columns: tuple[Column, ...]
+    constraint: str = ""
+    """What stands behind the columns: keys."""
+    rowid: bool = True
+    indexes: tuple[str, ...] = ()
+    """Columns of each index."""
+
+    def statements(self) -> list[str]:
+        body = [f"{column.name} {column.type}".rstrip() for column in self.columns]
+        if self.constraint:
+            body.append(self.constraint)
+        made = [f"CREATE TABLE {self.name} ({', '.join(body)}){'' if self.rowid else ' WITHOUT ROWID'}"]
+        for columns in self.indexes:
+            name = re.sub(r"\W+", "_", columns)
+            made.append(f"CREATE INDEX {self.name}_by_{name} ON {self.name}({columns})")
+        return made
+
+
+def _columns(text: str) -> tuple[Column, ...]:
+    """Columns from lines of `name | type | meaning`."""
+    rows = [[part.strip() for part in line.split("|", 2)] for line in text.strip().splitlines()]
+    return tuple(Column(name, kind, doc) for name, kind, doc in rows)
+
+
+TABLES: Final[tuple[Table, ...]] = (
+    Table(
+        "notes", "Small facts about the index itself.",
+        _columns("""
+            name | TEXT PRIMARY KEY | what: `last_entry` (highest entry id ever given), `words_mark`, `change`
+            value | | its value
+        """), rowid=False,
+    ),
+    Table(
+        "homes", "The Claude homes in the catalogue.",
+        _columns("""
+            id | INTEGER PRIMARY KEY | number of the home
+            path | TEXT UNIQUE NOT NULL | its folder, links resolved
+        """),
+    ),
+    Table(
+        "files", "Every file that was taken in.",
+        _columns("""
+            id | INTEGER PRIMARY KEY AUTOINCREMENT | number of the file; kept when it grows or is renamed, never given again
+            home_id | INTEGER NOT NULL | the home
+            path | TEXT NOT NULL | path below the home, with `/`
+            kind | TEXT NOT NULL | session, agent, agent_meta, title, history, task or todo
+            session_id | TEXT | the session, by the file's name; of sub-agents beside sessions by their lines
+            agent_id | TEXT | the sub-agent
+            folder | TEXT | the project's folder
+            workflow | TEXT | the workflow run of a sub-agent
+            device | INTEGER | device number
+            inode | INTEGER | inode number
+            change | INTEGER NOT NULL DEFAULT 0 | number of the last sync that changed rows of this file
+        """), constraint="UNIQUE(home_id, path)", indexes=("session_id",),
+    ),
+    Table(
+        "progress", "How far each stage (calls, entries) has read each file.",
+        _columns("""
+            file_id | INTEGER NOT NULL | the file
+            stage | TEXT NOT NULL | the stage
+            size | INTEGER NOT NULL | size when it was read; -1 while only a part was; -2 after the file got another name
+            mtime_ns | INTEGER NOT NULL | time when it was read
+            inode | INTEGER NOT NULL | inode when it was read
+            offset | INTEGER NOT NULL | end of the last line taken in
+            lines | INTEGER NOT NULL | how many lines those are
+            head_hash | INTEGER NOT NULL | of the first 4 KiB below `offset`
+            tail_hash | INTEGER NOT NULL | of the last 4 KiB before `offset`
+        """), constraint="PRIMARY KEY(file_id, stage)", rowid=False,
+    ),
+    Table(
+        "sessions", "One row per main transcript. Numbers are of that file alone, sub-agents' own files not counted.",
+        _columns("""
+            file_id | INTEGER PRIMARY KEY | the main transcript
+            session_id | TEXT NOT NULL | its id
+            project | TEXT | working directory: `relocated` first, then the one that fits the folder's name, then the first
+            repository | TEXT | the repository, where it ran in a git worktree of it
+            title | TEXT | custom title, else the client's own, else the old summary, else the first prompt
+            custom_title | TEXT | given by the user
+            ai_title | TEXT | given by the client
+            old_summary | TEXT | given by clients up to 1.0
+            first_prompt | TEXT | the first thing that was typed (at most 2,000 characters)
+            last_prompt | TEXT | the last one, as the client noted it (at most 2,000 characters)
+            first_command | TEXT | the first slash command, used where nothing was typed
+            created | INTEGER | time of the first row that has one
+            modified | INTEGER | time of the last row that has one
+            version | TEXT | client that wrote the last row
+            git_branch | TEXT | branch of the last row that names one
+            tag | TEXT | tag
+            agent_name | TEXT | name of the agent
+            pr_url | TEXT | pull request
+            cwds | TEXT | working directories in order of appearance, as a JSON list
+            relocated | TEXT | where the client says it was moved to
+            worktree_of | TEXT | the repository, by the client's own word
+            lines | INTEGER NOT NULL DEFAULT 0 | complete lines
+            entries | INTEGER NOT NULL DEFAULT 0 | objects on them
+            messages | INTEGER NOT NULL DEFAULT 0 | user and assistant rows
+            prompts | INTEGER NOT NULL DEFAULT 0 | rows in which a person said something
+            agents | INTEGER NOT NULL DEFAULT 0 | sub-agents inside the main file
+            side_rows | INTEGER NOT NULL DEFAULT 0 | rows of sub-agents inside the main file
+            main_rows | INTEGER NOT NULL DEFAULT 0 | other rows
+            damaged | INTEGER NOT NULL DEFAULT 0 | places with damage
+            bytes | INTEGER NOT NULL DEFAULT 0 | bytes taken in
+            model | TEXT | model of the last response
+            reachable | REAL | share of the messages that the client still reaches, 0 to 1; NULL while unknown
+            threaded | INTEGER NOT NULL DEFAULT 0 | 1 where the statuses of its entries are current
+        """), indexes=("session_id",),
+    ),
+    Table(
+        "entries", "Every object of every transcript, with the place of its bytes.",
+        _columns("""
+            id | INTEGER PRIMARY KEY | ascending in the order of taking in; an id is never given again
+            file_id | INTEGER NOT NULL | the file
+            line | INTEGER NOT NULL | line, from 1
+            part | INTEGER NOT NULL | which object of the line, from 0; above 0 where several were glued together
+            offset | INTEGER NOT NULL | where its bytes begin
+            length | INTEGER NOT NULL | how many bytes
+            type | TEXT | type of the entry
+            subtype | TEXT | subtype of system rows, own type of attachments and progress
+            uuid | | id of the row
+            parent | | parent's id as it stands
+            time | INTEGER | its time
+            role | TEXT | who speaks: user, assistant, tool, system, title, or NULL for what nobody says
+            agent_id | TEXT | the sub-agent
+            model_id | INTEGER | model (`strings`)
+            message_id | TEXT | API message
+            request_id | TEXT | API request
+            branch_id | INTEGER | git branch (`strings`)
+            cwd_id | INTEGER | working directory (`strings`)
+            version_id | INTEGER | client (`strings`)
+            status | TEXT | live, abandoned, agent, precompact, bridged, unreachable; current where the session is threaded
+            flags | INTEGER NOT NULL | bits, see `FLAGS`
+        """), indexes=("file_id, line", "uuid"),
+    ),
+    Table(
+        "damage", "What is not as it should be, with its place. Harmless kinds (blank lines, CRLF) are left out.",
+        _columns("""
+            file_id | INTEGER NOT NULL | the file
+            line | INTEGER NOT NULL | line
+            offset | INTEGER NOT NULL | where it begins
+            length | INTEGER NOT NULL | how many bytes
+            kind | TEXT NOT NULL | kind of damage
+            detail | TEXT NOT NULL | in words
+        """), indexes=("file_id",),
+    ),
+    Table(
+        "tool_calls", "Tool calls by file, each with its result where one came.",
+        _columns("""
+            file_id | INTEGER NOT NULL | the file
+            tool_use_id | TEXT NOT NULL | id of the call
+            name | TEXT | tool; NULL for a result without a call
+            entry_id | INTEGER | entry of the call
+            result_entry_id | INTEGER | entry of the result
+            started | INTEGER | time of the call
+            ended | INTEGER | time of the result
+            is_error | INTEGER | 1 where the result is an error
+            input_bytes | INTEGER | size of the arguments
+            output_bytes | INTEGER | size of the result's words
+            target | TEXT | file, command, pattern, address or description it was about (at most 200 characters)
+            agent_id | TEXT | the sub-agent that made the call
+            started_agent | TEXT | the sub-agent that the call started
+            agent_kind | TEXT | what kind of sub-agent was asked for
+        """), constraint="PRIMARY KEY(file_id, tool_use_id)", rowid=False,
+    ),
+    Table(
+        "agent_runs", "Sub-agents by the file in which their rows stand.",
+        _columns("""
+            file_id | INTEGER NOT NULL | the sub-agent's own file, or the main one
+            agent_id | TEXT NOT NULL | the sub-agent; empty for rows that name none
+            started | INTEGER | time of its first row
+            ended | INTEGER | time of its last row
+            messages | INTEGER NOT NULL | user and assistant rows
+            entries | INTEGER NOT NULL | all rows
+            prompt | TEXT | what it was asked (at most 200 characters)
+        """), constraint="PRIMARY KEY(file_id, agent_id)", rowid=False,
+    ),
+    Table(
+        "agent_notes", "What `agent-<id>.meta.json` says of a sub-agent.",
+        _columns("""
+            file_id | INTEGER PRIMARY KEY | the note's file
+            session_id | TEXT | session
+            agent_id | TEXT | sub-agent
+            kind | TEXT | what kind of sub-agent
+            description | TEXT | what it is for
+            tool_use_id | TEXT | the call that started it
+            parent_agent | TEXT | the sub-agent that made that call
+            model | TEXT | model it was given
+        """),
+    ),
+    Table(
+        "prompts", "What was typed into the terminal client, from history.jsonl.",
+        _columns("""
+            file_id | INTEGER NOT NULL | the history file
+            line | INTEGER NOT NULL | line
+            part | INTEGER NOT NULL | which object of the line
+            time | INTEGER | when
+            project | TEXT | working directory
+            session_id | TEXT | session
+            text | TEXT | the words
+        """), constraint="PRIMARY KEY(file_id, line, part)", rowid=False,
+    ),
+    Table(
+        "tasks", "Tasks (tasks/) and todos (todos/).",
+        _columns("""
+            file_id | INTEGER NOT NULL | the file
+            position | INTEGER NOT NULL | place in the list, from 1
+            source | TEXT NOT NULL | task or todo
+            session_id | TEXT | session
+            agent_id | TEXT | sub-agent
+            task_id | TEXT | its id
+            subject | TEXT | what is to be done
+            description | TEXT | in more words
+            status | TEXT | pending, in_progress, completed, ...
+            owner | TEXT | who has it
+            modified | INTEGER | when the file was written
+        """), constraint="PRIMARY KEY(file_id, position)", rowid=False,
+    ),
+    Table(
+        "titles", "What `custom-title.json` beside a session says.",
+        _columns("""
+            file_id | INTEGER PRIMARY KEY | the side file
+            session_id | TEXT | session
+            title | TEXT | the title
+        """),
+    ),
+    Table(
+        "file_changes", "Changes of files by tools, as their results tell them.",
+        _columns("""
+            file_id | INTEGER NOT NULL | the transcript
+            entry_id | INTEGER NOT NULL | entry of the result
+            time | INTEGER | when
+            path | TEXT NOT NULL | the file that was changed
+            tool_use_id | TEXT | the call (its tool: `tool_calls.name`)
+            created | INTEGER NOT NULL | 1 where the file is new
+            lines_added | INTEGER | lines that came
+            lines_removed | INTEGER | lines that went
+        """), indexes=("file_id",),
+    ),
+    Table(
+        "strings", "Texts that stand in many rows, once.",
+        _columns("""
+            id | INTEGER PRIMARY KEY | number
+            text | TEXT UNIQUE NOT NULL | the text
+        """),
+    ),
+    Table(
+        "words_stale", "Files whose words must go from the word index before anything else is added.",
+        _columns("""
+            file_id | INTEGER PRIMARY KEY | the file
+        """),
+    ),
+    Table(
+        "call_rows", "One row per API call and file: field-wise maximum over its lines. Read it through the view `calls`.",
+        _columns("""
+            file_id | INTEGER NOT NULL | the file
+            number | INTEGER NOT NULL | which call of the file, from 0
+            message_id | TEXT NOT NULL | API message; with `#advisor` behind it for what an advisor model used on the side
+            request_id | TEXT NOT NULL | API request; empty where the client wrote none
+            model_id | INTEGER NOT NULL | model (`strings`)
+            line | INTEGER NOT NULL | first line
+            time | INTEGER | time of the first line
+            input | INTEGER NOT NULL | input tokens
+            output | INTEGER NOT NULL | output tokens
+            cache_write_5m | INTEGER NOT NULL | tokens written to the 5-minute cache
+            cache_write_1h | INTEGER NOT NULL | tokens written to the 1-hour cache
+            cache_read | INTEGER NOT NULL | tokens read from the cache
+            thinking | INTEGER NOT NULL | thinking tokens, part of output
+            web_searches | INTEGER NOT NULL | searches made by the server
+            tier_id | INTEGER | service tier (`strings`)
+            speed_id | INTEGER | speed (`strings`)
+            geo_id | INTEGER | place of the inference (`strings`)
+            stop_id | INTEGER | why it ended (`strings`)
+            agent | TEXT | sub-agent, where the file's name does not say it
+            branch_id | INTEGER | git branch (`strings`)
+            cwd_id | INTEGER | working directory (`strings`)
+            flags | INTEGER NOT NULL | bits, see `CALL_FLAGS`
+        """), constraint="PRIMARY KEY(file_id, number)", rowid=False,
+    ),
+    Table(
+        "shared_calls", "Calls that stand in several files of a home: where each is booked, with the largest of each number.",
+        _columns("""
+            home_id | INTEGER NOT NULL | the home
+            message_id | TEXT NOT NULL | API message
+            request_id | TEXT NOT NULL | API request
+            model_id | INTEGER NOT NULL | model (`strings`)
+            file_id | INTEGER NOT NULL | the file it is booked on
+            number | INTEGER NOT NULL | the call of that file
+            copies | INTEGER NOT NULL | how many files hold it
+            input | INTEGER NOT NULL | input tokens
+            output | INTEGER NOT NULL | output tokens
+            cache_write_5m | INTEGER NOT NULL | tokens written to the 5-minute cache
+            cache_write_1h | INTEGER NOT NULL | tokens written to the 1-hour cache
+            cache_read | INTEGER NOT NULL | tokens read from the cache
+            thinking | INTEGER NOT NULL | thinking tokens
+            web_searches | INTEGER NOT NULL | searches
+            flags | INTEGER NOT NULL | bits, see `CALL_FLAGS`
+        """), constraint="PRIMARY KEY(home_id, message_id, request_id, model_id)", rowid=False, indexes=("file_id",),
+    ),
+    Table(
+        "cost_states", "The client's own count of tokens and money, as it last wrote it (since 2.1.325).",
+        _columns("""
+            file_id | INTEGER PRIMARY KEY | the transcript
+            line_offset | INTEGER NOT NULL | where the line begins
+            value | TEXT NOT NULL | the line, as JSON
+        """),
+    ),
+    Table(
+        "day_sums", "What was used per file, day and model, each call booked once: a copy that `usage` keeps for speed.",
+        _columns("""
+            file_id | INTEGER NOT NULL | the file the calls are booked on
+            day | TEXT NOT NULL | day in the time zone noted as `day_sums`; empty where calls have no time
+            model_id | INTEGER NOT NULL | model (`strings`)
+            calls | INTEGER NOT NULL | API calls
+            input | INTEGER NOT NULL | input tokens
+            output | INTEGER NOT NULL | output tokens
+            cache_write_5m | INTEGER NOT NULL | tokens written to the 5-minute cache
+            cache_write_1h | INTEGER NOT NULL | tokens written to the 1-hour cache
+            cache_read | INTEGER NOT NULL | tokens read from the cache
+            thinking | INTEGER NOT NULL | thinking tokens
+            web_searches | INTEGER NOT NULL | searches
+            cost | INTEGER NOT NULL | micro-dollars
+            unpriced | INTEGER NOT NULL | calls of models without a price
+            lower_bounds | INTEGER NOT NULL | calls of which the output is a placeholder
+            odd | INTEGER NOT NULL | calls with counts that are none
+        """), constraint="PRIMARY KEY(file_id, day, model_id)", rowid=False,
+    ),
+    Table(
+        "sums_stale", "Files whose `day_sums` must be made anew.",
+        _columns("""
+            file_id | INTEGER PRIMARY KEY | the file
+        """),
+    ),
+)  # fmt: skip
+
+VIEWS: Final[tuple[str, ...]] = (
+    # API calls by file, in words. `copies` above 1: the call stands in several files and is booked on one of them.
+    """CREATE VIEW calls AS
+    SELECT c.file_id, c.number, c.message_id, c.request_id, m.text AS model, c.line, c.time, c.input, c.output,
+           c.cache_write_5m, c.cache_write_1h, c.cache_read, c.thinking, c.web_searches, t.text AS service_tier,
+           p.text AS speed, g.text AS geo, r.text AS stop_reason, coalesce(c.agent, f.agent_id) AS agent_id,
+           b.text AS git_branch, w.text AS cwd, f.session_id, c.flags & 1 AS lower_bound, c.flags
+    FROM call_rows c JOIN files f ON f.id = c.file_id JOIN strings m ON m.id = c.model_id
+    LEFT JOIN strings t ON t.id = c.tier_id LEFT JOIN strings p ON p.id = c.speed_id
+    LEFT JOIN strings g ON g.id = c.geo_id LEFT JOIN strings r ON r.id = c.stop_id
+    LEFT JOIN strings b ON b.id = c.branch_id LEFT JOIN strings w ON w.id = c.cwd_id""",
+    # Sub-agents with everything that is known of them, whichever client wrote them.
+    """CREATE VIEW agents AS
+    SELECT r.file_id, coalesce(n.session_id, f.session_id) AS session_id, r.agent_id,
+           coalesce(n.kind, c.agent_kind) AS kind, coalesce(n.description, c.target) AS description,
+           coalesce(n.tool_use_id, c.tool_use_id) AS tool_use_id, n.parent_agent, n.model, f.workflow,
+           r.started, r.ended, r.messages, r.entries, r.prompt
+    FROM agent_runs r JOIN files f ON f.id = r.file_id
+    LEFT JOIN agent_notes n ON n.agent_id = r.agent_id AND n.session_id = f.session_id
+    LEFT JOIN (SELECT t.started_agent, g.session_id, min(t.tool_use_id) AS tool_use_id,
+                      min(t.agent_kind) AS agent_kind, min(t.target) AS target
+               FROM tool_calls t JOIN files g ON g.id = t.file_id
+               WHERE t.started_agent IS NOT NULL GROUP BY 1, 2) c
+      ON c.started_agent = r.agent_id AND c.session_id = f.session_id""",
+)
+
+#: Which tables hold the rows of a stage; all have `file_id`.
+STAGE_TABLES: Final[dict[str, tuple[str, ...]]] = {
+    "calls": ("call_rows", "cost_states", "day_sums"),
+    "entries": (
+        "sessions", "entries", "damage", "tool_calls", "agent_runs", "agent_notes", "prompts", "tasks", "titles",
+        "file_changes",
+    ),
+}  # fmt: skip
+
+#: Which kinds of files a stage reads.
+STAGE_KINDS: Final[dict[str, frozenset[str]]] = {
+    "calls": frozenset({"session", "agent"}),
+    "entries": frozenset({"session", "agent", "agent_meta", "title", "history", "task", "todo"}),
+}
+
+#: Bits of `call_rows.flags`.
+CALL_FLAGS: Final[dict[str, int]] = {
+    "lower_bound": 1,
+    "odd": 2,
+    "progress": 4,
+    "advisor": 8,
+    "copied": 16,
+}
+
+#: Bits of `entries.flags`.
+FLAGS: Final[dict[str, int]] = {
+    "code": 1,
+    "image": 2,
+    "error": 4,
+    "thinking": 8,
+    "sidechain": 16,
+    "meta": 32,
+    "compact_summary": 64,
+    "skipped_by_client": 128,
+    "prompt": 256,
+    "tool_use": 512,
+    "tool_result": 1024,
+    "text": 2048,
+}
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+def statements() -> list[str]:
+    return [statement for table in TABLES for statement in table.statements()] + list(VIEWS)
+
+
+def fingerprint() -> int:
+    """What `user_version` of a catalogue with this schema is."""
+    return zlib.crc32("\n".join((str(SCHEMA_VERSION), *statements())).encode()) & 0x7FFFFFFF
+
+
+def stored_uuid(uuid: str | None) -> bytes | str | None:
+    """A uuid as the catalogue holds it."""
+    if uuid is not None and len(uuid) == 36 and _UUID.fullmatch(uuid) is not None:
+        return bytes.fromhex(uuid.replace("-", ""))
+    return uuid
+
+
+def shown_uuid(value: bytes | str | None) -> str | None:
+    """A uuid of the catalogue as text."""
+    if isinstance(value, bytes):
+        digits = value.hex()
+        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+    return value

@@ -1,0 +1,115 @@
+"""Bring the index up to date: only what changed since the last time is read, by one process at a time.
+
+    report = bring_up_to_date(catalogue, homes, ("entries", "words"))
+
+Nothing changed: no lock is taken, nothing is opened, and `report.lines` is 0.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from ..store.home import Home
+from .catalogue import BROKEN, LOCK_SECONDS, Catalogue
+from .sync_report import Progress, SyncReport
+from .tracking import FileChange, changed, look_at
+from .words import words_are_behind
+
+STAGES: Final = ("calls", "entries", "words")
+
+
+def bring_up_to_date(
+    catalogue: Catalogue,
+    homes: Sequence[Home],
+    stages: Collection[str] = ("entries", "words"),
+    *,
+    statuses: bool = False,
+    progress: Progress | None = None,
+    lock_seconds: float = LOCK_SECONDS,
+) -> SyncReport:
+    """Take in what changed. A broken catalogue is thrown away and made anew on the way.
+
+    With `statuses`, those of sessions that grew are renewed as well.
+    """
+    try:
+        return _bring_up_to_date(catalogue, homes, stages, statuses, progress, lock_seconds)
+    except BROKEN:
+        catalogue.make_anew()
+        return _bring_up_to_date(catalogue, homes, stages, statuses, progress, lock_seconds)
+
+
+def _bring_up_to_date(
+    catalogue: Catalogue,
+    homes: Sequence[Home],
+    stages: Collection[str],
+    statuses: bool,
+    progress: Progress | None,
+    lock_seconds: float,
+) -> SyncReport:
+    begun = time.monotonic()
+    report = SyncReport()
+    with_words = "words" in stages
+    reading = [name for name in ("entries", "calls") if name in stages or (name == "entries" and with_words)]
+    seen = look_at(homes, reading)
+    if ("entries" in reading and changed(catalogue, homes, "entries", seen)) or (
+        with_words and words_are_behind(catalogue)
+    ):
+        with catalogue.locked(lock_seconds):
+            _take_in(catalogue, homes, with_words, report, progress)
+    if "calls" in reading and changed(catalogue, homes, "calls", seen):
+        from .calls import sync_calls
+
+        report.lines += sync_calls(catalogue, homes, progress=progress).lines
+    if statuses and catalogue.connection.execute("SELECT 1 FROM sessions WHERE threaded = 0 LIMIT 1").get is not None:
+        from .threads import renew_statuses
+
+        report.threaded = renew_statuses(catalogue, homes, lock_seconds=lock_seconds)
+    report.seconds = time.monotonic() - begun
+    return report
+
+
+def _take_in(
+    catalogue: Catalogue, homes: Sequence[Home], with_words: bool, report: SyncReport, progress: Progress | None
+) -> None:
+    from .ingest import Ingest
+    from .words_sync import add_from_files, commit, forget_stale
+
+    changes = changed(catalogue, homes, "entries")  # again: somebody else may have done it while we waited
+    tell = _teller(changes, progress)
+    words = None
+    if with_words:
+        from .words import WordsWriter
+
+        total = sum(max(0, change.size - change.start) for change in changes)
+        small = total < 8 << 20 and not words_are_behind(catalogue)
+        words = WordsWriter(catalogue, heap=15 << 20) if small else WordsWriter(catalogue)
+    try:
+        if words is not None:
+            forget_stale(catalogue, words)
+            if words.mark < catalogue.note("last_entry"):
+                report.lines += add_from_files(catalogue, words, lambda _: None)
+        if changes:
+            with catalogue.transaction():
+                catalogue.set_note("change", catalogue.note("change") + 1)
+            Ingest(catalogue, words, report, tell).run(changes)
+        elif words is not None:
+            commit(catalogue, words, catalogue.note("last_entry"))
+    finally:
+        if words is not None:
+            report.documents = words.added
+            words.close()
+
+
+def _teller(changes: Sequence[FileChange], progress: Progress | None) -> Callable[[int], None]:
+    total = sum(max(0, change.size - change.start) for change in changes)
+    done = 0
+
+    def tell(more: int) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress(min(done, total), total)
+
+    return tell

@@ -1,0 +1,431 @@
+"""Which files changed since a stage last read them: by size, time and inode alone, without opening what did not.
+
+    for change in changed(catalogue, homes, "calls"):
+        with catalogue.transaction():
+            begin(catalogue, change)                      # rows that no longer hold are gone, change.file_id is known
+            with open_changed(change) as stream:          # None of this for change.reason == "gone"
+                ... read from change.start, not beyond change.size; line numbers go on at change.lines_before + 1 ...
+                done(catalogue, change, stream, offset=end_of_last_line, lines=number_of_lines)
+
+A grown file goes on where it was left, if the bytes before that place are still the same. A file that got another name
+keeps its number. Everything else that differs is read from its start.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from ..errors import RecollectError
+from ..store.home import Home
+from ..store.paths import is_inside, open_inside
+from .catalogue import Catalogue
+from .schema import STAGE_KINDS, STAGE_TABLES
+
+LINE_KINDS: Final = frozenset({"session", "agent", "history"})
+"""Files that grow line by line. Others are small and are read whole."""
+WINDOW: Final = 4096
+PARTLY: Final = -1
+RENAMED: Final = -2
+
+
+#: A file as it stands in its folder: (kind, size, mtime_ns, inode, device).
+Seen = tuple[str, int, int, int, int]
+#: Files by their path below the home.
+Files = dict[str, Seen]
+
+
+@dataclass(slots=True)
+class FileChange:
+    """A file that a stage has to look at. `reason`: new, grown, rewritten, moved (another name, same bytes) or gone."""
+
+    home: Home
+    stage: str
+    path: str
+    """Below the home, with `/`."""
+    kind: str
+    reason: str
+    file_id: int = 0
+    """0 for a new file, until `begin`."""
+    start: int = 0
+    lines_before: int = 0
+    size: int = 0
+    mtime_ns: int = 0
+    inode: int = 0
+    device: int = 0
+    session_id: str | None = None
+    agent_id: str | None = None
+    folder: str | None = None
+    workflow: str | None = None
+
+    @property
+    def full_path(self) -> Path:
+        return self.home.root / self.path
+
+
+def changed(
+    catalogue: Catalogue, homes: Iterable[Home], stage: str, seen: Mapping[str, Files] | None = None
+) -> list[FileChange]:
+    """What the stage has to look at, in a stable order. Opens only files that grew or have a new name.
+
+    `seen` is what `look_at` found just now, for who asks on behalf of several stages.
+    """
+    found: list[FileChange] = []
+    kinds = STAGE_KINDS[stage]
+    for home in homes:
+        files = look(home, kinds) if seen is None else seen[home.real_root]
+        found += _changed_in(catalogue, home, stage, files, kinds)
+    return found
+
+
+def look_at(homes: Iterable[Home], stages: Iterable[str]) -> dict[str, Files]:
+    """All files that these stages read, by home."""
+    kinds = frozenset().union(*(STAGE_KINDS[stage] for stage in stages))
+    return {home.real_root: look(home, kinds) for home in homes}
+
+
+def _changed_in(catalogue: Catalogue, home: Home, stage: str, seen: Files, kinds: frozenset[str]) -> list[FileChange]:
+    home_id = catalogue.home_id(home.real_root)
+    known: dict[Any, tuple[Any, Any, Any]] = {}
+    if home_id is not None:
+        rows = catalogue.connection.execute(
+            "SELECT f.path, p.size, p.mtime_ns, p.inode FROM progress p JOIN files f ON p.file_id = f.id "
+            "WHERE f.home_id = ? AND p.stage = ?",
+            (home_id, stage),
+        )
+        known = {path: (size, mtime_ns, inode) for path, size, mtime_ns, inode in rows}
+    different = [path for path, item in seen.items() if known.get(path) != item[1:4] and item[0] in kinds]
+    gone = [path for path in known if path not in seen]
+    if not different and not gone:
+        return []
+    return _Sorter(catalogue, home, home_id, stage, seen).sort(different, gone)
+
+
+class _Sorter:
+    """Finds out what happened to files that are not as they were."""
+
+    def __init__(self, catalogue: Catalogue, home: Home, home_id: int | None, stage: str, seen: Files) -> None:
+        self._db = catalogue.connection
+        self._home = home
+        self._home_id = home_id
+        self._stage = stage
+        self._seen = seen
+
+    def sort(self, different: list[str], gone: list[str]) -> list[FileChange]:
+        unnamed = self._files_without_a_name()
+        changes: list[FileChange] = []
+        kept: set[str] = set()
+        for path in sorted(different):
+            kind, size, mtime_ns, inode, device = self._seen[path]
+            change = FileChange(
+                self._home, self._stage, path, kind, "new", size=size, mtime_ns=mtime_ns, inode=inode, device=device
+            )
+            describe(change)
+            row = self._row("f.path = ?", path)
+            if row is None and (before := unnamed.get((device, inode))) is not None:
+                row = self._row("f.path = ?", before)
+                if row is not None and self._fits(change, row, must_have_read=False):
+                    unnamed.pop((device, inode))
+                    kept.add(before)
+                    change.file_id, change.reason = row[0], "moved"
+                    change.start, change.lines_before = row[4] or 0, row[5] or 0
+                    changes.append(change)
+                    continue
+                row = None
+            if row is not None:
+                change.file_id = row[0]
+                self._decide(change, row)
+            changes.append(change)
+        for path in sorted(gone):
+            if path not in kept:
+                change = FileChange(self._home, self._stage, path, "", "gone")
+                row = self._row("f.path = ?", path)
+                if row is not None:
+                    change.file_id, change.kind = row[0], row[8]
+                    changes.insert(0, change)
+        return changes
+
+    def _row(self, where: str, value: str) -> tuple[Any, ...] | None:
+        return self._db.execute(
+            "SELECT f.id, p.size, p.mtime_ns, p.inode, p.offset, p.lines, p.head_hash, p.tail_hash, f.kind FROM files f "
+            f"LEFT JOIN progress p ON p.file_id = f.id AND p.stage = ? WHERE f.home_id = ? AND {where}",
+            (self._stage, self._home_id, value),
+        ).fetchone()
+
+    def _files_without_a_name(self) -> dict[tuple[int, int], str]:
+        """Files of the catalogue that are no longer where they were, by device and inode."""
+        if self._home_id is None:
+            return {}
+        rows = self._db.execute("SELECT path, device, inode FROM files WHERE home_id = ?", (self._home_id,))
+        return {(device, inode): path for path, device, inode in rows if inode and path not in self._seen}
+
+    def _decide(self, change: FileChange, row: tuple[Any, ...]) -> None:
+        _, size, _, inode, offset, lines, *_ = row
+        if size is None:
+            change.reason = "new"  # to this stage
+            return
+        change.reason = "rewritten"
+        # The same size at another time may be other bytes in the same place: only growth is trusted.
+        may_go_on = change.inode == inode and (size in (PARTLY, RENAMED) or change.size > size)
+        if change.kind in LINE_KINDS and may_go_on and self._fits(change, row, must_have_read=True):
+            change.reason = "moved" if size == RENAMED else "grown"
+            change.start, change.lines_before = offset, lines
+
+    def _fits(self, change: FileChange, row: tuple[Any, ...], *, must_have_read: bool) -> bool:
+        """Whether the bytes that were read are still there. An unfinished last line must have been finished."""
+        _, size, mtime_ns, _, offset, _, head, tail, _ = row
+        if size is None:
+            return not must_have_read
+        if change.size < offset:
+            return False
+        if change.kind not in LINE_KINDS and (change.size, change.mtime_ns) != (size, mtime_ns):
+            return False
+        try:
+            with open_inside(change.home, change.full_path, buffering=0) as stream:
+                if hashes(stream, offset) != (head, tail):
+                    return False
+                if change.kind not in LINE_KINDS or offset == 0:
+                    return True
+                around = _read_at(stream, offset - 1, 3)
+                return around[:1] == b"\n" or around[1:2] in (b"", b"\n") or around[1:3] == b"\r\n"
+        except (RecollectError, OSError):
+            return False
+
+
+def begin(catalogue: Catalogue, change: FileChange) -> int:
+    """Make the catalogue ready for what comes: the file's row is there, and no row of the stage that no longer holds."""
+    db = catalogue.connection
+    home_id = catalogue.home_id(change.home.real_root, make=True)
+    number = catalogue.note("change")
+    if change.file_id == 0:
+        db.execute(
+            "INSERT INTO files(home_id, path, kind, session_id, agent_id, folder, workflow, device, inode, change) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (home_id, change.path, change.kind, change.session_id, change.agent_id, change.folder, change.workflow,
+             _signed(change.device), _signed(change.inode), number),
+        )  # fmt: skip
+        change.file_id = db.last_insert_rowid()
+        return change.file_id
+    if change.reason in ("rewritten", "gone"):
+        drop_rows(catalogue, change)
+    if change.reason == "gone":
+        db.execute("DELETE FROM progress WHERE file_id = ? AND stage = ?", (change.file_id, change.stage))
+        if db.execute("SELECT 1 FROM progress WHERE file_id = ?", (change.file_id,)).get is None:
+            db.execute("DELETE FROM files WHERE id = ?", (change.file_id,))
+        return change.file_id
+    if (
+        change.reason == "moved"
+        and db.execute("SELECT path FROM files WHERE id = ?", (change.file_id,)).get != change.path
+    ):
+        db.execute(
+            "UPDATE files SET path = ?, kind = ?, session_id = ?, agent_id = ?, folder = ?, workflow = ? WHERE id = ?",
+            (change.path, change.kind, change.session_id, change.agent_id, change.folder, change.workflow, change.file_id),
+        )  # fmt: skip
+        db.execute(
+            "UPDATE progress SET size = ? WHERE file_id = ? AND stage <> ? AND size <> ?",
+            (RENAMED, change.file_id, change.stage, RENAMED),
+        )
+    db.execute(
+        "UPDATE files SET device = ?, inode = ?, change = ? WHERE id = ?",
+        (_signed(change.device), _signed(change.inode), number, change.file_id),
+    )
+    return change.file_id
+
+
+def drop_rows(catalogue: Catalogue, change: FileChange) -> None:
+    """Everything that the stage knows of a file."""
+    for table in STAGE_TABLES[change.stage]:
+        catalogue.connection.execute(f"DELETE FROM {table} WHERE file_id = ?", (change.file_id,))
+    if change.stage == "entries" and change.kind in ("session", "agent"):
+        catalogue.connection.execute("INSERT OR IGNORE INTO words_stale VALUES (?)", (change.file_id,))
+
+
+def open_changed(change: FileChange) -> BinaryIO:
+    """The file, opened unbuffered; size, time and inode of the change become those of what was opened.
+
+    Raises NotFound, Refused or DamagedData, as every read in a home does.
+    """
+    stream = open_inside(change.home, change.full_path, buffering=0)
+    info = os.fstat(stream.fileno())
+    change.size, change.mtime_ns = info.st_size, info.st_mtime_ns
+    change.inode, change.device = _signed(info.st_ino), _signed(info.st_dev)
+    return stream
+
+
+def done(
+    catalogue: Catalogue, change: FileChange, stream: BinaryIO, *, offset: int, lines: int, complete: bool = True
+) -> None:
+    """Note how far the stage has come. Not `complete`: the next sync goes on from there."""
+    head, tail = hashes(stream, offset)
+    size = change.size if complete else PARTLY
+    catalogue.connection.execute(
+        "INSERT OR REPLACE INTO progress(file_id, stage, size, mtime_ns, inode, offset, lines, head_hash, tail_hash) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (change.file_id, change.stage, size, change.mtime_ns, change.inode, offset, lines, head, tail),
+    )
+
+
+def done_unreadable(catalogue: Catalogue, change: FileChange) -> None:
+    """Note a file that could not be opened as seen: it is tried again when it looks different."""
+    catalogue.connection.execute(
+        "INSERT OR REPLACE INTO progress(file_id, stage, size, mtime_ns, inode, offset, lines, head_hash, tail_hash) "
+        "VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0)",
+        (change.file_id, change.stage, change.size, change.mtime_ns, change.inode),
+    )
+
+
+def hashes(stream: BinaryIO, offset: int) -> tuple[int, int]:
+    """Checksums of the first and the last bytes before a place."""
+    head = _read_at(stream, 0, min(WINDOW, offset))
+    if offset <= WINDOW:
+        value = _checksum(head)
+        return value, value
+    return _checksum(head), _checksum(_read_at(stream, offset - WINDOW, WINDOW))
+
+
+def _checksum(data: bytes) -> int:
+    from hashlib import blake2b  # not needed where nothing changed
+
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little", signed=True)
+
+
+def _read_at(stream: BinaryIO, offset: int, length: int) -> bytes:
+    if hasattr(os, "pread"):
+        return os.pread(stream.fileno(), length, offset)
+    position = stream.tell()
+    stream.seek(offset)
+    data = stream.read(length)
+    stream.seek(position)
+    return data
+
+
+def _signed(number: int) -> int:
+    """SQLite's numbers have a sign; inode numbers of some file systems use all 64 bits."""
+    return number - (1 << 64) if number >= 1 << 63 else number
+
+
+# --- looking at a home -------------------------------------------------------------------------------------------------
+
+
+def look(home: Home, kinds: frozenset[str]) -> Files:
+    """All files of these kinds, by their path below the home. One look at each folder, one `stat` per file."""
+    found: Files = {}
+    root = str(home.root)
+    for folder in _folder(home, f"{root}/projects"):
+        if _is_folder(home, folder):
+            _look_into_project(home, folder.path, f"projects/{folder.name}", kinds, found)
+    if "history" in kinds:
+        _note_file(found, root, "history.jsonl", "history", home)
+    if "task" in kinds:
+        for folder in _folder(home, f"{root}/tasks"):
+            if _is_folder(home, folder):
+                for entry in _entries(folder.path):
+                    if entry.name.endswith(".json") and entry.name[:-5].isdigit():
+                        _note(home, entry, f"tasks/{folder.name}/{entry.name}", "task", found)
+    if "todo" in kinds:
+        for entry in _folder(home, f"{root}/todos"):
+            if entry.name.endswith(".json"):
+                _note(home, entry, f"todos/{entry.name}", "todo", found)
+    return found
+
+
+def _look_into_project(home: Home, folder: str, below: str, kinds: frozenset[str], found: Files) -> None:
+    for entry in _entries(folder):
+        name = entry.name
+        if name.endswith(".jsonl"):
+            kind = "agent" if name.startswith("agent-") else "session"
+            _note(home, entry, f"{below}/{name}", kind, found)
+        elif "." not in name and name != "memory" and _is_folder(home, entry):
+            path = f"{below}/{name}"
+            if "title" in kinds:
+                for inner in _entries(entry.path):
+                    if inner.name == "custom-title.json":
+                        _note(home, inner, f"{path}/{inner.name}", "title", found)
+                    elif inner.name == "subagents" and _is_folder(home, inner):
+                        _look_at_agents(home, inner.path, f"{path}/subagents", kinds, found, runs=True)
+            elif not os.path.islink(f"{entry.path}/subagents") or is_inside(home, f"{entry.path}/subagents"):
+                _look_at_agents(home, f"{entry.path}/subagents", f"{path}/subagents", kinds, found, runs=True)
+
+
+def _look_at_agents(home: Home, folder: str, below: str, kinds: frozenset[str], found: Files, *, runs: bool) -> None:
+    for entry in _entries(folder):
+        name = entry.name
+        if name.startswith("agent-"):
+            if name.endswith(".jsonl"):
+                _note(home, entry, f"{below}/{name}", "agent", found)
+            elif name.endswith(".meta.json") and "agent_meta" in kinds:
+                _note(home, entry, f"{below}/{name}", "agent_meta", found)
+        elif runs and name == "workflows" and _is_folder(home, entry):
+            for run in _entries(entry.path):
+                if run.is_dir(follow_symlinks=False):
+                    _look_at_agents(home, run.path, f"{below}/workflows/{run.name}", kinds, found, runs=False)
+
+
+def _folder(home: Home, folder: str) -> Iterable[os.DirEntry[str]]:
+    """What is in a folder that may be a link."""
+    return () if os.path.islink(folder) and not is_inside(home, folder) else _entries(folder)
+
+
+def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as listing:
+            yield from listing
+    except OSError:
+        return
+
+
+def _is_folder(home: Home, entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir() and (not entry.is_symlink() or is_inside(home, entry.path))
+    except OSError:
+        return False
+
+
+def _note(home: Home, entry: os.DirEntry[str], path: str, kind: str, found: Files) -> None:
+    try:
+        info = entry.stat(follow_symlinks=False)
+        if stat.S_ISLNK(info.st_mode):
+            if not is_inside(home, entry.path):
+                return
+            info = entry.stat()
+    except OSError:
+        return
+    if stat.S_ISREG(info.st_mode):
+        found[path] = (kind, info.st_size, info.st_mtime_ns, _signed(info.st_ino), _signed(info.st_dev))
+
+
+def _note_file(found: Files, root: str, path: str, kind: str, home: Home) -> None:
+    full = f"{root}/{path}"
+    try:
+        info = os.stat(full)
+        if os.path.islink(full) and not is_inside(home, full):
+            return
+    except OSError:
+        return
+    if stat.S_ISREG(info.st_mode):
+        found[path] = (kind, info.st_size, info.st_mtime_ns, _signed(info.st_ino), _signed(info.st_dev))
+
+
+def describe(change: FileChange) -> None:
+    """Session, sub-agent, folder and workflow of a file, by its path."""
+    parts: Sequence[str] = change.path.split("/")
+    name = parts[-1]
+    if change.kind == "session":
+        change.folder, change.session_id = parts[1], name.removesuffix(".jsonl")
+    elif change.kind in ("agent", "agent_meta"):
+        change.folder = parts[1]
+        change.agent_id = name.removeprefix("agent-").removesuffix(".jsonl").removesuffix(".meta.json")
+        if len(parts) > 3:
+            change.session_id = parts[2]
+            change.workflow = parts[5] if parts[4] == "workflows" else None
+    elif change.kind == "title":
+        change.folder, change.session_id = parts[1], parts[2]
+    elif change.kind == "task":
+        change.session_id = parts[1]
+    elif change.kind == "todo":
+        session, _, agent = name.removesuffix(".json").partition("-agent-")
+        change.session_id, change.agent_id = session, agent or None

@@ -1,0 +1,130 @@
+"""Bring the word index up to the catalogue: words of entries above the mark are read back from the files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from ..errors import RecollectError
+from ..format.decode import parse_as
+from ..format.line import RawLine
+from ..format.worded_entry import IndexEntry, decode_index_entry, index_entry_of
+from ..store.home import Home
+from ..store.read import EntryBytes
+from .catalogue import Catalogue
+from .schema import FLAGS
+from .texts import clean_entry, words_of
+from .words import MARK, WordsWriter
+
+BATCH: Final = 2_000
+BYTES_PER_COMMIT: Final = 192 << 20
+
+_REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
+_SELECT: Final = """
+SELECT e.id, e.file_id, e.offset, e.length, e.time, e.role, e.flags, m.text, b.text, c.text, h.path, f.path
+FROM entries e JOIN files f ON f.id = e.file_id JOIN homes h ON h.id = f.home_id
+LEFT JOIN strings m ON m.id = e.model_id LEFT JOIN strings b ON b.id = e.branch_id LEFT JOIN strings c ON c.id = e.cwd_id
+WHERE e.id > ? ORDER BY e.id LIMIT ?
+"""
+
+
+def forget_stale(catalogue: Catalogue, words: WordsWriter) -> None:
+    """Delete the words of files that were dropped from the catalogue; nothing of what they hold now is below the mark."""
+    stale: list[tuple[Any, ...]] = catalogue.connection.execute("SELECT file_id FROM words_stale").fetchall()
+    for (file_id,) in stale:
+        words.forget_file(file_id)
+
+
+def add_from_files(catalogue: Catalogue, words: WordsWriter, progress: Callable[[int], None]) -> int:
+    """Add the words of all entries above the mark. Returns how many entries were read."""
+    count = size = 0
+    last = catalogue.note("last_entry")
+    at = words.mark
+    reader = _Reader()
+    try:
+        while True:
+            rows: list[tuple[Any, ...]] = catalogue.connection.execute(_SELECT, (at, BATCH)).fetchall()
+            for row in rows:
+                if row[6] & FLAGS["text"]:
+                    _add(catalogue, words, row, reader)
+                    count += 1
+                size += row[3]
+            progress(sum(row[3] for row in rows))
+            at = rows[-1][0] if rows else last
+            if not rows or size >= BYTES_PER_COMMIT:
+                commit(catalogue, words, at)
+                size = 0
+            if not rows:
+                return count
+    finally:
+        reader.close()
+
+
+def commit(catalogue: Catalogue, words: WordsWriter, mark: int) -> None:
+    """First the words, then the mark: what happens in between is done again."""
+    words.commit(mark)
+    with catalogue.transaction() as db:
+        catalogue.set_note(MARK, mark)
+        db.execute("DELETE FROM words_stale")
+
+
+def _add(catalogue: Catalogue, words: WordsWriter, row: tuple[Any, ...], reader: _Reader) -> None:
+    entry_id, file_id, offset, length, time, role, flags, model, branch, cwd, home, path = row
+    entry = decoded(reader.bytes_at(home, path, offset, length))
+    if entry is None:
+        return  # the file changed since: the next sync sees that, and gives its entries new numbers
+    found = words_of(entry)
+    if not found.parts:
+        return
+    tools = [use.name for use in found.uses]
+    for result in found.results:
+        name = catalogue.connection.execute(
+            "SELECT name FROM tool_calls WHERE file_id = ? AND tool_use_id = ? AND entry_id < ?",
+            (file_id, result.id, entry_id),
+        ).get
+        if name:
+            tools.append(name)
+    words.add(
+        entry_id, file_id, time, found.text, role=role, flags=flags, tools=tools, paths=found.paths, model=model,
+        branch=branch, project=cwd,
+    )  # fmt: skip
+
+
+def decoded(data: bytes) -> IndexEntry | None:
+    """The entry in some bytes of a file; None where there is none."""
+    try:
+        return decode_index_entry(data)
+    except _REFUSED:
+        line = RawLine(data, 0, 2)
+        salvaged = parse_as([line], [], decode_index_entry, lambda entry: clean_entry(index_entry_of(entry)))
+        return next((item.entry for item in salvaged), None)
+
+
+class _Reader:
+    """Bytes of entries; the file that was asked for last stays open."""
+
+    def __init__(self) -> None:
+        self._open: tuple[str, str] | None = None
+        self._source: EntryBytes | None = None
+
+    def bytes_at(self, home: str, path: str, offset: int, length: int) -> bytes:
+        if self._open != (home, path):
+            self.close()
+            self._open = (home, path)
+            source = EntryBytes(Path(home) / path, Home(Path(home)))
+            try:
+                self._source = source.__enter__()
+            except (RecollectError, OSError):
+                self._source = None
+        try:
+            return self._source.bytes_at(offset, length) if self._source is not None else b""
+        except OSError:
+            return b""
+
+    def close(self) -> None:
+        if self._source is not None:
+            self._source.__exit__()
+        self._source, self._open = None, None

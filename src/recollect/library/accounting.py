@@ -1,0 +1,246 @@
+"""Tokens and money of some homes: brings the calls up to date, then answers.
+
+    accounting = open_accounting(["~/.claude"])
+    report = accounting.usage("month")
+    report.totals.cost                # micro-dollars
+
+It opens nothing but what counting needs: a report over an unchanged store starts fast.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..analysis.day_sums import DaySums
+from ..analysis.prices.book import PriceBook, price_book
+from ..analysis.responses import Response, home_numbers, project_path, responses
+from ..analysis.usage import PERIODS, UsageReport, from_day_sums, gather
+from ..analysis.zones import Zone, zone_named
+from ..environment import home_candidates, own_folder, time_zone
+from ..errors import NotFound
+from ..index.catalogue import BROKEN, Catalogue
+from ..store.home import Home, check_home, existing_homes
+
+if TYPE_CHECKING:
+    from ..analysis.client_counts import Comparison
+    from ..index.calls import CallsReport
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which calls: a time from `since` up to, not including, `until` (microseconds), a project, sessions, models, ..."""
+
+    since: int | None = None
+    until: int | None = None
+    project: str | None = None
+    session: str | None = None
+    model: str | None = None
+    branch: str | None = None
+    agent: str | None = None
+    status: str | None = None
+
+    @property
+    def only_time(self) -> bool:
+        return not (self.project or self.session or self.model or self.branch or self.agent or self.status)
+
+
+class Accounting:
+    """Counts over some homes. `sync` is called by every question once."""
+
+    def __init__(self, homes: Sequence[Home], folder: Path, zone: Zone, *, prices: str = "then") -> None:
+        self.homes = list(homes)
+        self.zone = zone
+        self.folder = folder
+        self.today_prices = prices == "today"
+        self._synced: CallsReport | None = None
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        return Catalogue.open(self.folder)
+
+    @cached_property
+    def book(self) -> PriceBook:
+        return price_book(time.time_ns() // 1000 if self.today_prices else None)
+
+    @cached_property
+    def sums(self) -> DaySums:
+        return DaySums(self.catalogue, self.zone, price_book())
+
+    def sync(self, progress: Callable[[int, int], None] | None = None) -> CallsReport:
+        """Take in what changed; a broken catalogue is made anew."""
+        if self._synced is None:
+            try:
+                self._synced = self._sync(progress)
+            except BROKEN:
+                self.catalogue.make_anew()
+                self._synced = self._sync(progress)
+        return self._synced
+
+    def _sync(self, progress: Callable[[int, int], None] | None) -> CallsReport:
+        from ..index.calls import sync_calls
+
+        self.sums.check()
+        report = sync_calls(self.catalogue, self.homes, listener=self.sums.take, progress=progress)
+        self.sums.renew()
+        return report
+
+    def sync_if_small(self, most_bytes: int) -> bool:
+        """Take in what changed, unless that is more than so many bytes."""
+        from ..index.tracking import changed
+
+        changes = changed(self.catalogue, self.homes, "calls")
+        if sum(change.size - change.start for change in changes) > most_bytes:
+            return False
+        if changes or self.catalogue.connection.execute("SELECT 1 FROM sums_stale LIMIT 1").get is not None:
+            self.sync()
+        else:
+            self.sums.check()
+            self.sums.renew()
+        return True
+
+    def usage(self, by: str = "day", selection: Selection | None = None, *, separate: bool = False) -> UsageReport:
+        """Usage grouped by a period, `session`, `project`, `model`, `agent`, `branch` or `tool`."""
+        self.sync()
+        chosen = selection or Selection()
+        if by in PERIODS and chosen.only_time and not self.today_prices and (days := self._whole_days(chosen)) is not None:
+            numbers = home_numbers(self.catalogue, self.homes)
+            if len(numbers) == 1:
+                report = from_day_sums(self.sums.totals(numbers, *days), by, self.zone, self.book)
+                if days == (None, None):
+                    report.copies = self.catalogue.connection.execute(
+                        "SELECT coalesce(sum(copies - 1), 0) FROM shared_calls WHERE home_id = ?", numbers
+                    ).get
+                return report
+        found = self.responses(chosen)
+        if by == "tool":
+            from ..analysis.by_tool import tool_shares
+
+            return gather(found, by, self.zone, self.book, keys=tool_shares(self.entries(), self.book))
+        return gather(found, by, self.zone, self.book, separate=separate)
+
+    def _whole_days(self, chosen: Selection) -> tuple[str | None, str | None] | None:
+        """First and last day of a selection that begins and ends at midnight; None where it does not."""
+        first = last = None
+        if chosen.since is not None:
+            first = self.zone.day(chosen.since)
+            if not first or self.zone.start_of(date.fromisoformat(first)) != chosen.since:
+                return None
+        if chosen.until is not None:
+            after = self.zone.day(chosen.until)
+            if not after or self.zone.start_of(date.fromisoformat(after)) != chosen.until:
+                return None
+            last = (date.fromisoformat(after) - timedelta(days=1)).isoformat()
+        if (first or last) is not None and first is None:
+            first = "0001-01-01"  # calls without a time belong to no day
+        return first, last
+
+    def responses(self, selection: Selection | None = None) -> list[Response]:
+        """The calls that are asked for, each once."""
+        self.sync()
+        chosen = selection or Selection()
+        found: Iterable[Response] = responses(self.catalogue, self.homes, since=chosen.since, until=chosen.until)
+        tests: list[Callable[[Response], bool]] = []
+        if chosen.project is not None:
+            tests.append(_project_test(chosen.project))
+        if chosen.session is not None:
+            session = self.session_id(chosen.session)
+            tests.append(lambda item: item.session_id == session)
+        if chosen.model is not None:
+            wanted = chosen.model.lower()
+            tests.append(lambda item: wanted in item.model.lower())
+        if chosen.branch is not None:
+            tests.append(lambda item: item.git_branch == chosen.branch)
+        if chosen.agent is not None:
+            agent = chosen.agent
+            tests.append(lambda item: (item.agent_id or "main").startswith(agent))
+        if chosen.status is not None:
+            from ..analysis.statuses import status_test
+
+            tests.append(status_test(self.entries(statuses=True), chosen.status))
+        return [item for item in found if all(test(item) for test in tests)]
+
+    def session_id(self, text: str) -> str:
+        """A session by its id or the start of one; anything else is for the library to find."""
+        rows = self.catalogue.connection.execute(
+            "SELECT DISTINCT session_id FROM files WHERE session_id LIKE ? || '%' ESCAPE '\\' LIMIT 2",
+            (text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_"),),
+        ).fetchall()
+        if len(rows) == 1:
+            return str(rows[0][0])
+        from .library import Library
+
+        return Library(self.homes).session(text).id
+
+    def comparisons(self, session: str | None = None) -> list[Comparison]:
+        """The client's own counts held against ours."""
+        from ..analysis.client_counts import compare
+
+        self.sync()
+        return compare(self.catalogue, self.homes, self.book, session)
+
+    @property
+    def has_client_counts(self) -> bool:
+        return self.catalogue.connection.execute("SELECT 1 FROM cost_states LIMIT 1").get is not None
+
+    def entries(self, *, statuses: bool = False) -> Catalogue:
+        """The catalogue with everything else in it too: tool calls, file changes, statuses."""
+        from ..index.sync import bring_up_to_date
+
+        bring_up_to_date(self.catalogue, self.homes, ("entries",), statuses=statuses)
+        return self.catalogue
+
+    def place_of(self, file_id: int) -> tuple[str, str] | None:
+        """Where a file of the catalogue stands: its home's folder, and its whole path."""
+        row: Any = self.catalogue.connection.execute(
+            "SELECT h.path, f.path FROM files f JOIN homes h ON h.id = f.home_id WHERE f.id = ?", (file_id,)
+        ).fetchone()
+        return None if row is None else (row[0], f"{row[0]}/{row[1]}")
+
+    def close(self) -> None:
+        if "catalogue" in self.__dict__:
+            self.catalogue.close()
+
+    def __enter__(self) -> Accounting:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _project_test(project: str) -> Callable[[Response], bool]:
+    """A path, or the last part of one."""
+    wanted = project.replace("\\", "/").rstrip("/")
+
+    def fits(item: Response) -> bool:
+        path = (project_path(item.cwd) or "").replace("\\", "/").rstrip("/")
+        own = (item.cwd or "").replace("\\", "/").rstrip("/")
+        return any(place == wanted or place.endswith("/" + wanted.lstrip("/")) for place in (path, own)) or (
+            os.path.isabs(wanted) and (path + "/").startswith(wanted + "/")
+        )
+
+    return fits
+
+
+def open_accounting(
+    homes: Sequence[str | os.PathLike[str]] = (), *, timezone: str | None = None, prices: str = "then", **folders: Any
+) -> Accounting:
+    """Over the named homes, else those of CLAUDE_CONFIG_DIR, else the usual ones. `prices`: "then" or "today"."""
+    candidates, named = home_candidates(homes)
+    found = [check_home(path) for path in candidates] if named else existing_homes(candidates)
+    if not found:
+        places = " and ".join(str(path) for path in candidates)
+        raise NotFound(
+            f"no Claude home found: looked at {places}",
+            hint="name one with --home DIR, or try `recollect demo`",
+            slug="no-home",
+        )
+    folder = folders.get("folder") or own_folder("cache") / "index"
+    unique = {home.real_root: home for home in reversed(found)}
+    return Accounting(list(reversed(unique.values())), folder, zone_named(timezone, time_zone()), prices=prices)

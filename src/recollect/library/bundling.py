@@ -1,0 +1,191 @@
+"""Sessions into a bundle, and out of one into a home, where paths may become others on the way."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from ..errors import DamagedData, NotFound, RecollectError, Refused
+from ..store import disk, presence
+from ..store.changes import Change, Journal
+from ..store.home import Home
+from ..store.move import build_move
+from ..store.path_map import path_map
+from ..store.paths import open_inside
+from ..store.restore_files import FileToRestore, RestoreResult, plan_restore
+from ..store.trash import footprint
+from ..vault.bundle import BundledSession, FileToBundle, encode_bundle
+from ..vault.bundle_read import BundleLimits, BundleReader, why_refused
+from ..vault.manifest import to_text
+from .session import Session
+
+_A_DAY_NS: Final = 86_400 * 10**9
+_PIECE: Final = 1 << 20
+_SLUG: Final = re.compile(rb'"slug":"([A-Za-z0-9_-]{1,200})"')
+
+
+def write_bundle(sessions: Sequence[Session], target: Path) -> tuple[int, int]:
+    """Put sessions with all that belongs to them into a new file. Returns the number of files and the bundle's size."""
+    if os.path.lexists(target):
+        raise Refused(f"{target} exists already", slug="exists")
+    homes = {session.home.real_root: session.home for session in sessions}
+    if len(homes) != 1:
+        raise Refused("the sessions are in several homes", hint="make a bundle of each home", slug="several-homes")
+    home = next(iter(homes.values()))
+    files: dict[str, FileToBundle] = {}
+    for session in sessions:
+        for path in _belongings(home, session):
+            name = path.relative_to(home.root).as_posix()
+            if why_refused(name) is None:
+                files[name] = FileToBundle(name, path.lstat().st_mtime_ns, partial(_chunks, home, path))
+    told = [
+        BundledSession(item.id, item.file.folder, _sayable(item.summary.project), _sayable(item.summary.title))
+        for item in sessions
+    ]
+    root = home.real_root if home.kept_from is None else os.path.realpath(home.kept_from)
+    fresh = target.with_name(f".{target.name}.recollect-tmp")
+    try:
+        disk.remove_if_there(fresh)
+        size = disk.write_new(fresh, encode_bundle(to_text(root), time.time(), told, list(files.values())))
+        disk.put_in_place(fresh, target, fresh)
+    except ValueError as problem:
+        raise DamagedData(
+            str(problem), slug="changed-meanwhile", hint="try again when the session is at rest"
+        ) from problem
+    except OSError as problem:
+        raise disk.explain(problem, target) from problem
+    return len(files), size
+
+
+def _sayable(text: str | None) -> str | None:
+    """Without lone surrogates, which JSON cannot hold."""
+    return None if text is None else text.encode("utf-8", "replace").decode()
+
+
+def _belongings(home: Home, session: Session) -> Iterator[Path]:
+    """Every file of a session, the plan that it made included. Links and what leads out of the home are left out."""
+    for place in [*footprint(home, session.file), *_plans(home, session)]:
+        if place.parts[len(home.root.parts)] == "session-env":
+            continue  # may hold secrets
+        if place.is_symlink():
+            continue
+        if place.is_dir():
+            for folder, below, names in os.walk(place):
+                below.sort()
+                yield from (
+                    path for name in sorted(names) if (path := Path(folder, name)).is_file() and not path.is_symlink()
+                )
+        elif place.is_file():
+            yield place
+
+
+def _plans(home: Home, session: Session) -> list[Path]:
+    names: set[str] = set()
+    with contextlib.suppress(RecollectError, OSError):
+        for line in session.lines():
+            names.update(name.decode() for name in _SLUG.findall(line.data))
+    return [path for name in sorted(names) if (path := home.root / "plans" / f"{name}.md").is_file()]
+
+
+def _chunks(home: Home, path: Path) -> Iterator[bytes]:
+    with open_inside(home, path, buffering=0) as stream:
+        while chunk := stream.read(_PIECE):
+            yield chunk
+
+
+class Unbundling:
+    """A bundle, unpacked beside our own data and checked. Use as a context manager: what was unpacked goes at its end."""
+
+    def __init__(self, journal: Journal, source: Path, limits: BundleLimits | None = None) -> None:
+        self._journal = journal
+        self._source = source
+        self._limits = limits
+        self._root = journal.staging / f"bundle-{uuid.uuid4().hex}"
+        self._claim: int | None = None
+
+    def __enter__(self) -> Unbundling:
+        try:
+            self._claim = presence.make_claimed_folder(self._root, disk.make_folders)
+            with open(self._source, "rb") as stream:
+                self._unpack(BundleReader(stream, self._limits))
+        except FileNotFoundError as problem:
+            self.__exit__()
+            raise NotFound(f"no such file: {self._source}", slug="no-such-file") from problem
+        except OSError as problem:
+            self.__exit__()
+            raise disk.explain(problem, self._root) from problem
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            disk.remove_tree(self._root)
+        if self._claim is not None:
+            os.close(self._claim)
+            self._claim = None
+
+    def _unpack(self, reader: BundleReader) -> None:
+        self.head = reader.head
+        for file, chunks in reader.files():
+            target = self._root / "home" / file.path
+            disk.make_folders(target.parent)
+            disk.write_new(target, chunks)
+            # A day older, until it is put in its place: what was written just now must not count as in use.
+            disk.set_times(target, file.mtime_ns - _A_DAY_NS)
+
+    def plan(self, home: Home, maps: Sequence[tuple[str, str]] = ()) -> tuple[Change, RestoreResult]:
+        """The change that puts the sessions into a home. With `maps`, paths of projects become others first."""
+        unpacked = Home(self._root / "home")
+        if maps:
+            journal = Journal(self._root / "data")
+            try:
+                change, _ = build_move(
+                    journal, unpacked, "move", "Paths of another machine", path_map(maps), force=True
+                )
+            except NotFound as problem:
+                raise NotFound(
+                    f"nothing in the bundle is about {', '.join(old for old, _ in maps)}",
+                    nearest=tuple(sorted({item.project for item in self.head.sessions if item.project})),
+                    hint="these are the projects of its sessions", slug="no-such-project",
+                ) from problem  # fmt: skip
+            with change:
+                change.commit()
+        names = ", ".join(item.session_id for item in self.head.sessions[:3])
+        more = " ..." if len(self.head.sessions) > 3 else ""
+        items = self._items(unpacked, home)
+        change, result = plan_restore(self._journal, home, items, title=f"Unbundle {names}{more}", name="unbundle")
+        back = {Path(path).stem for path in result.files}
+        result.sessions = [item.session_id for item in self.head.sessions if item.session_id in back]
+        return change, result
+
+    def _items(self, unpacked: Home, home: Home) -> Iterator[FileToRestore]:
+        for folder, below, names in os.walk(unpacked.root):
+            below.sort()
+            for name in sorted(names):
+                path = Path(folder, name)
+                info = path.lstat()
+                place = path.relative_to(unpacked.root).as_posix()
+                chunks = partial(self._placed, unpacked, path, home)
+                size = info.st_size if path.suffix != ".jsonl" else sum(len(chunk) for chunk in chunks())
+                yield FileToRestore(place, size, info.st_mtime_ns + _A_DAY_NS, chunks)
+
+    def _placed(self, unpacked: Home, path: Path, home: Home) -> Iterator[bytes]:
+        """A file's bytes; where moving wrote the folder it was unpacked in, the home's own."""
+        if path.suffix != ".jsonl":
+            yield from _chunks(unpacked, path)
+            return
+        old, new = (json.dumps(str(item.root))[1:-1].encode() for item in (unpacked, home))
+        plain = [str(item.root).encode("utf-8", "surrogateescape") for item in (unpacked, home)]
+        with open_inside(unpacked, path) as stream:
+            for line in stream:
+                yield line.replace(old, new).replace(plain[0], plain[1]) if self._root.name.encode() in line else line

@@ -1,0 +1,31 @@
+"""Check sessions and homes of a library: findings one session after the other, so that memory stays bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..store.check.home import check_home
+from ..store.check.rule import Finding
+from ..store.check.session import SessionReport, check_session
+from ..store.scan import SessionFile
+from .library import Library
+
+
+def check_sessions(files: Sequence[SessionFile]) -> Iterator[SessionReport]:
+    """Reports in the order of the files."""
+    for file in files:
+        yield check_session(file)
+
+
+def check_homes(library: Library) -> list[Finding]:
+    """What is wrong with the homes themselves: config, orphans, permissions, stale lists."""
+    return [item for home, scan in library.scans for item in check_home(home, scan)]
+
+
+def files_of(library: Library, reference: str | None, project: str | None) -> list[SessionFile]:
+    """The sessions that are meant: one, those of a project, or all."""
+    if reference is not None:
+        return [library.session(reference).file]
+    if project is not None:
+        return [item.file for item in library.sessions(project=project, count=False)]
+    return library.files()

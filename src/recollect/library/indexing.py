@@ -1,0 +1,65 @@
+"""The index of a library: where it lies, and how it is brought up to date.
+
+library.index()                                  # everything
+library.index(stages=("entries", "words"))       # what a search needs
+library.catalogue.connection                     # SQLite, for reading
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from ..environment import own_folder
+from ..index.catalogue import LOCK_SECONDS, Catalogue
+from ..index.sync_report import Progress, SyncReport
+
+if TYPE_CHECKING:
+    from ..store.home import Home
+    from .library import Library
+
+ALL_STAGES: Final = ("calls", "entries", "words")
+
+
+def open_catalogue(tell: Callable[[str], None] | None = None) -> Catalogue:
+    """The catalogue in Recollect's own cache folder; where that cannot be written, `tell` is told so."""
+    catalogue = Catalogue.open(own_folder("cache") / "index")
+    if catalogue.problem and tell is not None:
+        tell(catalogue.problem)
+    return catalogue
+
+
+def bring_up_to_date(
+    library: Library,
+    *,
+    stages: tuple[str, ...] = ALL_STAGES,
+    statuses: bool = False,
+    rebuild: bool = False,
+    progress: Progress | None = None,
+    lock_seconds: float = LOCK_SECONDS,
+) -> SyncReport:
+    """Take in what changed in the library's homes; with `rebuild` everything, from nothing."""
+    return index_homes(
+        library.catalogue, library.homes, stages=stages, statuses=statuses, rebuild=rebuild, progress=progress,
+        lock_seconds=lock_seconds,
+    )  # fmt: skip
+
+
+def index_homes(
+    catalogue: Catalogue,
+    homes: Sequence[Home],
+    *,
+    stages: tuple[str, ...] = ALL_STAGES,
+    statuses: bool = False,
+    rebuild: bool = False,
+    progress: Progress | None = None,
+    lock_seconds: float = LOCK_SECONDS,
+) -> SyncReport:
+    """The same without a library, which takes longer to import than it takes to see that nothing changed."""
+    from ..index import sync
+
+    if rebuild:
+        catalogue.make_anew()
+    return sync.bring_up_to_date(
+        catalogue, homes, stages, statuses=statuses, progress=progress, lock_seconds=lock_seconds
+    )

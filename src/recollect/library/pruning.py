@@ -1,0 +1,116 @@
+"""Taking sessions out of a home that the vault has, by rules. Every file is compared with what is kept, byte for byte, first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import DamagedData, RecollectError
+from ..store.changes import Change, Journal
+from ..store.guard import why_busy
+from ..store.home import Home
+from ..store.paths import open_inside
+from ..store.scan import SessionFile
+from ..store.trash import footprint, plan_delete
+from ..vault.contents import KeptFile
+from ..vault.vault import Vault
+from .library import Library
+
+
+@dataclass(frozen=True)
+class PruneRules:
+    """A session must fit all that are given."""
+
+    before: float | None = None
+    """Last changed before this moment."""
+    larger: int | None = None
+    """With all that belongs to it."""
+    project: str | None = None
+
+
+@dataclass
+class PruneResult:
+    sessions: list[dict[str, Any]] = field(default_factory=list)
+    """{session_id, title, project, bytes, files} of those that go."""
+    left: list[dict[str, str]] = field(default_factory=list)
+    """{session_id, why}: they fit the rules and stay."""
+    bytes: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def plan_prune(
+    library: Library, home: Home, vault: Vault, journal: Journal, rules: PruneRules
+) -> tuple[Change | None, PruneResult]:
+    """The change that takes out the sessions which fit the rules and are kept; None where there is none."""
+    result = PruneResult()
+    number = vault.contents.home_number(home.real_root)
+    kept = vault.contents.files_of(number) if number is not None else {}
+    scan = next(scan for each, scan in library.scans if each is home)
+    going: list[SessionFile] = []
+    for item in library.sessions(project=rules.project, count=False):
+        file = item.file
+        if file.home is not home or (rules.before is not None and file.mtime >= rules.before):
+            continue
+        paths = list(_files(footprint(home, file, scan)))
+        total = sum(path.lstat().st_size for path in paths)
+        if rules.larger is not None and total <= rules.larger:
+            continue
+        why = _why_not(vault, home, file, paths, kept, journal)
+        if why is not None:
+            result.left.append({"session_id": file.session_id, "why": why})
+            continue
+        going.append(file)
+        result.bytes += total
+        result.sessions.append(
+            {"session_id": file.session_id, "title": item.title, "project": item.project, "bytes": total,
+             "files": len(paths)}
+        )  # fmt: skip
+    if not going:
+        return None, result
+    change, _ = plan_delete(journal, home, going, scan=scan)
+    for file in going:
+        change.rely_on(file.path)
+    return change, result
+
+
+def _files(paths: list[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir() and not path.is_symlink():
+            for folder, _, names in os.walk(path):
+                yield from (Path(folder, name) for name in names)
+        else:
+            yield path
+
+
+def _why_not(
+    vault: Vault, home: Home, file: SessionFile, paths: list[Path], kept: dict[str, KeptFile], journal: Journal
+) -> str | None:
+    busy = why_busy(home, file.session_id, file.path, journal)
+    if busy is not None:
+        return f"in use: {busy}"
+    for path in paths:
+        name = path.relative_to(home.root).as_posix()
+        known = kept.get(name)
+        if known is None:
+            return f"{name} is not kept"
+        try:
+            if not _is_same(vault, home, path, known):
+                return f"{name} is not kept as it is now"
+        except DamagedData as problem:
+            return problem.message
+        except (RecollectError, OSError) as problem:
+            return f"{name} cannot be compared: {problem}"
+    return None
+
+
+def _is_same(vault: Vault, home: Home, path: Path, known: KeptFile) -> bool:
+    with open_inside(home, path) as stream:
+        for chunk in vault.chunks(known):
+            if stream.read(len(chunk)) != chunk:
+                return False
+        return stream.read(1) == b""

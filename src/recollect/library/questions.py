@@ -1,0 +1,191 @@
+"""Questions in SQL over a library, and the ones that were saved under a name.
+
+    library.sql("SELECT project, count(*) FROM sessions GROUP BY project").dicts()
+
+The index is brought up to date first, only where something changed. The tables are in docs/reference/sql.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ..environment import own_folder, time_zone
+from ..errors import NotFound, QueryError, Refused, Unavailable
+from ..index.sql import Answer, Limits, Question
+from ..store import disk
+from ..store.paths import is_inside
+
+if TYPE_CHECKING:
+    from ..index.ingest import Progress
+    from .library import Library
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+#: What is computed only when somebody wants to know: whether a question may show it.
+_NEEDS_STATUSES: Final = re.compile(
+    r"\b(status|reachable|columns|summarize)\b|(?<!\()\s*\*|^\s*(from|table)\b|\(\s*(from|table)\b", re.IGNORECASE
+)
+
+
+def ask(
+    library: Library,
+    sql: str,
+    parameters: Sequence[Any] | Mapping[str, Any] = (),
+    *,
+    limits: Limits | None = None,
+    parquet: Path | None = None,
+    progress: Progress | None = None,
+) -> Answer:
+    """The answer to one SELECT. Raises QueryError with the place of a mistake, Refused for what is no question."""
+    asked = prepare(library, sql, parameters, limits=limits, parquet=parquet, progress=progress)
+    return answer(library, asked)
+
+
+async def ask_in_thread(
+    library: Library, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = (), *, limits: Limits | None = None
+) -> Answer:
+    """The same without blocking an event loop. When the task is cancelled, so is the query."""
+    asked = await asyncio.to_thread(prepare, library, sql, parameters, limits=limits)
+    try:
+        return await asyncio.to_thread(answer, library, asked)
+    except asyncio.CancelledError:
+        asked.cancel()
+        raise
+
+
+def prepare(
+    library: Library,
+    sql: str,
+    parameters: Sequence[Any] | Mapping[str, Any] = (),
+    *,
+    limits: Limits | None = None,
+    parquet: Path | None = None,
+    progress: Progress | None = None,
+) -> Question:
+    """A question that can be cancelled from another thread, over tables that are up to date."""
+    from ..index.sql_refresh import refresh
+
+    bring_up_to_date(library, sql, progress)
+    database = refresh(library.catalogue, library.homes)
+    return Question(database, sql, parameters, limits=limits, time_zone=time_zone(), parquet=parquet)
+
+
+def answer(library: Library, asked: Question) -> Answer:
+    """The answer; a database that is broken is made anew once."""
+    from ..index.sql_refresh import forget, refresh
+
+    try:
+        return asked.answer()
+    except Unavailable as problem:
+        if problem.slug != "sql-broken":
+            raise
+    forget(library.catalogue, asked.database)
+    database = refresh(library.catalogue, library.homes)
+    again = Question(
+        database, asked.sql, asked.parameters, limits=asked.limits, time_zone=asked.time_zone, parquet=asked.parquet
+    )
+    return again.answer()
+
+
+def bring_up_to_date(library: Library, sql: str, progress: Progress | None = None) -> None:
+    """What the question needs of the index: only what changed is read."""
+    statuses = _NEEDS_STATUSES.search(sql) is not None
+    library.index(stages=("calls", "entries"), statuses=statuses, progress=progress)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedQuery:
+    name: str
+    sql: str
+
+
+class SavedQueries:
+    """Queries kept under names, each a file `NAME.sql` that may be edited."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = own_folder("config") / "queries" if folder is None else folder
+
+    def all(self) -> list[SavedQuery]:
+        if not self.folder.is_dir():
+            return []
+        names = sorted(path.stem for path in self.folder.glob("*.sql") if _NAME.fullmatch(path.stem))
+        return [self.get(name) for name in names]
+
+    def get(self, name: str) -> SavedQuery:
+        """Raises NotFound, with the names there are."""
+        path = self._path(name)
+        try:
+            return SavedQuery(name, path.read_text("utf-8", "replace").strip())
+        except FileNotFoundError:
+            known = tuple(path.stem for path in self.folder.glob("*.sql")) if self.folder.is_dir() else ()
+            raise NotFound(
+                f"no query is saved as {name}", nearest=known, hint="see `recollect sql --saved`", slug="no-such-query"
+            ) from None
+
+    def save(self, name: str, sql: str) -> Path:
+        """Keep a query under a name, in the place of one of that name."""
+        path = self._path(name)
+        staged = path.with_name(f".{path.name}.staged")
+        try:
+            disk.make_folders(self.folder)
+            disk.remove_if_there(staged)
+            disk.write_new(staged, [sql.strip().encode("utf-8", "replace") + b"\n"])
+            disk.replace(staged, path)
+        except OSError as problem:
+            raise disk.explain(problem, path) from None
+        return path
+
+    def remove(self, name: str) -> None:
+        self.get(name)
+        disk.remove_file(self._path(name))
+
+    def _path(self, name: str) -> Path:
+        if _NAME.fullmatch(name) is None:
+            raise QueryError(
+                f"{name!r} is no name for a query",
+                hint="letters, digits, - and _, beginning with a letter or digit; at most 64",
+                slug="bad-query-name",
+            )
+        return self.folder / f"{name}.sql"
+
+
+def write_parquet(
+    library: Library,
+    sql: str,
+    target: Path,
+    parameters: Sequence[Any] | Mapping[str, Any] = (),
+    *,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+) -> Answer:
+    """The rows of an answer as a Parquet file, in the place of one of that name. `count` says how many there are."""
+    real = _outside_homes(library, target)
+    staged = real.with_name(f".{real.name}.staged")
+    try:
+        disk.remove_if_there(staged)
+        written = ask(library, sql, parameters, limits=limits, parquet=staged, progress=progress)
+        disk.replace(staged, real)
+        return written
+    except OSError as problem:
+        raise disk.explain(problem, real) from None
+    finally:
+        with contextlib.suppress(OSError):
+            disk.remove_if_there(staged)
+
+
+def _outside_homes(library: Library, target: Path) -> Path:
+    """Where a result may be written: anywhere but into a home."""
+    real = target.expanduser().absolute()
+    if not real.parent.is_dir():
+        raise NotFound(f"there is no folder {real.parent}", slug="no-such-folder")
+    if real.is_dir():
+        raise Refused(f"{target} is a folder", hint="name the file that is to be written", slug="not-a-file")
+    for home in library.homes:
+        if is_inside(home, real):
+            raise Refused(f"{target} lies in a Claude home", hint="choose another folder", slug="inside-home")
+    return real

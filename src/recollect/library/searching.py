@@ -1,0 +1,149 @@
+"""Searching a library: the index is brought up to date, then asked; slow searches read the files themselves.
+
+found = library.search('"connection refused" project:app after:7d')
+for session in found.sessions:
+    for hit in session.hits:
+        print(session.title, hit.line, hit.snippet.text)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import QueryError
+from ..index.found import Found
+from ..index.freshness import folder_times, remember, unchanged
+from ..index.query_language import parse
+from ..index.query_tree import filters
+from ..index.search import HITS_PER_SESSION, SORTS, Search
+from ..index.word_reading import WordReader
+from ..index.words import MARK
+
+if TYPE_CHECKING:
+    from ..index.ingest import Progress
+    from .library import Library
+
+MODES = ("words", "substring", "regex", "everything")
+
+
+def search(
+    library: Library,
+    query: str,
+    *,
+    mode: str = "words",
+    everything: bool = False,
+    where: str = "",
+    sort: str = "relevance",
+    limit: int = 10,
+    offset: int = 0,
+    hits_per_session: int = HITS_PER_SESSION,
+    facets: bool = False,
+    progress: Progress | None = None,
+) -> Found:
+    """Sessions with entries that fit, best first. `where` holds further filters. Raises QueryError."""
+    if mode not in MODES:
+        raise QueryError(f"there is no mode {mode!r}", hint=f"one of {', '.join(MODES)}", slug="bad-query")
+    if sort not in SORTS:
+        raise QueryError(f"there is no order {sort!r}", hint=f"one of {', '.join(SORTS)}", slug="bad-query")
+    asked = parse(where).parts if where else ()
+    words = parse(query).parts if mode in ("words", "everything") else ()  # a mistake is told before any work is done
+    by_status = any(item.name == "status" for part in (*asked, *words) for item in filters(part))
+    opened = _opened(library)
+    if not opened.bring_up_to_date(statuses=by_status, progress=progress):
+        return Found([], 0, mode=mode, advice=("there are no sessions to search",))
+    if mode == "words" and not everything:
+        text = f"{_grouped(query)} {where}" if where else query
+        return opened.search.find(
+            text, sort=sort, limit=limit, offset=offset, hits_per_session=hits_per_session, facets=facets
+        )
+    from ..index.slow_search import find_slowly
+
+    return find_slowly(
+        library.catalogue.connection,
+        opened.home_ids,
+        query,
+        mode="everything" if mode == "words" else mode,
+        everything=everything or mode == "everything",
+        where=where,
+        limit=limit,
+        offset=offset,
+        hits_per_session=hits_per_session,
+        tokenize=opened.words.tokenize,
+    )
+
+
+def _grouped(query: str) -> str:
+    """A query to which filters are added: they hold for all alternatives of it."""
+    return f"({query})" if " OR " in query else query
+
+
+class OpenedSearch:
+    """What a library keeps open between searches."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._state: tuple[int, int] | None = None
+        self._search: Search | None = None
+        self._words: WordReader | None = None
+        self.home_ids: list[int] = []
+
+    def bring_up_to_date(self, *, statuses: bool = False, progress: Progress | None = None) -> bool:
+        """Sync where anything changed, and see what was committed since the last search. False where no word is there."""
+        library = self._library
+        roots = [home.real_root for home in library.homes]
+        if statuses or unchanged(library.catalogue.connection, roots) is None:
+            folders = {root: folder_times(root) for root in roots}
+            library.index(stages=("entries", "words"), statuses=statuses, progress=progress)
+            for root in roots:
+                remember(library.catalogue.connection, root, folders[root])
+        state = self._current()
+        if self._search is None or state != self._state:
+            try:
+                self._open()
+            except ValueError:
+                if not library.catalogue.note(MARK):  # nothing was ever indexed
+                    return False
+                self._make_words_anew(progress)
+            self._state = self._current()
+        return True
+
+    def _current(self) -> tuple[int, int]:
+        return self._library.catalogue.note("change"), self._library.catalogue.note(MARK)
+
+    def _make_words_anew(self, progress: Progress | None) -> None:
+        """The word index is gone or broken: it is only a copy."""
+        catalogue = self._library.catalogue
+        with catalogue.locked(), catalogue.transaction():
+            catalogue.set_note(MARK, 0)
+        self._library.index(stages=("entries", "words"), progress=progress)
+        self._open()
+
+    def _open(self) -> None:
+        catalogue = self._library.catalogue
+        if self._search is not None:
+            self._search.close()
+            self._search = None
+        numbers = [catalogue.home_id(home.real_root) for home in self._library.homes]
+        self.home_ids = [number for number in numbers if number is not None]
+        self._words = WordReader(str(catalogue.words_folder))
+        self._search = Search(catalogue.connection, self._words, self.home_ids)
+
+    @property
+    def search(self) -> Search:
+        assert self._search is not None
+        return self._search
+
+    @property
+    def words(self) -> WordReader:
+        assert self._words is not None
+        return self._words
+
+
+def _opened(library: Library) -> OpenedSearch:
+    return library.__dict__.setdefault("_opened_search", None) or _keep(library)
+
+
+def _keep(library: Library) -> OpenedSearch:
+    opened = OpenedSearch(library)
+    library.__dict__["_opened_search"] = opened
+    return opened

@@ -1,0 +1,239 @@
+"""Watching sessions as they happen: an iterator of typed events, for programs with and without an event loop.
+
+    for event in library.watch():                          # until somebody interrupts it
+        print(event.kind, event.session_id)
+
+    async with library.watch_session("last") as events:
+        async for event in events:
+            ...
+
+A watch begins when it is entered or first asked: what is complete on disk by then is old (unless `from_start`). Nothing is lost
+while the caller does something else, or when waiting for the next event is cancelled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from ..store.home import Home
+from ..store.scan import SessionFile
+from ..store.summary import SessionSummary, summarise
+from ..store.watch import TICK, Watcher
+from ..store.watch_events import (
+    EVENTS,
+    AgentStarted,
+    Budget,
+    BudgetReached,
+    Compacted,
+    EntryAdded,
+    LineDamaged,
+    MessageAdded,
+    SessionEnded,
+    SessionEvent,
+    SessionStarted,
+    TitleChanged,
+    ToolFinished,
+    ToolStarted,
+)
+from ..store.watch_places import Place
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+__all__ = [
+    "EVENTS", "AgentStarted", "Budget", "BudgetReached", "Compacted", "EntryAdded", "LineDamaged", "MessageAdded", "SessionEnded",
+    "SessionEvent", "SessionStarted", "TitleChanged", "ToolFinished", "ToolStarted", "Watching",
+]  # fmt: skip
+
+ProjectTest: TypeAlias = Callable[[SessionSummary], bool]
+
+_HELD = 200
+"""So many events of a session wait until its lines tell the project; then the folder's name must do."""
+
+
+class Watching(Iterator[SessionEvent], AsyncIterator[SessionEvent]):
+    """Events as they happen. Use it as an iterator or, in an event loop, as an asynchronous one; close it by leaving `with`."""
+
+    def __init__(
+        self,
+        homes: Sequence[Home],
+        *,
+        session_id: str | None = None,
+        is_of_project: ProjectTest | None = None,
+        from_start: bool = False,
+        polling: bool = False,
+        budget: Budget | None = None,
+    ) -> None:
+        self._homes = list(homes)
+        self._session_id = session_id
+        self._projects = _Projects(self._homes, is_of_project) if is_of_project is not None else None
+        self._from_start = from_start
+        self._polling = polling
+        self._budget = budget
+        self._stop = threading.Event()
+        self._watcher: Watcher | None = None
+        self._waiting: deque[SessionEvent] = deque()
+        self._work: asyncio.Future[None] | None = None
+
+    @property
+    def polling_reason(self) -> str | None:
+        """Why the files are looked at in turn; None where the system tells what changes (and before the start)."""
+        return self._watcher.polling_reason if self._watcher is not None else None
+
+    def start(self) -> None:
+        """Begin now: what is written from here on is new."""
+        if self._watcher is None and not self._stop.is_set():
+            self._watcher = Watcher(
+                self._homes, wants=self._wants, from_start=self._from_start, polling=self._polling, stop=self._stop
+            )
+
+    def close(self) -> None:
+        """End the watch; whoever waits for an event gets none."""
+        self._stop.set()
+        if self._watcher is not None and (self._work is None or self._work.done()):
+            self._watcher.close()
+
+    def _wants(self, place: Place) -> bool:
+        return self._session_id is None or place.session_id in (None, self._session_id)
+
+    def _step(self, seconds: float = TICK) -> None:
+        self.start()
+        if self._watcher is None:
+            return
+        for event in self._watcher.step(seconds):
+            for passed in self._passed(event):
+                self._waiting.append(passed)
+                if self._budget is not None:
+                    self._waiting.extend(self._budget(passed))
+
+    def _passed(self, event: SessionEvent) -> list[SessionEvent]:
+        if self._session_id is not None and event.session_id != self._session_id:
+            return []
+        return [event] if self._projects is None else self._projects.passed(event)
+
+    # --- without an event loop ---------------------------------------------------------------------------------------
+
+    def __enter__(self) -> Watching:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Watching:
+        return self
+
+    def __next__(self) -> SessionEvent:
+        while not self._waiting:
+            if self._stop.is_set():
+                raise StopIteration
+            self._step()
+        return self._waiting.popleft()
+
+    def poll(self, seconds: float = 0.0) -> list[SessionEvent]:
+        """What has happened, after waiting for at most so long; for programs with a loop of their own."""
+        if not self._waiting and not self._stop.is_set():
+            self._step(seconds)
+        found = list(self._waiting)
+        self._waiting.clear()
+        return found
+
+    # --- in an event loop --------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Watching:
+        await asyncio.to_thread(self.start)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        self._stop.set()
+        if self._work is not None:
+            await asyncio.wait([self._work])
+        self.close()
+
+    def __aiter__(self) -> Watching:
+        return self
+
+    async def __anext__(self) -> SessionEvent:
+        while not self._waiting:
+            if self._stop.is_set():
+                raise StopAsyncIteration
+            if self._work is None:
+                self._work = asyncio.ensure_future(asyncio.to_thread(self._step))
+            # Whoever waits may be cancelled; the step goes on, and what it finds is there for the next one who asks.
+            work = self._work
+            try:
+                await asyncio.shield(work)
+            finally:
+                if work.done():
+                    self._work = None
+        return self._waiting.popleft()
+
+
+class _Projects:
+    """Which events are of a project. A session's lines tell its project, and the first ones may not yet."""
+
+    def __init__(self, homes: Sequence[Home], test: ProjectTest) -> None:
+        self._homes = homes
+        self._test = test
+        self._known: dict[str, bool] = {}
+        self._held: dict[str, list[SessionEvent]] = {}
+
+    def passed(self, event: SessionEvent) -> list[SessionEvent]:
+        """The event, with those of its session that had to wait; none where it is of another project, or must wait."""
+        session = event.session_id
+        if session not in self._known:
+            held = self._held.setdefault(session, [])
+            held.append(event)
+            answer = self._ask(event, final=len(held) >= _HELD)
+            if answer is None:
+                return []
+            self._known[session] = answer
+            del self._held[session]
+            return held if answer else []
+        return [event] if self._known[session] else []
+
+    def _ask(self, event: SessionEvent, *, final: bool) -> bool | None:
+        cwd = event.cwd if isinstance(event, SessionStarted) else None
+        summary = self._summary(event, cwd)
+        if summary is None or (summary.project is None and not final):
+            return None if not final else False
+        return self._test(summary)
+
+    def _summary(self, event: SessionEvent, cwd: str | None) -> SessionSummary | None:
+        for home in self._homes:
+            file = _session_file(home, event)
+            if file is not None:
+                summary = summarise(file)
+                summary.project = summary.project or cwd
+                return summary
+        if cwd is None:
+            return None
+        # A client has opened it, and has not written anything yet.
+        return SessionSummary(SessionFile(event.session_id, Path(), self._homes[0], "", 0, 0.0), project=cwd)
+
+
+def _session_file(home: Home, event: SessionEvent) -> SessionFile | None:
+    """The main transcript of the session that an event is of."""
+    if event.path is None:
+        return None
+    path = Path(event.path)
+    try:
+        folder = path.relative_to(home.projects).parts[0]
+    except (ValueError, IndexError):
+        return None
+    main = home.projects / folder / f"{event.session_id}.jsonl"
+    try:
+        info = main.stat()
+    except OSError:
+        return None
+    return SessionFile(event.session_id, main, home, folder, info.st_size, info.st_mtime)

@@ -1,0 +1,85 @@
+"""Rules and findings: what can be wrong, how bad it is, what the client makes of it, and what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ERROR: Final = "error"
+"""The client loses part of the conversation, finds none, or every further turn fails."""
+WARNING: Final = "warning"
+"""Some client, or somebody else, will stumble over it; or something is left over."""
+INFO: Final = "info"
+"""Worth knowing; healthy sessions have it too."""
+SEVERITIES: Final = (ERROR, WARNING, INFO)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One thing that can be wrong."""
+
+    code: str
+    severity: str
+    title: str
+    """What is wrong."""
+    client: str
+    """What the client does because of it."""
+    remedy: str
+    fix: str | None = None
+    """The fix of `recollect repair` that helps."""
+    fold: bool = False
+    """Many places of a session become one finding that counts them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A rule that was broken, and where. Lines count from 1, offsets from the start of the file."""
+
+    rule: Rule
+    path: Path
+    detail: str = ""
+    line: int | None = None
+    offset: int | None = None
+    length: int | None = None
+    uuid: str | None = None
+    session_id: str | None = None
+    agent_id: str | None = None
+    count: int = 1
+    milder: str | None = None
+    """A severity in place of the rule's, where the client copes with this case."""
+
+    @property
+    def code(self) -> str:
+        return self.rule.code
+
+    @property
+    def severity(self) -> str:
+        return self.milder or self.rule.severity
+
+
+def fold(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings of folding rules as one each: the first place, and how many there are."""
+    from dataclasses import replace
+
+    kept: list[Finding] = []
+    place: dict[tuple[str, str, Path], int] = {}
+    for item in findings:
+        if not item.rule.fold:
+            kept.append(item)
+            continue
+        key = (item.code, item.severity, item.path)
+        known = place.get(key)
+        if known is None:
+            place[key] = len(kept)
+            kept.append(item)
+        else:
+            kept[known] = replace(kept[known], count=kept[known].count + item.count)
+    return kept
+
+
+def worst(findings: Iterable[Finding]) -> str | None:
+    """The gravest severity among some findings; None where there are none."""
+    found = {item.severity for item in findings}
+    return next((severity for severity in SEVERITIES if severity in found), None)

@@ -1,0 +1,75 @@
+"""The fixes, in the order in which they work: first lines, then words, rows, links, and what rows hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from ..draft import Draft
+from . import (
+    blocks,
+    bridges,
+    copies,
+    identity,
+    images,
+    lines,
+    links,
+    order,
+    outputs,
+    results,
+    sessions,
+    shape,
+    text,
+    thinking,
+    times,
+)
+
+
+class Fix(NamedTuple):
+    name: str
+    words: str
+    mend: Callable[[Draft], int]
+    """Works on a draft; gives the number of places that it mended."""
+    on_request: bool = False
+    parts: bool = False
+    """Whether rows leave for another file: then the client gets at fewer of them here, as it should."""
+    for_agents: bool = False
+    """Whether it also works on the files of sub-agents, which no client resumes as a conversation of its own."""
+
+
+FIXES: Final[dict[str, Fix]] = {
+    fix.name: fix
+    for fix in (
+        Fix(lines.NAME, lines.WORDS, lines.fix, for_agents=True),
+        Fix(text.NAME, text.WORDS, text.fix, for_agents=True),
+        Fix(copies.NAME, copies.WORDS, copies.fix, on_request=True),
+        Fix(sessions.NAME, sessions.WORDS, sessions.fix, on_request=True, parts=True),
+        Fix(identity.NAME, identity.WORDS, identity.fix, for_agents=True),
+        Fix(shape.NAME, shape.WORDS, shape.fix),
+        Fix(links.NAME, links.WORDS, links.fix, for_agents=True),
+        Fix(bridges.NAME, bridges.WORDS, bridges.fix),
+        Fix(order.NAME, order.WORDS, order.fix),
+        Fix(times.NAME, times.WORDS, times.fix),
+        Fix(results.NAME, results.WORDS, results.fix),
+        Fix(thinking.NAME, thinking.WORDS, thinking.fix),
+        Fix(images.NAME, images.WORDS, images.fix),
+        Fix(blocks.NAME, blocks.WORDS, blocks.fix, on_request=True),
+        Fix(outputs.NAME, outputs.WORDS, outputs.fix, on_request=True),
+    )
+}
+
+#: A fix that brings rows to light asks for those that connect them.
+FOLLOWED_BY: Final[dict[str, tuple[str, ...]]] = {
+    "lines": ("text", "identity", "links"),
+    "text": ("links",),
+    "identity": ("links",),
+    "copies": ("links",),
+}
+
+
+def fixes_for(names: set[str]) -> list[Fix]:
+    """The named fixes and those that must follow them, in the order in which they work."""
+    wanted = set(names)
+    for name in names:
+        wanted.update(FOLLOWED_BY.get(name, ()))
+    return [fix for fix in FIXES.values() if fix.name in wanted]

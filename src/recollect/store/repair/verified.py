@@ -1,0 +1,49 @@
+"""A change to files that were read: they must still be what was read, byte for byte, and so must the copies kept of them.
+
+Under the lock, before anything happens, the files are hashed again; afterwards the copies in the journal are. A copy that is not
+what was read cannot be undone to: then the change ends with an error that names it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...errors import DamagedData, StoreBusy
+from ..actions import Replace
+from ..changes import Change, Journal, Record
+from ..evidence import sha256_of
+from ..home import Home
+
+
+class VerifiedChange(Change):
+    def __init__(self, journal: Journal, home: Home, name: str, title: str) -> None:
+        super().__init__(journal, home, name, title)
+        self._hashes: dict[str, str] = {}
+
+    def read_from(self, path: Path) -> None:
+        """The plan is made from this file as it is now. Call it before reading."""
+        self.rely_on(path)
+        self._hashes[str(path)] = sha256_of(path)
+
+    def _make_sure(self) -> None:
+        super()._make_sure()
+        for path, digest in self._hashes.items():
+            if sha256_of(Path(path)) != digest:
+                raise StoreBusy(
+                    f"{path} was changed by somebody else meanwhile",
+                    hint="nothing was done; try again", slug="changed-meanwhile",
+                )  # fmt: skip
+
+    def begin(self) -> Record:
+        record = super().begin()
+        folder = self.journal.folder_of(record)
+        for step in self.steps:
+            known = self._hashes.get(step.path)
+            if isinstance(step, Replace) and step.before is not None and known is not None:
+                kept = folder / step.backup
+                if sha256_of(kept) != known:
+                    raise DamagedData(
+                        f"the copy of {step.path} in {kept} is not what was read", slug="backup-differs",
+                        hint="do not undo this change; look at the disk first",
+                    )  # fmt: skip
+        return record

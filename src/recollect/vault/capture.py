@@ -1,0 +1,292 @@
+"""Capturing a home: what is new since the last time, byte range by byte range.
+
+A file that only grew is read from where the last capture ended; what was kept of its end is compared, and of a short file
+all of it. A file whose kept bytes changed (it was rewritten or cut) begins a new generation, and the old one stays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from ..errors import DamagedData, RecollectError
+from ..store import disk
+from ..store.home import Home
+from ..store.paths import open_inside
+from .contents import LOST, KeptFile
+from .manifest import to_text
+from .records import FileRecord, Piece
+from .recovery import recover
+from .report import CaptureReport as CaptureReport
+from .seen import SeenFiles
+from .selection import Stamp, walk_home
+from .vault import Vault
+from .verify import damaged_blocks
+from .writer import BLOCK, VaultWriter
+
+COMPARE_ALL: Final = 8 << 20
+"""A file of which no more is kept is compared as a whole when it grew; of a longer one, its beginning and its end."""
+_SETTLED_SECONDS: Final = 2.0
+"""A file that was written so recently may be written again without looking different: the next capture compares it."""
+_GROWS: Final = 6
+"""How many times longer a piece must become when it is stored again together with others."""
+
+Progress = Callable[[int, int], None]
+"""Told the files done and to do."""
+
+
+def capture(
+    vault: Vault, home: Home, *, cache: Path | None = None, full: bool = False, progress: Progress | None = None
+) -> CaptureReport:
+    """Keep everything new of a home. `full` compares every file with what is kept, whatever its time says.
+
+    When it returns, all that it tells of is on the disk. Raises Refused (no room, read-only) and StoreBusy.
+    """
+    try:
+        with vault.locked():
+            return _Capture(vault, home, cache, full, progress).run()
+    except OSError as problem:
+        raise disk.explain(problem, vault.folder) from problem
+    finally:
+        vault.refresh()
+
+
+class _Capture:
+    def __init__(self, vault: Vault, home: Home, cache: Path | None, full: bool, progress: Progress | None) -> None:
+        self.vault = vault
+        self.home = home
+        self.full = full
+        self.bad: set[int] = set()
+        self.progress = progress
+        self.seen = SeenFiles(cache, vault.folder, home.real_root)
+        self.report = CaptureReport(str(home.root))
+
+    def run(self) -> CaptureReport:
+        begun = time.time()
+        found = walk_home(self.home)
+        self.report.files, self.report.skipped = len(found.files), found.skipped
+        if not self.full and self.seen.is_all(found.files):
+            return self.report
+        self.vault.refresh()
+        self.report.recovered = recover(self.vault)
+        if not found.files and not self.vault.exists:
+            return self.report
+        settled = self._take_all(found.files)
+        limit = (begun - _SETTLED_SECONDS) * 1e9
+        self.seen.write({name: stamp for name, stamp in settled.items() if max(stamp[1], stamp[2]) < limit})
+        return self.report
+
+    def _take_all(self, files: dict[str, Stamp]) -> dict[str, Stamp]:
+        writer = VaultWriter(self.vault)
+        self.bad = damaged_blocks(self.vault) if self.full else set()
+        if self.bad:  # what is damaged must be stored again, not referred to
+            known_pieces = writer.contents.by_hash
+            writer.contents.by_hash = {key: item for key, item in known_pieces.items() if item.block not in self.bad}
+        number = writer.home(self.home.real_root)
+        kept = writer.contents.files_of(number)
+        self.by_inode = {file.last.inode: file for path, file in kept.items() if path not in files}
+        recent = (time.time() - _SETTLED_SECONDS) * 1e9
+        known = {path: _stamp_of(file) for path, file in kept.items()} if not self.full else {}
+        known = {path: stamp for path, stamp in known.items() if max(stamp[1], stamp[2]) < recent}
+        todo = sorted(name for name, stamp in files.items() if known.get(name) != stamp)
+        settled = dict(files)
+        for count, name in enumerate(todo, 1):
+            try:
+                _FileCapture(self, writer, number, name, kept.get(name)).take()
+            except (RecollectError, FileNotFoundError) as problem:
+                settled.pop(name, None)
+                self.report.skipped.append(f"{name}: {problem}")
+            if writer.is_due:
+                writer.commit()
+            if self.progress is not None:
+                self.progress(count, len(todo))
+        writer.commit()
+        self.report.stored = writer.stored
+        return settled
+
+
+def _stamp_of(file: KeptFile) -> Stamp:
+    look = file.last
+    return look.size, look.mtime_ns, look.ctime_ns, look.inode
+
+
+class _FileCapture:
+    def __init__(self, capture: _Capture, writer: VaultWriter, home: int, name: str, kept: KeptFile | None) -> None:
+        self.capture = capture
+        self.writer = writer
+        self.home = home
+        self.name = name
+        self.kept = kept
+
+    def take(self) -> None:
+        report = self.capture.report
+        with open_inside(self.capture.home, self.capture.home.root / self.name, buffering=0) as stream:
+            info = os.fstat(stream.fileno())
+            self.stamp: Stamp = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+            self.size, self.inode = info.st_size, info.st_ino
+            if self.kept is None:
+                count = self._take_new(stream)
+                report.new += 1
+            else:
+                taken = self._take_known(stream, self.kept)
+                if taken is None:
+                    return
+                count = taken
+        report.bytes += count
+        session = session_of(self.name)
+        if session is not None:
+            report.sessions.add(session)
+
+    def _take_new(self, stream: BinaryIO) -> int:
+        """A file that was never seen; perhaps one that was moved, of which all is kept already."""
+        before = self.capture.by_inode.get(self.inode)
+        pieces: list[Piece] = []
+        if before is not None:
+            pieces = self._same_pieces(stream, [piece for _, piece in before.pieces(before.last)])
+        return self._store(stream, 1, 0, pieces)
+
+    def _take_known(self, stream: BinaryIO, kept: KeptFile) -> int | None:
+        """None where nothing is new."""
+        look = kept.last
+        generation = kept.generations[look.generation]
+        report = self.capture.report
+        if self.size >= look.size == generation.size:
+            merged = _to_merge(generation.pieces, self.size - look.size)
+            before = generation.pieces[: len(generation.pieces) - len(merged)]
+            if self._is_same(stream, before) and self._holds(stream, look.size, merged):
+                damaged = self._first_damaged(generation.pieces)
+                if damaged is not None:
+                    report.healed += 1
+                    return self._store(stream, generation.number, damaged, [])
+                if self.stamp == _stamp_of(kept):
+                    return None
+                if self.size > look.size:
+                    report.grown += 1
+                    start = look.size - sum(piece.length for piece in merged)
+                    return self._store(stream, generation.number, start, [])
+                self._record(generation.number, look.size, look.size, [])  # the same bytes at another time
+                return 0
+        report.rewritten += 1
+        same = self._same_pieces(stream, generation.pieces)
+        return self._store(stream, max(kept.generations) + 1, 0, same)
+
+    def _first_damaged(self, pieces: list[Piece]) -> int | None:
+        """Where the first piece begins that the vault cannot give back."""
+        offset = 0
+        for piece in pieces:
+            if piece.block in self.capture.bad:
+                return offset
+            offset += piece.length
+        return None
+
+    def _is_same(self, stream: BinaryIO, pieces: list[Piece]) -> bool:
+        """Whether the file still holds the pieces it begins with: all of them, or of many the first and the last."""
+        total = sum(piece.length for piece in pieces)
+        look = self.kept.last if self.kept is not None else None
+        quick = look is not None and look.inode == self.inode and self.size > look.size
+        offset = 0
+        for number, piece in enumerate(pieces):
+            asked = not quick or self.capture.full or total <= COMPARE_ALL or number == 0 or number >= len(pieces) - 2
+            if asked and not self._is_at(stream, offset, piece):
+                return False
+            offset += piece.length
+        return True
+
+    def _holds(self, stream: BinaryIO, end: int, pieces: list[Piece]) -> bool:
+        offset = end - sum(piece.length for piece in pieces)
+        for piece in pieces:
+            if not self._is_at(stream, offset, piece):
+                return False
+            offset += piece.length
+        return True
+
+    def _same_pieces(self, stream: BinaryIO, pieces: list[Piece]) -> list[Piece]:
+        """Those with which the file begins."""
+        same: list[Piece] = []
+        offset = 0
+        for piece in pieces:
+            is_bad = piece.block in self.capture.bad or offset + piece.length > self.size
+            if is_bad or not self._is_at(stream, offset, piece):
+                break
+            same.append(piece)
+            offset += piece.length
+        return same
+
+    @staticmethod
+    def _is_at(stream: BinaryIO, offset: int, piece: Piece) -> bool:
+        if piece.block == LOST:
+            return False
+        stream.seek(offset)
+        return hashlib.sha256(_read(stream, piece.length)).digest() == piece.sha256
+
+    def _store(self, stream: BinaryIO, generation: int, start: int, pieces: list[Piece]) -> int:
+        """Read the file from behind `start` and the `pieces` that it is known to have there, up to its size."""
+        writer = self.writer
+        position = start + sum(piece.length for piece in pieces)
+        stream.seek(position)
+        count = 0
+        while position < self.size:
+            data = _read(stream, min(BLOCK, self.size - position))
+            if not data:
+                break  # cut while we read: the next capture sees that
+            pieces.append(writer.add(data))
+            position += len(data)
+            count += len(data)
+            if writer.is_due and position < self.size:
+                self._record(generation, start, position, pieces)
+                writer.commit()
+                start, pieces = position, []
+        self._record(generation, start, position, pieces)
+        return count
+
+    def _record(self, generation: int, start: int, size: int, pieces: list[Piece]) -> None:
+        _, mtime_ns, ctime_ns, inode = self.stamp
+        whole = size == self.size
+        self.writer.record(
+            FileRecord(
+                self.home, to_text(self.name), generation, size, mtime_ns,
+                ctime_ns if whole else 0, inode, start, pieces,
+            )
+        )  # fmt: skip
+
+
+def _to_merge(pieces: list[Piece], new: int) -> list[Piece]:
+    """The short pieces at the end that are stored again together with what came behind.
+
+    A file that grows by a few lines at a time would otherwise be kept in as many small blocks, which compress badly. A
+    piece is taken only into one that is several times as long, so no byte is stored again more than a few times.
+    """
+    total, first = new, len(pieces)
+    chosen = first
+    while new and first and pieces[first - 1].length + total <= BLOCK:
+        first -= 1
+        total += pieces[first].length
+        if total >= _GROWS * pieces[first].length:
+            chosen = first
+    return pieces[chosen:]
+
+
+def _read(stream: BinaryIO, count: int) -> bytes:
+    """So many bytes, unless the file ends before."""
+    parts: list[bytes] = []
+    missing = count
+    try:
+        while missing and (more := stream.read(missing)):
+            parts.append(more)
+            missing -= len(more)
+    except OSError as problem:  # of this file; the vault's own troubles end the capture
+        raise DamagedData(f"cannot be read: {problem.strerror or problem}", slug="unreadable-file") from problem
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def session_of(path: str) -> str | None:
+    """The session whose transcript or folder a kept path names; None for files of other kinds."""
+    parts = path.split("/")
+    if parts[0] != "projects" or len(parts) < 3:
+        return None
+    name = parts[2].removesuffix(".jsonl")
+    return None if name.startswith("agent-") or name in ("memory", "sessions-index.json") else name

@@ -1,0 +1,133 @@
+"""Whose is a kept file? Everything of a session, by what its path, its first line, or the history says."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from ..errors import RecollectError
+from ..format.decode import parse_lines
+from ..format.history import parse_history_line
+from ..format.line import read_lines
+from .contents import KeptFile, Look
+from .stream import KeptStream
+from .vault import Vault
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_SLUG: Final = re.compile(rb'"slug":"([A-Za-z0-9_-]{1,200})"')
+_NO_SESSIONS: Final = ("memory", "sessions-index.json")
+
+
+class KeptSession:
+    """A session as the vault has it, at a moment."""
+
+    def __init__(self, session_id: str, folder: str, transcript: KeptFile, look: Look) -> None:
+        self.session_id = session_id
+        self.folder = folder
+        self.transcript = transcript
+        self.look = look
+        self.files: list[tuple[KeptFile, Look]] = [(transcript, look)]
+        """All that is of this session alone, its transcript first."""
+
+    @property
+    def home(self) -> int:
+        return self.transcript.home
+
+
+class Footprints:
+    """The sessions of one kept home, as of now or of a moment."""
+
+    def __init__(self, vault: Vault, home: int, *, at: float | None = None) -> None:
+        self._vault = vault
+        self.looks: dict[str, tuple[KeptFile, Look]] = {}
+        for path, file in vault.contents.files_of(home).items():
+            look = file.at(at)
+            if look is not None:
+                self.looks[path] = (file, look)
+        self.sessions: dict[tuple[str, str], KeptSession] = {}
+        """By project folder and id."""
+        self._beside: list[tuple[str, KeptFile, Look]] = []
+        self._find_sessions()
+
+    def _find_sessions(self) -> None:
+        rest: list[tuple[list[str], KeptFile, Look]] = []
+        for path, (file, look) in self.looks.items():
+            parts = path.split("/")
+            if parts[0] == "projects" and len(parts) == 3 and parts[2].endswith(".jsonl"):
+                if parts[2].startswith("agent-"):
+                    self._beside.append((parts[1], file, look))
+                else:
+                    name = parts[2].removesuffix(".jsonl")
+                    self.sessions[(parts[1], name)] = KeptSession(name, parts[1], file, look)
+            else:
+                rest.append((parts, file, look))
+        by_id: dict[str, list[KeptSession]] = {}
+        for session in self.sessions.values():
+            by_id.setdefault(session.session_id, []).append(session)
+        for parts, file, look in rest:
+            for session in self._owners(parts, by_id):
+                session.files.append((file, look))
+
+    def _owners(self, parts: list[str], by_id: dict[str, list[KeptSession]]) -> Iterable[KeptSession]:
+        if parts[0] == "projects":
+            if len(parts) < 3 or parts[2] in _NO_SESSIONS:
+                return ()
+            name = parts[2].partition(".jsonl")[0]
+            owner = self.sessions.get((parts[1], name))
+            return () if owner is None else (owner,)
+        for part in parts[1:]:
+            match = _UUID.match(part)
+            if match is not None:
+                return by_id.get(match[0], ())
+        return ()
+
+    def complete(self, session: KeptSession) -> list[tuple[KeptFile, Look]]:
+        """The files of a session with those that only their contents tell of: old sub-agents, pastes, the plan."""
+        found = {file.path: (file, look) for file, look in session.files}
+        for folder, file, look in self._beside:
+            if folder == session.folder and self._first_session_id(file, look) == session.session_id:
+                found[file.path] = (file, look)
+        for path in [*self._pastes(session.session_id), *self._plans(session)]:
+            if path in self.looks:
+                found[path] = self.looks[path]
+        return list(found.values())
+
+    def _first_session_id(self, file: KeptFile, look: Look) -> str | None:
+        try:
+            with io.BufferedReader(KeptStream(self._vault, file, look)) as stream:
+                for item in parse_lines(read_lines(stream), []):
+                    if item.entry.sessionId:
+                        return item.entry.sessionId
+        except (RecollectError, OSError):
+            return None
+        return None
+
+    def _pastes(self, session_id: str) -> list[str]:
+        """Pastes that the history names for this session only."""
+        known = self.looks.get("history.jsonl")
+        if known is None or not any(path.startswith("paste-cache/") for path in self.looks):
+            return []
+        users: dict[str, set[str | None]] = {}
+        try:
+            with io.BufferedReader(KeptStream(self._vault, *known)) as stream:
+                for line in read_lines(stream):
+                    for entry in parse_history_line(line.data, number=line.number):
+                        for paste in entry.pasted:
+                            if paste.content_hash is not None and paste.content_hash.isalnum():
+                                users.setdefault(paste.content_hash, set()).add(entry.session_id)
+        except (RecollectError, OSError):
+            return []
+        return [f"paste-cache/{name}.txt" for name, used_by in users.items() if used_by == {session_id}]
+
+    def _plans(self, session: KeptSession) -> list[str]:
+        if not any(path.startswith("plans/") for path in self.looks):
+            return []
+        names: set[bytes] = set()
+        try:
+            for chunk in self._vault.chunks(session.transcript, session.look):
+                names.update(_SLUG.findall(chunk))
+        except RecollectError:
+            pass
+        return [f"plans/{name.decode()}.md" for name in sorted(names)]

@@ -1,0 +1,171 @@
+"""After a crash, a full disk or damage: the manifest again says all that the packs hold, and nothing lies behind it.
+
+Every commit ends with a block that holds the commit itself, so a commit that reached its pack is carried on with, and one
+that did not is cut off. A damaged manifest is put aside into `damaged/` and written anew from the packs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..store import disk
+from .blocks import MAGIC, RECORDS, BadBlock, Stored, pack_name, pack_numbers, read_block, walk_blocks
+from .manifest import encode_line, encode_lines
+from .records import Commit, decode_commit
+from .vault import Vault
+from .zstandard import compress, decompress
+
+
+def encode_records(data: bytes) -> bytes:
+    """A commit as the payload of its block: its length, then the frame."""
+    return len(data).to_bytes(8, "big") + compress(data)
+
+
+def decode_records(block: Stored) -> Commit:
+    """Raises BadBlock."""
+    length = int.from_bytes(block.payload[:8], "big")
+    try:
+        return decode_commit(decompress(block.payload[8:], min(length, 1 << 32)))
+    except ValueError as problem:
+        raise BadBlock(str(problem)) from problem
+
+
+def commits_in_packs(packs: Path, numbers: list[int] | None = None) -> Iterator[tuple[Commit, int]]:
+    """The commits that the packs tell of, with the end of each."""
+    for number in pack_numbers(packs) if numbers is None else numbers:
+        try:
+            with open(packs / pack_name(number), "rb") as stream:
+                for block in walk_blocks(stream):
+                    if block.kind == RECORDS:
+                        try:
+                            yield decode_records(block), block.end
+                        except BadBlock:
+                            continue
+        except OSError:
+            continue
+
+
+def recover(vault: Vault) -> bool:
+    """Put in order what a crash left. True where there was something to do. Call with the lock held."""
+    if not vault.exists and not pack_numbers(vault.packs):
+        return False
+    healed = _heal_manifest(vault)
+    carried = _carry_on(vault)
+    cut = _cut_torn_line(vault)
+    return healed or carried or cut
+
+
+def _heal_manifest(vault: Vault) -> bool:
+    """Lines that are damaged come from the packs again, if every one of them can."""
+    manifest = vault.manifest
+    lost = not manifest.commits and not manifest.torn and pack_numbers(vault.packs)
+    if not manifest.bad and not lost:
+        return False
+    known = {commit.number: (commit, end) for commit, end in manifest.commits}
+    for commit, end in commits_in_packs(vault.packs):
+        known.setdefault(commit.number, (commit, end))
+    if sorted(known) != list(range(1, len(known) + 1)) or len(known) < len(manifest.commits) + len(manifest.bad):
+        return False  # something is lost for good: the damaged lines stay, for whoever can read more out of them
+    aside = vault.folder / "damaged"
+    disk.make_folders(aside)
+    if vault.manifest_path.exists():
+        place = aside / f"manifest-{len(os.listdir(aside)) + 1}"
+        disk.link_or_copy(vault.manifest_path, place)
+        disk.sync_folder(aside)
+    fresh = vault.folder / "manifest.new"
+    disk.remove_if_there(fresh)
+    disk.write_new(fresh, [encode_lines(known[number] for number in sorted(known))])
+    disk.replace(fresh, vault.manifest_path)
+    vault.refresh()
+    return bool(known)
+
+
+def _carry_on(vault: Vault) -> bool:
+    """Commits that reached their pack but not the manifest; what lies behind the last commit is cut off."""
+    manifest = vault.manifest
+    expected = max((commit.number for commit, _ in manifest.commits), default=0) + len(manifest.bad) + 1
+    last_pack, end = max(((commit.pack, end) for commit, end in manifest.commits), default=(0, 0))
+    done = False
+    for number in pack_numbers(vault.packs):
+        if number < last_pack:
+            continue
+        start = end if number == last_pack else len(MAGIC)
+        path = vault.pack_path(number)
+        size = path.stat().st_size
+        if size <= start and number == last_pack:
+            continue
+        if size < len(MAGIC):
+            disk.remove_file(path)
+            done = True
+            continue
+        good = start
+        with open(path, "rb") as stream:
+            found = list(_following_commits(stream, start, expected))
+        for commit, good in found:
+            _append_to_manifest(vault, commit, good)
+            expected += 1
+            done = True
+        if good < size:
+            disk.truncate(path, good, expected=size, mtime_ns=path.stat().st_mtime_ns)
+            done = True
+    if done:
+        vault.refresh()
+    return done
+
+
+def _following_commits(stream: object, offset: int, expected: int) -> Iterator[tuple[Commit, int]]:
+    while True:
+        try:
+            block = read_block(stream, offset)  # type: ignore[arg-type]
+            offset = block.end
+            if block.kind != RECORDS:
+                continue
+            commit = decode_records(block)
+        except BadBlock:
+            return
+        if commit.number != expected:
+            return
+        expected += 1
+        yield commit, offset
+
+
+def is_in_the_making(vault: Vault) -> bool:
+    """Whether what stands behind the manifest's last line is the beginning of the line that the packs say comes next."""
+    manifest = vault.manifest
+    expected = max((commit.number for commit, _ in manifest.commits), default=0) + len(manifest.bad) + 1
+    with open(vault.manifest_path, "rb") as stream:
+        stream.seek(manifest.size)
+        tail = stream.read()
+    for commit, end in commits_in_packs(vault.packs, pack_numbers(vault.packs)[-2:]):
+        if commit.number == expected:
+            line = encode_line(commit, end, manifest.last_check)[0]
+            return len(tail) < len(line) and line.startswith(tail)
+    return False
+
+
+def _append_to_manifest(vault: Vault, commit: Commit, end: int) -> None:
+    _cut_torn_line(vault)
+    line, check = encode_line(commit, end, vault.manifest.last_check)
+    append_line(vault, line)
+    vault.manifest.commits.append((commit, end))
+    vault.manifest.last_check = check
+    vault.manifest.size += len(line)
+
+
+def append_line(vault: Vault, line: bytes) -> None:
+    """A line more in the manifest, for good."""
+    size = vault.manifest.size
+    new = not vault.manifest_path.exists()
+    disk.append_bytes(vault.manifest_path, line, create=new, expected=0 if new else size)
+
+
+def _cut_torn_line(vault: Vault) -> bool:
+    manifest = vault.manifest
+    if not manifest.torn:
+        return False
+    path = vault.manifest_path
+    disk.truncate(path, manifest.size, expected=manifest.size + manifest.torn, mtime_ns=path.stat().st_mtime_ns)
+    manifest.torn = 0
+    return True

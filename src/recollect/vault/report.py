@@ -1,0 +1,31 @@
+"""What a capture tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class CaptureReport:
+    """What a capture did."""
+
+    home: str
+    files: int = 0
+    """Seen in the home."""
+    new: int = 0
+    grown: int = 0
+    rewritten: int = 0
+    healed: int = 0
+    """Files of which something was damaged in the vault (only looked for if asked to compare everything)."""
+    bytes: int = 0
+    """Of files, newly kept."""
+    stored: int = 0
+    """By which the vault grew."""
+    sessions: set[str] = field(default_factory=set)
+    """Sessions of which something is new."""
+    skipped: list[str] = field(default_factory=list)
+    recovered: bool = False
+
+    @property
+    def changed(self) -> int:
+        return self.new + self.grown + self.rewritten + self.healed

@@ -1,0 +1,73 @@
+"""The guard against the client's own cleaning up: what it will delete soon, and whether the vault has it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Final
+
+from ..store.config_files import cleanup_days
+from ..store.home import Home
+from ..store.scan import SessionFile
+from .contents import KeptFile
+from .vault import Vault
+
+SOON_DAYS: Final = 7
+
+
+@dataclass
+class Guard:
+    """How a home stands with the vault."""
+
+    home: str
+    cleanup_days: int
+    sessions: int = 0
+    kept: int = 0
+    """Of which the vault has the transcript as it is now."""
+    behind: list[str] = field(default_factory=list)
+    """Sessions of which it has not, or not all."""
+    lost: int = 0
+    """Sessions that only the vault has."""
+    expiring: list[str] = field(default_factory=list)
+    """Sessions that the client deletes within `SOON_DAYS`, the first to go first."""
+    expiring_not_kept: list[str] = field(default_factory=list)
+
+
+def guard(vault: Vault, home: Home, sessions: list[SessionFile], *, now: float, soon_days: float = SOON_DAYS) -> Guard:
+    """Looks at names, sizes and times only. `sessions` are those of the home."""
+    days = cleanup_days(home)
+    result = Guard(str(home.root), days, sessions=len(sessions))
+    number = vault.contents.home_number(home.real_root) if vault.exists else None
+    kept = vault.contents.files_of(number) if number is not None else {}
+    deadlines: list[tuple[float, str, bool]] = []
+    for file in sessions:
+        path = file.path.relative_to(home.root).as_posix()
+        is_kept = is_as_kept(home, path, kept.get(path))
+        result.kept += is_kept
+        if not is_kept:
+            result.behind.append(file.session_id)
+        deadline = file.mtime + days * 86_400
+        if deadline < now + soon_days * 86_400:
+            deadlines.append((deadline, file.session_id, is_kept))
+    deadlines.sort()
+    result.expiring = [session for _, session, _ in deadlines]
+    result.expiring_not_kept = [session for _, session, is_kept in deadlines if not is_kept]
+    there = {file.session_id for file in sessions}
+    result.lost = sum(
+        1
+        for path in kept
+        if path.startswith("projects/") and path.count("/") == 2 and path.endswith(".jsonl")
+        and not (name := os.path.basename(path)[:-6]).startswith("agent-") and name not in there
+    )  # fmt: skip
+    return result
+
+
+def is_as_kept(home: Home, path: str, file: KeptFile | None) -> bool:
+    """Whether a file of the home looks as it did when it was last kept."""
+    if file is None:
+        return False
+    try:
+        info = os.lstat(home.root / path)
+    except OSError:
+        return False
+    return (info.st_size, info.st_mtime_ns) == (file.last.size, file.last.mtime_ns)

@@ -1,0 +1,95 @@
+"""Which files of a home are kept: all that conversations consist of. Never tokens, accounts, settings, or what is running.
+
+The walk uses bare system calls, since most captures find nothing new and should cost next to nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from ..store.home import Home
+from ..store.paths import is_inside
+
+#: Folders of a home whose files are kept, and files at its top.
+KEPT_FOLDERS: Final = (
+    "projects", "todos", "tasks", "plans", "file-history", "paste-cache", "image-cache", "uploads", "debug",
+    "dump-prompts", "usage-data", "agent-memory", "agent-memory-local", "agent-memory-project",
+)  # fmt: skip
+KEPT_FILES: Final = ("history.jsonl",)
+_DEEPEST: Final = 32
+_SECRET_ENDS: Final = frozenset(
+    f".{''.join(letters)}" for word in ("key", "pem") for letters in itertools.product(*((c, c.upper()) for c in word))
+)
+"""A first look that costs little: only such names are asked about."""
+
+
+Stamp = tuple[int, int, int, int]
+"""How a file looks from outside: size, mtime_ns, ctime_ns, inode. If these are the same, so are its bytes."""
+
+
+class Found(NamedTuple):
+    files: dict[str, Stamp]
+    skipped: list[str]
+    """Links, pipes and unreadable folders, with why."""
+
+
+def walk_home(home: Home) -> Found:
+    """Every file to be kept, by its path below the home."""
+    found = Found({}, [])
+    root = str(home.root)
+    for name in KEPT_FOLDERS:
+        path = os.path.join(root, name)
+        if os.path.islink(path):
+            if is_inside(home, path):
+                found.skipped.append(f"{name}: a link")
+            else:
+                found.skipped.append(f"{name}: leads out of the home")
+        elif os.path.isdir(path):
+            _walk(path, name + "/", found, _DEEPEST)
+    for name in KEPT_FILES:
+        try:
+            info = os.lstat(os.path.join(root, name))
+        except OSError:
+            continue
+        if os.path.isfile(os.path.join(root, name)) and not os.path.islink(os.path.join(root, name)):
+            found.files[name] = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+    return found
+
+
+def _walk(folder: str, prefix: str, found: Found, depth: int) -> None:
+    files = found.files
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                name = entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    if depth:
+                        _walk(entry.path, f"{prefix}{name}/", found, depth - 1)
+                    continue
+                if not entry.is_file(follow_symlinks=False):
+                    found.skipped.append(f"{prefix}{name}: {'a link' if entry.is_symlink() else 'not a regular file'}")
+                    continue
+                if (name[0] == "." or name[-4:] in _SECRET_ENDS) and _is_secret(name):
+                    continue
+                info = entry.stat(follow_symlinks=False)
+                files[prefix + name] = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+    except OSError as problem:
+        found.skipped.append(f"{prefix}: {problem.strerror or problem}")
+
+
+def _is_secret(name: str) -> bool:
+    from ..format.home_files import is_secret_file_name
+
+    return is_secret_file_name(name)
+
+
+def is_kept_path(parts: Sequence[str]) -> bool:
+    """Whether a file at this path below a home is one that is kept (and so may be put into a home again)."""
+    from ..format.home_files import FileKind, kind_of_file
+
+    if not parts or kind_of_file(parts) is FileKind.SECRET:
+        return False
+    return (len(parts) == 1 and parts[0] in KEPT_FILES) or (len(parts) > 1 and parts[0] in KEPT_FOLDERS)

@@ -1,0 +1,205 @@
+"""The vault: a folder of packs and a manifest. Reading needs no lock; one process at a time adds to it.
+
+    vault/format            `recollect vault 1` and the SHA-256 of that
+    vault/manifest          see manifest.py
+    vault/packs/00000001.pack ...   see blocks.py
+
+A commit is appended to the pack and synced, then written into the manifest and synced: from then on it is acknowledged.
+What a crash leaves behind a pack's last commit is carried on with or cut off by the next capture (recovery.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from ..errors import DamagedData, Refused, StoreBusy
+from ..store import disk, presence
+from .blocks import DATA, MAGIC, BadBlock, pack_name, pack_numbers, read_block
+from .contents import LOST, Contents, KeptFile, Look, Place
+from .manifest import Manifest, read_manifest
+from .records import Piece
+from .zstandard import decompress
+
+VERSION: Final = 1
+LOCK_SECONDS: Final = 30.0
+_BLOCKS_AT_HAND: Final = 8
+
+
+def format_mark(version: int = VERSION) -> bytes:
+    """What the file `format` holds. It proves itself: a flipped bit must not look like a version to come."""
+    words = b"recollect vault %d\n" % version
+    return words + hashlib.sha256(words).hexdigest().encode() + b"\n"
+
+
+class Vault:
+    """A vault at a folder, which need not exist yet."""
+
+    def __init__(self, folder: Path, *, lock_seconds: float = LOCK_SECONDS) -> None:
+        self.folder = folder
+        self.packs = folder / "packs"
+        self.manifest_path = folder / "manifest"
+        self.lock_seconds = lock_seconds
+        self._unpacked: OrderedDict[int, bytes] = OrderedDict()
+
+    # --- what is there ------------------------------------------------------------------------------------------------
+
+    @property
+    def exists(self) -> bool:
+        return self.manifest_path.exists() or (self.folder / "format").exists()
+
+    def check_format(self) -> None:
+        """Raise where the vault was made by a newer Recollect."""
+        try:
+            told = (self.folder / "format").read_bytes()
+        except OSError:
+            return  # not made yet, or lost: the packs say the same
+        version = told.partition(b"\n")[0].removeprefix(b"recollect vault ")
+        if version.isdigit() and int(version) != VERSION and told == format_mark(int(version)):
+            raise Refused(
+                f"the vault at {self.folder} has format {int(version)}, which this Recollect does not know",
+                hint="use a newer Recollect", slug="vault-from-the-future",
+            )  # fmt: skip
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        self.check_format()
+        try:
+            return read_manifest(self.manifest_path)
+        except OSError as problem:
+            raise DamagedData(f"cannot read {self.manifest_path}: {problem}", slug="vault-damaged") from problem
+
+    @cached_property
+    def contents(self) -> Contents:
+        """What the commits say. Lines of the manifest that are damaged are taken from the packs."""
+        manifest = self.manifest
+        commits = manifest.commits
+        if manifest.bad or manifest.torn or (self.packs.is_dir() and not commits):
+            from .recovery import commits_in_packs
+
+            known = {commit.number for commit, _ in commits}
+            where = None if manifest.bad or not commits else pack_numbers(self.packs)[-2:]
+            found = [item for item in commits_in_packs(self.packs, where) if item[0].number not in known]
+            commits = sorted([*commits, *found], key=lambda item: item[0].number)
+        contents = Contents()
+        for commit, _ in commits:
+            contents.apply(commit)
+        return contents
+
+    def refresh(self) -> None:
+        """Look again, after something was added."""
+        self.__dict__.pop("manifest", None)
+        self.__dict__.pop("contents", None)
+
+    # --- bytes --------------------------------------------------------------------------------------------------------
+
+    def pack_path(self, number: int) -> Path:
+        return self.packs / pack_name(number)
+
+    def unpacked(self, block: int) -> bytes:
+        """The bytes of a block. Raises BadBlock."""
+        known = self._unpacked.get(block)
+        if known is not None:
+            self._unpacked.move_to_end(block)
+            return known
+        place = self.contents.blocks.get(block)
+        if place is None:
+            raise BadBlock("is lost")
+        raw = self._unpack(place)
+        self._unpacked[block] = raw
+        if len(self._unpacked) > _BLOCKS_AT_HAND:
+            self._unpacked.popitem(last=False)
+        return raw
+
+    def _unpack(self, place: Place) -> bytes:
+        try:
+            with open(self.pack_path(place.pack), "rb") as stream:
+                stored = read_block(stream, place.offset, place.size)
+        except OSError as problem:
+            raise BadBlock(f"cannot be read: {problem.strerror or problem}") from problem
+        if stored.kind != DATA:
+            raise BadBlock("is of another kind")
+        try:
+            return decompress(stored.payload, place.raw)
+        except ValueError as problem:
+            raise BadBlock(str(problem)) from problem
+
+    def piece(self, piece: Piece) -> bytes:
+        """The bytes of a piece, their hash checked. Raises BadBlock."""
+        if piece.block == LOST:
+            raise BadBlock("is lost")
+        raw = self.unpacked(piece.block)
+        data = raw[piece.start : piece.start + piece.length]
+        if hashlib.sha256(data).digest() != piece.sha256:
+            raise BadBlock("holds other bytes than were kept")
+        return data
+
+    def chunks(self, file: KeptFile, look: Look | None = None) -> Iterator[bytes]:
+        """The bytes of a file as it was. Raises DamagedData, with the block's name, at the first that is damaged."""
+        look = file.last if look is None else look
+        for offset, piece in file.pieces(look):
+            try:
+                data = self.piece(piece)
+            except BadBlock as problem:
+                raise DamagedData(
+                    f"{file.path}, bytes {offset:,} to {offset + piece.length:,}: {self.name_of(piece.block)} {problem}",
+                    hint="`recollect verify` tells all that is damaged", slug="vault-damaged",
+                ) from problem  # fmt: skip
+            yield data[: look.size - offset]
+
+    def name_of(self, block: int) -> str:
+        """What a block is called when we speak of it."""
+        place = self.contents.blocks.get(block)
+        if place is None:
+            return "a block that is lost"
+        return f"block {block} ({pack_name(place.pack)} at byte {place.offset:,})"
+
+    # --- adding -------------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """One process at a time. Raises StoreBusy."""
+        locks = self.folder.parent / "locks"
+        try:
+            disk.make_folders(locks)
+            lock = presence.take_lock(str(locks / "vault.lock"), self.lock_seconds)
+        except TimeoutError as problem:
+            raise StoreBusy(
+                "another Recollect process is keeping", slug="locked",
+                hint=f"waited {self.lock_seconds:g} s; try again when it is done",
+            ) from problem  # fmt: skip
+        except OSError as problem:
+            raise disk.explain(problem, locks) from problem
+        try:
+            yield
+        finally:
+            lock()
+
+    def make(self) -> None:
+        """The folders and the format, where they are not there yet. Call with the lock held."""
+        if not self.packs.is_dir():
+            for folder in (self.folder.parent, self.folder, self.packs):  # one by one: all of them private
+                disk.make_folders(folder)
+            disk.sync_folder(self.folder)
+        mark = self.folder / "format"
+        if not mark.exists():
+            disk.remove_if_there(self.folder / "format.new")
+            disk.write_new(self.folder / "format.new", [format_mark()])
+            disk.replace(self.folder / "format.new", mark)
+
+    def begin_pack(self, number: int) -> None:
+        disk.write_new(self.pack_path(number), [MAGIC])
+        disk.sync_folder(self.packs)
+
+    def stored_bytes(self) -> int:
+        """What the vault takes on the disk."""
+        total = 0
+        for folder in (self.folder, self.packs):
+            with contextlib.suppress(OSError):
+                total += sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+        return total

@@ -1,0 +1,136 @@
+"""Adding to a vault: bytes are gathered into blocks, blocks into commits. Nothing counts before `commit` has returned."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from typing import Final
+
+from ..store import disk
+from .blocks import DATA, MAGIC, RECORDS, encode_block, pack_numbers
+from .manifest import encode_line, to_text
+from .records import Block, Commit, FileRecord, HomeRecord, Piece, encode_commit
+from .recovery import append_line, encode_records
+from .vault import Vault
+from .zstandard import compress
+
+BLOCK: Final = 1 << 20
+"""Bytes of files in a block. Measured: 256 KB compress 14 % worse; 4 MB 9 % better, at 1.4 times the cost."""
+COMMIT: Final = 64 << 20
+"""After so many bytes a commit is made, so that what was interrupted need not begin anew."""
+PACK: Final = 64 << 20
+"""A pack that is longer is followed by a new one."""
+_WORTH_SHARING: Final = 256
+_WRITE: Final = 4 << 20
+
+
+class VaultWriter:
+    """Use with the lock held, on a vault that was recovered."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self.contents = vault.contents
+        self.stored = 0
+        self._commit = self._new_commit()
+        self._raw = bytearray()
+        self._waiting: list[Piece] = []
+        self._out: list[bytes] = []
+        self._out_size = 0
+        self._pending: dict[bytes, Piece] = {}
+        self._since_commit = 0
+        vault.make()
+        self._pack, self._end = self._last_pack()
+        self._commit.pack, self._commit.start = self._pack, self._end
+
+    def _new_commit(self) -> Commit:
+        return Commit(self.contents.next_commit, 0.0, 0, 0, self.contents.next_block)
+
+    def _last_pack(self) -> tuple[int, int]:
+        """The pack to go on with: where its last commit ends, or a new one."""
+        numbers = pack_numbers(self._vault.packs)
+        if numbers:
+            size = self._vault.pack_path(numbers[-1]).stat().st_size
+            if size < PACK:
+                return numbers[-1], size
+        self._vault.begin_pack((numbers[-1] if numbers else 0) + 1)
+        return (numbers[-1] if numbers else 0) + 1, len(MAGIC)
+
+    def home(self, root: str) -> int:
+        """The number of a home; a new one where it was never kept."""
+        number = self.contents.home_number(root)
+        if number is None:
+            number = next((item.number for item in self._commit.homes if item.root == to_text(root)), None)
+        if number is None:
+            number = max([0, *self.contents.homes, *(item.number for item in self._commit.homes)]) + 1
+            self._commit.homes.append(HomeRecord(number, to_text(root)))
+        return number
+
+    def add(self, data: bytes) -> Piece:
+        """Bytes of a file. What the vault has already is not stored again."""
+        digest = hashlib.sha256(data).digest()
+        if len(data) >= _WORTH_SHARING:
+            known = self.contents.by_hash.get(digest) or self._pending.get(digest)
+            if known is not None and known.length == len(data):
+                return known
+        if self._raw and len(self._raw) + len(data) > BLOCK + BLOCK // 4:
+            self._flush_block()
+        piece = Piece(self._commit.first_block + len(self._commit.blocks), len(self._raw), len(data), digest)
+        self._raw += data
+        self._pending[digest] = piece
+        self._since_commit += len(data)
+        if len(self._raw) >= BLOCK:
+            self._flush_block()
+        return piece
+
+    def record(self, record: FileRecord) -> None:
+        """A file as it is now; its pieces came from `add`."""
+        self._commit.files.append(record)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether enough has gathered for a commit."""
+        return self._since_commit >= COMMIT
+
+    def _flush_block(self) -> None:
+        if not self._raw:
+            return
+        stored = encode_block(DATA, compress(self._raw))
+        self._commit.blocks.append(Block(self._end + self._out_size, len(stored), len(self._raw)))
+        self._raw = bytearray()
+        self._put(stored)
+
+    def _put(self, stored: bytes) -> None:
+        self._out.append(stored)
+        self._out_size += len(stored)
+        if self._out_size >= _WRITE:
+            self._write(sync=False)
+
+    def _write(self, *, sync: bool) -> None:
+        data = b"".join(self._out)
+        disk.append_bytes(self._vault.pack_path(self._pack), data, expected=self._end, sync=sync)
+        self._end += len(data)
+        self.stored += len(data)
+        self._out, self._out_size = [], 0
+
+    def commit(self) -> None:
+        """Make everything since the last commit last. Raises OSError; then the next run cuts off or carries on."""
+        self._flush_block()
+        commit = self._commit
+        if not (commit.files or commit.homes):
+            return
+        commit.time = time.time()
+        self._put(encode_block(RECORDS, encode_records(encode_commit(commit))))
+        self._write(sync=True)
+        line, check = encode_line(commit, self._end, self._vault.manifest.last_check)
+        append_line(self._vault, line)
+        self._vault.manifest.last_check = check
+        self._vault.manifest.size += len(line)
+        self._vault.manifest.commits.append((commit, self._end))
+        self.stored += len(line)
+        self.contents.apply(commit)
+        self._pending.clear()
+        self._since_commit = 0
+        self._commit = self._new_commit()
+        if self._end >= PACK:
+            self._pack, self._end = self._last_pack()
+        self._commit.pack, self._commit.start = self._pack, self._end

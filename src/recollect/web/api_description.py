@@ -1,0 +1,192 @@
+"""The JSON interface as data: each endpoint with its parameters and answer. Routes, checks and OpenAPI come from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import __version__
+from ..errors import RecollectError
+from .desk import Desk
+
+Schema = dict[str, Any]
+PREFIX = "/api/v1"
+
+
+class BadParameter(RecollectError):
+    """A parameter that cannot be used."""
+
+    exit_code = 2
+    default_slug = "bad-parameter"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    description: str
+    schema: Schema
+    place: str = "query"
+
+    @property
+    def required(self) -> bool:
+        return self.place == "path"
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    path: str
+    summary: str
+    answer: Schema
+    handle: Callable[[Desk, Mapping[str, Any]], Any]
+    parameters: tuple[Parameter, ...] = ()
+    method: str = "GET"
+    body: Schema | None = None
+    description: str = ""
+    errors: tuple[int, ...] = field(default=())
+
+
+def text(**more: Any) -> Schema:
+    return {"type": "string", **more}
+
+
+def nullable(kind: str, **more: Any) -> Schema:
+    return {"type": [kind, "null"], **more}
+
+
+def integer(minimum: int = 0, maximum: int | None = None, **more: Any) -> Schema:
+    found: Schema = {"type": "integer", "minimum": minimum, **more}
+    return found if maximum is None else found | {"maximum": maximum}
+
+
+def listed(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def record(properties: Mapping[str, Schema], *, extra: bool = False) -> Schema:
+    return {
+        "type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": extra,
+    }  # fmt: skip
+
+
+def rows_of(items: Schema, **totals: Schema) -> Schema:
+    return record({"rows": listed(items), **(totals or {"total": integer()})})
+
+
+ANYTHING: Schema = {}
+TIME = nullable("string", format="date-time")
+ERROR = record(
+    {
+        "error": record(
+            {"slug": text(), "message": text(), "hint": nullable("string"), "nearest": listed(text())}, extra=True
+        )
+    }
+)
+_WORDS = {
+    400: "A parameter or a query that cannot be understood", 401: "Not signed in", 403: "Refused", 404: "Not found",
+    405: "Wrong method", 409: "Busy", 413: "Too large", 415: "Wrong kind of body", 421: "Wrong host",
+    422: "The data is damaged", 503: "Not available",
+}  # fmt: skip
+
+
+def check(parameter: Parameter, value: str) -> Any:
+    """A parameter's value as its schema wants it."""
+    schema = parameter.schema
+    if schema.get("type") == "integer":
+        if not value.isascii() or not value.lstrip("-").isdigit() or len(value) > 15:
+            raise _bad(parameter, value, "is no whole number")
+        number = int(value)
+        if number < schema.get("minimum", number) or number > schema.get("maximum", number):
+            raise _bad(parameter, value, f"is not between {schema.get('minimum')} and {schema.get('maximum', 'any')}")
+        return number
+    if schema.get("type") == "boolean":
+        if value not in ("true", "false"):
+            raise _bad(parameter, value, "is neither true nor false")
+        return value == "true"
+    if "enum" in schema and value not in schema["enum"]:
+        raise _bad(parameter, value, f"is none of {', '.join(schema['enum'])}")
+    if not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", 10_000):
+        raise _bad(parameter, value, "is too short or too long")
+    return value
+
+
+def _bad(parameter: Parameter, value: str, why: str) -> BadParameter:
+    return BadParameter(f"{parameter.name}: {value[:80]!r} {why}", hint=parameter.description)
+
+
+def check_body(schema: Schema, value: Any) -> dict[str, Any]:
+    """A body is an object of a few named strings, numbers and flags."""
+    if not isinstance(value, dict):
+        raise BadParameter("the body must be a JSON object")
+    known: dict[str, Schema] = schema["properties"]
+    kinds: dict[str, type | tuple[type, ...]] = {"string": str, "boolean": bool, "integer": int}
+    for name in schema.get("required", []):
+        if name not in value:
+            raise BadParameter(f"{name} is missing")
+    for name, item in list(value.items()):
+        if name not in known:
+            raise BadParameter(f"{str(name)[:80]!r} is not known here", hint=f"known: {', '.join(known)}")
+        kind = known[name]["type"]
+        if kind == "integer" and isinstance(item, float) and item.is_integer():
+            item = value[name] = int(item)  # 2.0 is a whole number, too
+        if not isinstance(item, kinds[kind]) or (kind == "integer" and isinstance(item, bool)):
+            raise BadParameter(f"{name} must be of type {kind}")
+        if kind == "integer" and not known[name].get("minimum", item) <= item <= known[name].get("maximum", item):
+            raise BadParameter(f"{name} is out of range")
+        if isinstance(item, str) and not known[name].get("minLength", 0) <= len(item) <= known[name].get(
+            "maxLength", 10_000
+        ):
+            raise BadParameter(f"{name} is too short or too long")
+    return value
+
+
+def document(endpoints: list[Endpoint]) -> Schema:
+    """The OpenAPI document."""
+    paths: dict[str, Any] = {}
+    for endpoint in endpoints:
+        operation: dict[str, Any] = {
+            "summary": endpoint.summary,
+            "operationId": endpoint.method.lower() + _camel(endpoint.path),
+            "parameters": [_parameter(item) for item in endpoint.parameters],
+            "responses": {
+                "200": {"description": "The answer", "content": {"application/json": {"schema": endpoint.answer}}},
+                **{
+                    str(code): {"description": _WORDS[code], "content": {"application/json": {"schema": ERROR}}}
+                    for code in sorted({400, 401, 421, *endpoint.errors})
+                },
+            },
+        }
+        if endpoint.description:
+            operation["description"] = endpoint.description
+        if endpoint.body is not None:
+            operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": endpoint.body}}}
+        paths.setdefault(PREFIX + endpoint.path, {})[endpoint.method.lower()] = operation
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Recollect",
+            "version": __version__,
+            "description": "Your history as JSON. Lists hold `rows` and totals; times are UTC; errors are `{error: {slug, "
+            "message, hint, nearest}}`. Events come as a stream from `/api/v1/events` and "
+            "`/api/v1/sessions/{id}/events`.",
+        },
+        "security": [{"key": []}, {"cookie": []}],
+        "components": {
+            "securitySchemes": {
+                "key": {"type": "http", "scheme": "bearer"},
+                "cookie": {"type": "apiKey", "in": "cookie", "name": "recollect-PORT"},
+            }
+        },
+        "paths": paths,
+    }
+
+
+def _parameter(item: Parameter) -> Schema:
+    return {
+        "name": item.name, "in": item.place, "description": item.description, "required": item.required,
+        "schema": item.schema,
+    }  # fmt: skip
+
+
+def _camel(path: str) -> str:
+    return "".join(part.strip("{}").replace("-", "_").title().replace("_", "") for part in path.split("/") if part)

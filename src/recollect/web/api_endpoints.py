@@ -1,0 +1,250 @@
+"""The endpoints of the JSON interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from ..errors import NotFound
+from ..format.times import to_iso
+from ..library.session import Session
+from .api_description import ANYTHING, TIME, Endpoint, Parameter, integer, listed, nullable, record, rows_of, text
+from .api_shapes import (
+    AGENT,
+    BRANCH,
+    CALL,
+    CHANGE,
+    DAMAGE,
+    FACTS,
+    FILE,
+    MESSAGE,
+    PLAN,
+    SESSION,
+    TASK,
+    agent_rows,
+    branch_rows,
+    call_rows,
+    message_data,
+    session_data,
+    session_facts,
+)
+from .changing import ACTIONS, Action, action_of, carry_out, changes, describe, undo
+from .context_window import context_of
+from .conversation import HELD_LINE
+from .desk import Desk
+from .reading import VIEWS, Wanted, read
+from .session_choice import SORTS, STATUSES, Chooser, asked_of, choose
+from .session_files import file_rows, files_of, tasks_of
+
+Values = Mapping[str, Any]
+LIMIT = Parameter("limit", "At most so many rows.", integer(0, 1000))
+OFFSET = Parameter("offset", "Leave so many rows out.", integer(0, 10_000_000))
+ID = Parameter("id", "The session's id, the start of it, or `last`.", text(minLength=1, maxLength=200), "path")
+
+
+def _some(rows: list[Any], values: Values) -> list[Any]:
+    start = values.get("offset", 0)
+    return rows[start : start + values.get("limit", 100)]
+
+
+def sessions(desk: Desk, values: Values) -> Any:
+    chooser = Chooser(desk)
+    found = choose(desk.sessions(), chooser, asked_of({key: str(value) for key, value in values.items()}))
+    rows = [session_data(item, item.session_id in chooser.running) for item in _some(found, values)]
+    return {"rows": rows, "total": len(found), "bytes": sum(item.file.size for item in found)}
+
+
+def projects(desk: Desk, values: Values) -> Any:
+    counted: dict[str | None, list[int]] = {}
+    for item in desk.sessions():
+        entry = counted.setdefault(item.worktree_of or item.project, [0, 0])
+        entry[0] += 1
+        entry[1] += item.file.size
+    rows = [{"project": path, "sessions": count, "bytes": size} for path, (count, size) in counted.items()]
+    return {"rows": _some(rows, values), "total": len(rows)}
+
+
+def one(view: Callable[[Desk, Session, Values], Any]) -> Callable[[Desk, Values], Any]:
+    """A view of one session; it is held while it is read."""
+
+    def handle(desk: Desk, values: Values) -> Any:
+        session = desk.session(values["id"])
+        with desk.busy(session):
+            return view(desk, session, values)
+
+    return handle
+
+
+def _session(desk: Desk, session: Session, _: Values) -> Any:
+    return session_data(session.summary, desk.is_running(session.id)) | session_facts(session)
+
+
+def _messages(desk: Desk, session: Session, values: Values) -> Any:
+    wanted = Wanted(values.get("view", "conversation"), values.get("branch"), values.get("agent"))
+    reading = read(desk, session, wanted)
+    start = values.get("offset", 0)
+    page = reading.messages[start : start + values.get("limit", 100)]
+    rows = []
+    for number, message in enumerate(page, start + 1):
+        for view in session.messages([row for row in message.rows if row.length <= HELD_LINE])[:1]:
+            rows.append(message_data(view, number))
+    return {"rows": rows, "total": len(reading.messages)}
+
+
+def _line(desk: Desk, session: Session, values: Values) -> Any:
+    number = values["line"]
+    for line in session.lines(values.get("agent")):
+        if line.number == number:
+            text = line.data[:HELD_LINE].decode("utf-8", "replace")
+            cut = line.more or len(line.data) > HELD_LINE
+            return {"line": number, "offset": line.offset, "bytes": len(line.data), "cut": cut, "text": text}
+        if line.number > number:
+            break
+    raise NotFound(f"there is no line {number}", slug="no-such-line")
+
+
+def _rows_view(rows: Callable[[Session], list[Any]]) -> Callable[[Desk, Values], Any]:
+    def view(_: Desk, session: Session, values: Values) -> Any:
+        found = rows(session)
+        return {"rows": _some(found, values), "total": len(found)}
+
+    return one(view)
+
+
+def _damage(session: Session) -> list[Any]:
+    return [asdict(item) for item in session.damage]
+
+
+def _files(session: Session) -> list[Any]:
+    return [row | {"last": to_iso(row["last"])} for row in file_rows(files_of(session))]
+
+
+def _tasks(session: Session) -> list[Any]:
+    return [asdict(item) for item in tasks_of(session)]
+
+
+def _context(desk: Desk, session: Session, values: Values) -> Any:
+    answers = context_of(desk, session)
+    rows = [
+        {
+            "number": item.number, "uuid": item.uuid, "time": to_iso(item.time), "model": item.model,
+            "context": item.context, "output": item.usage.output_tokens, "cache_read": item.usage.cache_read,
+            "cost_microdollars": item.cost,
+        }
+        for item in answers[-10_000:]
+    ]  # fmt: skip
+    return {"rows": rows, "total": len(answers)}
+
+
+def _journal(desk: Desk, values: Values) -> Any:
+    start, limit = values.get("offset", 0), values.get("limit", 100)
+    rows, total = changes(desk, start + limit)
+    return {"rows": [row | {"time": to_iso(row["time"])} for row in rows[start:]], "total": total}
+
+
+def _change(action: Action) -> Callable[[Desk, Values], Any]:
+    def handle(desk: Desk, values: Values) -> Any:
+        session = desk.session(values["id"])
+        body = values["body"]
+        words = {name: ("1" if item is True else "" if item is False else str(item)) for name, item in body.items()}
+        if body.get("dry_run"):
+            return describe(desk, session, action, words) | {"change": None, "dry_run": True}
+        return carry_out(desk, session, action, words) | {"dry_run": False}
+
+    return handle
+
+
+def _undo(desk: Desk, values: Values) -> Any:
+    return undo(desk, values["number"])
+
+
+def _body(action: Action) -> dict[str, Any]:
+    properties: dict[str, Any] = {"dry_run": {"type": "boolean"}}
+    if action.can_force:
+        properties["force"] = {"type": "boolean"}
+    for field in action.fields:
+        properties[field.name] = text(maxLength=2000, minLength=1 if field.required else 0)
+    if "branch" in properties:
+        properties["branch"] = integer(1, 999_999)
+    required = [field.name for field in action.fields if field.required]
+    return record(properties) | {"required": required}
+
+
+_LIST = (LIMIT, OFFSET)
+_ONE = (ID, LIMIT, OFFSET)
+_CONTEXT = record(
+    {
+        "number": integer(1), "uuid": nullable("string"), "time": TIME, "model": nullable("string"), "context": integer(),
+        "output": integer(), "cache_read": integer(), "cost_microdollars": nullable("integer"),
+    }
+)  # fmt: skip
+_LINE = record(
+    {"line": integer(1), "offset": integer(), "bytes": integer(), "cut": {"type": "boolean"}, "text": text()}
+)
+_PROJECT = record({"project": nullable("string"), "sessions": integer(), "bytes": integer()})
+
+ENDPOINTS: list[Endpoint] = [
+    Endpoint(
+        "/sessions", "Sessions, newest first", rows_of(SESSION, total=integer(), bytes=integer()), sessions,
+        (
+            Parameter("q", "Words in title, first prompt, project or id.", text(maxLength=500)),
+            Parameter("project", "A project's path.", text(maxLength=500)),
+            Parameter("branch", "A git branch.", text(maxLength=500)),
+            Parameter("tag", "A tag.", text(maxLength=500)),
+            Parameter("status", "A state.", text(enum=list(STATUSES))),
+            Parameter("date", "When it was last changed.", text(enum=["today", "week", "month", "older"])),
+            Parameter("day", "A day on which it began or was last active: 2026-03-02.", text(maxLength=10)),
+            Parameter("sort", "The order.", text(enum=[name for name, _ in SORTS])),
+            *_LIST,
+        ),
+    ),
+    Endpoint("/projects", "Projects with their sessions counted", rows_of(_PROJECT), projects, _LIST),
+    Endpoint(
+        "/sessions/{id}", "One session", record(SESSION["properties"] | FACTS["properties"]), one(_session), (ID,),
+        errors=(404,),
+    ),
+    Endpoint(
+        "/sessions/{id}/messages", "Its messages", rows_of(MESSAGE), one(_messages),
+        (
+            *_ONE, Parameter("view", "How to read it.", text(enum=list(VIEWS))),
+            Parameter("branch", "A branch by its number.", integer(1, 999_999)),
+            Parameter("agent", "A sub-agent's id.", text(minLength=1, maxLength=200)),
+        ),
+        errors=(404,),
+    ),
+    Endpoint(
+        "/sessions/{id}/lines/{line}", "A line as it is in the file", _LINE, one(_line),
+        (
+            ID, Parameter("line", "Its number, from 1.", integer(1, 1_000_000_000), "path"),
+            Parameter("agent", "In a sub-agent's file.", text(minLength=1, maxLength=200)),
+        ),
+        errors=(404,),
+    ),
+    Endpoint("/sessions/{id}/branches", "Its branches", rows_of(BRANCH), _rows_view(branch_rows), _ONE, errors=(404,)),
+    Endpoint("/sessions/{id}/agents", "Its sub-agents", rows_of(AGENT), _rows_view(agent_rows), _ONE, errors=(404,)),
+    Endpoint("/sessions/{id}/tools", "Its tool calls", rows_of(CALL), _rows_view(call_rows), _ONE, errors=(404,)),
+    Endpoint("/sessions/{id}/files", "The files it touched", rows_of(FILE), _rows_view(_files), _ONE, errors=(404,)),
+    Endpoint("/sessions/{id}/tasks", "Its tasks", rows_of(TASK), _rows_view(_tasks), _ONE, errors=(404,)),
+    Endpoint("/sessions/{id}/damage", "What is wrong in its file", rows_of(DAMAGE), _rows_view(_damage), _ONE, errors=(404,)),
+    Endpoint(
+        "/sessions/{id}/context", "How full the context window was at each answer", rows_of(_CONTEXT), one(_context),
+        (ID,), errors=(404,),
+    ),
+    Endpoint("/changes", "What Recollect changed, newest first", rows_of(CHANGE), _journal, _LIST),
+    *(
+        Endpoint(
+            f"/sessions/{{id}}/{action.name}", f"{action.words} a session", PLAN, _change(action_of(action.name)), (ID,),
+            "POST", _body(action), "With `dry_run` the plan alone. " + action.explanation, (403, 404, 409, 415, 422),
+        )
+        for action in ACTIONS.values()
+    ),
+    Endpoint(
+        "/changes/{number}/undo", "Take a change back",
+        record({"number": integer(1), "title": text(), "undone": {"type": "boolean"}}), _undo,
+        (Parameter("number", "The change's number.", integer(1, 1_000_000_000), "path"),), "POST",
+        errors=(403, 404, 409, 422),
+    ),
+]  # fmt: skip
+
+__all__ = ["ANYTHING", "ENDPOINTS", "listed"]

@@ -1,0 +1,125 @@
+"""The application: the gate, the pages behind it, and what is said when something goes wrong."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from ..errors import NotFound, RecollectError
+from . import live
+from .access import Access
+from .desk import Desk
+from .pages import error_answer
+from .routes import (
+    actions,
+    api,
+    files_of_ours,
+    health,
+    home,
+    lines,
+    login,
+    search,
+    session,
+    session_tabs,
+    sessions,
+    sql,
+)
+from .security import Gate
+
+log = logging.getLogger("recollect.web")
+NAVIGATION = (
+    ("/", "Home"), ("/sessions", "Sessions"), ("/search", "Search"), ("/sql", "SQL"), ("/health", "Health"),
+    ("/changes", "Changes"),
+)  # fmt: skip
+
+
+class Guarded(Starlette):
+    """The gate stands before everything, also before what answers for bugs."""
+
+    access: Access
+    hosts: frozenset[str]
+
+    def build_middleware_stack(self) -> ASGIApp:
+        return Gate(super().build_middleware_stack(), access=self.access, hosts=self.hosts)
+
+
+def create_app(desk: Desk, access: Access, hosts: frozenset[str]) -> Starlette:
+    """The application over an opened library."""
+    pages = [
+        login,
+        files_of_ours,
+        home,
+        sessions,
+        session,
+        session_tabs,
+        lines,
+        actions,
+        search,
+        sql,
+        health,
+        live,
+        api,
+    ]
+    found = [route for module in pages for route in module.routes]
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        app.state.live.close()
+        desk.close()
+
+    app = Guarded(
+        routes=[*found, *api.last_routes],
+        middleware=[Middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)],
+        exception_handlers={RecollectError: _known, HTTPException: _http, Exception: _unknown},
+        lifespan=lifespan,
+    )  # fmt: skip
+    app.access, app.hosts = access, hosts
+    app.router.redirect_slashes = False  # an address is what it is
+    app.state.desk = desk
+    app.state.access = access
+    app.state.live = live.Live(desk)
+    app.state.navigation = [
+        ("/", "Home"),
+        ("/sessions", "Sessions"),
+        ("/search", "Search"),
+        ("/sql", "SQL"),
+        ("/health", "Health"),
+        ("/changes", "Changes"),
+    ]
+    return app
+
+
+def _known(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, RecollectError)
+    return error_answer(request, problem)
+
+
+def _http(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, HTTPException)
+    if problem.status_code == 404:
+        return error_answer(request, NotFound("there is no such page", slug="no-such-page"))
+    response = error_answer(request, RecollectError(str(problem.detail), slug="http"))
+    response.status_code = problem.status_code
+    return response
+
+
+def _unknown(request: Request, problem: Exception) -> Response:
+    """A bug, or a file that went away in between. The log names the error, never the address, which may hold a token."""
+    if isinstance(problem, OSError):
+        return error_answer(
+            request, NotFound(f"a file could not be read: {problem.strerror or problem}", slug="unreadable-file")
+        )
+    log.error("a page failed: %s", type(problem).__name__, exc_info=problem)
+    return error_answer(
+        request, RecollectError(f"a bug: {type(problem).__name__}", hint="the terminal of `recollect serve` shows more")
+    )

@@ -1,0 +1,54 @@
+"""How full the context window was at each answer of a session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..format.usage import Usage
+from ..library.session import Session
+from .conversation import HELD_LINE, Shown
+from .desk import Desk
+from .money import price_messages
+
+
+@dataclass(slots=True)
+class Answer:
+    """One response of the model in the conversation."""
+
+    number: int
+    uuid: str | None
+    time: float | None
+    model: str | None
+    usage: Usage
+    cost: int | None = None
+
+    @property
+    def context(self) -> int:
+        """Everything that was sent: fresh, from the cache and into it."""
+        usage = self.usage
+        return usage.input_tokens + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h
+
+
+def context_of(desk: Desk, session: Session) -> list[Answer]:
+    return desk.keep(session, "context", lambda: _context_of(desk, session), lambda made: 1000 + 200 * len(made))
+
+
+def _context_of(desk: Desk, session: Session) -> list[Answer]:
+    found: list[Answer] = []
+    with desk.busy(session):
+        rows = [
+            row
+            for row in session.conversation.full_history()
+            if row.type == "assistant" and not row.is_api_error and row.length <= HELD_LINE
+        ]
+        for number, view in enumerate(session.stream_messages(rows), 1):
+            if view.usage is not None and view.usage.total and view.model != "<synthetic>":
+                found.append(Answer(number, view.uuid, view.time, view.model, view.usage))
+    priced = [
+        Shown(item.number, item.uuid, "assistant", "", item.time, item.model or "", "live", [], [], item.usage)
+        for item in found
+    ]
+    price_messages(desk, priced)
+    for item, shown in zip(found, priced, strict=True):
+        item.cost = shown.cost
+    return found

@@ -1,0 +1,163 @@
+"""What all pages share: the library, the journal, and what was read and rendered before, kept while nothing changed.
+
+Pages run in several threads; the library itself is asked by one at a time. Long work (parsing a session) holds only the
+lock of that session.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..errors import NotFound
+from ..library.cache import ByteBoundCache
+from ..library.library import COUNT_BUDGET, Library
+from ..library.session import Session
+from ..store.changes import Journal
+from ..store.scan import SessionFile
+from ..store.summary import SessionSummary, summarise
+from .work import Chores, IndexWork
+
+T = TypeVar("T")
+LOOK_AGAIN_SECONDS = 1.0
+KEPT_BYTES = 64 << 20
+"""How much of what was worked out for pages is kept."""
+
+
+@dataclass(eq=False)
+class Desk:
+    """One per server."""
+
+    library: Library
+    journal: Journal
+    read_only: bool = False
+    own_folders: Callable[[str], Path] = field(default=lambda kind: Path(kind))
+    """Recollect's own folder by its kind."""
+    chores: Chores = field(default_factory=Chores)
+    _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+    _looked: float = field(default=-1e9, repr=False)
+    _summaries: dict[str, tuple[int, float, bool, SessionSummary]] = field(default_factory=dict, repr=False)
+    _kept: ByteBoundCache[Any] = field(default_factory=lambda: ByteBoundCache(KEPT_BYTES), repr=False)
+    _kept_only: list[SessionFile] = field(default_factory=list, repr=False)
+    _session_locks: dict[str, threading.RLock] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def index(self) -> IndexWork:
+        return IndexWork(lambda: Library(self.library.homes, own_folder=self.own_folders))
+
+    def close(self) -> None:
+        if "index" in self.__dict__:
+            self.index.close()
+
+    def look_again(self, *, at_once: bool = False) -> None:
+        """Notice what changed in the homes; not more often than once a second."""
+        with self._lock:
+            now = time.monotonic()
+            if at_once or now - self._looked > LOOK_AGAIN_SECONDS:
+                self.library.refresh()
+                _ = self.library.scans
+                self._kept_only = self.library.kept_files()
+                self._looked = now
+
+    def sessions(self) -> list[SessionSummary]:
+        """All sessions, newest first. Only files that changed are read again."""
+        with self._lock:
+            self.look_again()
+            files = self._files()
+            count = sum(file.size for file in files) <= COUNT_BUDGET
+            found: dict[str, tuple[int, float, bool, SessionSummary]] = {}
+            for file in files:
+                key = str(file.path)
+                known = self._summaries.get(key)
+                if known is None or known[:3] != (file.size, file.mtime, count):
+                    known = (file.size, file.mtime, count, summarise(file, count=count))
+                else:
+                    known[3].file = file  # sub-agents may have come since
+                    known[3].agents = max(len(file.agents), known[3].agents)
+                found[key] = known
+            self._summaries = found
+            return sorted((item[3] for item in found.values()), key=lambda item: item.file.mtime, reverse=True)
+
+    def session(self, reference: str) -> Session:
+        """A session by its id or the start of it, or `last`; as it is on disk now. Paths and titles are not taken here."""
+        if not reference or len(reference) > 200 or any(mark in reference for mark in "/\\\x00"):
+            raise NotFound(f"no session {reference[:200]!r}", slug="no-such-session")
+        with self._lock:
+            try:
+                session = self._find(reference)
+            except NotFound:
+                self.look_again()
+                return self._find(reference)
+            if not _is_current(session.file):
+                self.look_again(at_once=True)
+                session = self._find(reference)
+            return session
+
+    def _files(self) -> list[SessionFile]:
+        """Those of the homes, and those that only the vault has."""
+        return [*self.library.files(), *self._kept_only]
+
+    def _find(self, reference: str) -> Session:
+        files = self._files()
+        if reference == "last" and files:
+            return self.library.session(max(files, key=lambda file: file.mtime).session_id)
+        wanted = reference.lower()
+        ids = {file.session_id for file in files}
+        found = [reference] if reference in ids else sorted(item for item in ids if item.startswith(wanted))
+        if len(found) == 1:
+            return self.library.session(found[0])
+        raise NotFound(
+            f"{reference!r} is the start of {len(found)} session ids" if found else f"no session {reference!r}",
+            slug="ambiguous" if found else "no-such-session",
+            hint="the list of sessions shows all of them; deleted ones may be in the journal of changes",
+            nearest=tuple(found[:10]) or tuple(difflib.get_close_matches(wanted, ids, 5, 0.6)),
+        )
+
+    def busy(self, session: Session) -> threading.RLock:
+        """Held while a session is parsed or rendered: its parts are worked out once."""
+        with self._lock:
+            if len(self._session_locks) > 256:
+                self._session_locks = {key: lock for key, lock in self._session_locks.items() if key == session.id}
+            return self._session_locks.setdefault(session.id, threading.RLock())
+
+    def keep(self, session: Session, name: object, make: Callable[[], T], weigh: Callable[[T], int]) -> T:
+        """Something worked out of a session: made once, and again when the session changed."""
+        key = (str(session.file.path), session.file.size, session.file.mtime, name)
+        with self._lock:
+            known = self._kept.get(key)
+        if known is not None:
+            return known  # type: ignore[no-any-return]
+        with self.busy(session):
+            with self._lock:
+                known = self._kept.get(key)
+            if known is not None:
+                return known  # type: ignore[no-any-return]
+            made = make()
+            with self._lock:
+                self._kept.put(key, made, weigh(made))
+            return made
+
+    def is_running(self, session_id: str) -> bool:
+        with self._lock:
+            return session_id in self.library.running
+
+    def after_change(self) -> None:
+        """Something of ours was written: what was seen before is old."""
+        self.look_again(at_once=True)
+
+
+def _is_current(file: SessionFile) -> bool:
+    if file.home.kept_from is not None:  # laid out of the vault: it does not change
+        return True
+    try:
+        info = os.stat(file.path)
+    except OSError:
+        return False
+    return info.st_size == file.size and info.st_mtime == file.mtime

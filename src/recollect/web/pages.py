@@ -1,0 +1,95 @@
+"""Pages from templates, and answers to things that go wrong."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from .. import __version__
+from ..errors import DamagedData, NotFound, QueryError, RecollectError, Refused, StoreBusy, Unavailable
+from . import wording
+from .desk import Desk
+from .rendering import plain
+from .security import wants_json
+
+FOLDER = Path(__file__).parent
+STATUS: dict[type[RecollectError], int] = {
+    NotFound: 404, Refused: 403, StoreBusy: 409, QueryError: 400, DamagedData: 422, Unavailable: 503,
+}  # fmt: skip
+
+
+def desk_of(request: Request) -> Desk:
+    found = request.app.state.desk
+    assert isinstance(found, Desk)
+    return found
+
+
+@cache
+def templates() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, auto_reload=False,
+    )  # fmt: skip
+    for name in ("size", "number", "short_number", "money", "took", "local", "ago", "machine_time", "tail", "title_of"):
+        environment.filters[name] = getattr(wording, name)
+    environment.filters["plain"] = lambda text: plain(str(text or ""))
+    environment.filters["segment"] = lambda text: quote(str(text), safe="")
+    environment.globals["plural"] = wording.plural
+    environment.globals["asset"] = asset
+    environment.globals["version"] = __version__
+    return environment
+
+
+@cache
+def asset(name: str) -> str:
+    """The address of a file of ours, which changes when the file does: browsers may keep it for ever."""
+    folder = "vendor" if name.startswith("vendor/") else "static"
+    path = FOLDER / name if folder == "vendor" else FOLDER / "static" / name
+    try:
+        mark = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    except OSError:
+        mark = "missing"
+    return f"/static/{name}?v={mark}"
+
+
+def is_fragment(request: Request) -> bool:
+    """Whether the page's script asks for a part of a page."""
+    return request.headers.get("hx-request") == "true" and request.headers.get("hx-history-restore-request") != "true"
+
+
+def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    desk = desk_of(request)
+    text = templates().get_template(template).render(
+        request_path=request.url.path, read_only=desk.read_only, fragment=is_fragment(request),
+        navigation=request.app.state.navigation, **values,
+    )  # fmt: skip
+    return HTMLResponse(text.encode("utf-8", "replace"), status, {"Vary": "HX-Request"})
+
+
+def error_data(problem: RecollectError) -> dict[str, Any]:
+    return {
+        "slug": problem.slug,
+        "message": problem.message,
+        "hint": problem.hint,
+        "nearest": list(getattr(problem, "nearest", ())),
+    }
+
+
+def status_of(problem: RecollectError) -> int:
+    return next((status for kind, status in STATUS.items() if isinstance(problem, kind)), 500)
+
+
+def error_answer(request: Request, problem: RecollectError) -> Response:
+    """An error in words: as JSON for the interface, as a page or a part of one for a browser."""
+    status = status_of(problem)
+    if wants_json(request.scope):
+        return JSONResponse({"error": error_data(problem)}, status)
+    template = "error_part.html" if is_fragment(request) else "error.html"
+    return page(request, template, status, error=error_data(problem), code=status)

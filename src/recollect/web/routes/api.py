@@ -1,0 +1,89 @@
+"""The JSON interface: checks what comes in by its description, and answers in JSON that is always valid."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ...errors import RecollectError
+from ..api_description import PREFIX, BadParameter, Endpoint, check, check_body, document
+from ..api_endpoints import ENDPOINTS
+from ..pages import desk_of, error_data, status_of
+
+
+def answer(value: Any, status: int = 200) -> Response:
+    """ASCII JSON: half surrogates survive as escapes; numbers that JSON does not know become null."""
+    try:
+        text = json.dumps(value, allow_nan=False, default=str)
+    except ValueError:
+        text = json.dumps(_finite(value), allow_nan=False, default=str)
+    return Response(text, status, media_type="application/json")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def error(problem: RecollectError) -> Response:
+    status = 400 if isinstance(problem, BadParameter) else status_of(problem)
+    return answer({"error": error_data(problem)}, status)
+
+
+def handler(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
+    known = {item.name: item for item in endpoint.parameters}
+
+    async def handle(request: Request) -> Response:
+        try:
+            values = {name: check(known[name], value) for name, value in request.path_params.items()}
+            for name, value in request.query_params.multi_items():
+                if name not in known or known[name].place == "path":
+                    raise BadParameter(f"{name[:80]!r} is not known here", hint=f"known: {', '.join(known) or 'none'}")
+                values[name] = check(known[name], value)
+            if endpoint.body is not None:
+                values["body"] = check_body(endpoint.body, await _json(request))
+            return answer(await run_in_threadpool(endpoint.handle, desk_of(request), values))
+        except RecollectError as problem:
+            return error(problem)
+
+    return handle
+
+
+class WrongContentType(BadParameter):
+    default_slug = "wrong-content-type"
+
+
+async def _json(request: Request) -> Any:
+    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if kind != "application/json":
+        raise WrongContentType("the body must be JSON, and say so", hint="Content-Type: application/json")
+    try:
+        return json.loads(await request.body())
+    except (ValueError, RecursionError) as problem:
+        raise BadParameter("the body is no JSON") from problem
+
+
+def openapi(_: Request) -> Response:
+    return answer(document(ENDPOINTS))
+
+
+def nothing(request: Request) -> Response:
+    told = {"slug": "no-such-endpoint", "message": "there is no such endpoint", "nearest": []}
+    return answer({"error": told | {"hint": f"see {PREFIX}/openapi.json"}}, 404)
+
+
+routes = [
+    Route(f"{PREFIX}/openapi.json", openapi),
+    *(Route(PREFIX + item.path, handler(item), methods=[item.method]) for item in ENDPOINTS),
+]
+last_routes = [Route("/api/{rest:path}", nothing)]

@@ -1,0 +1,100 @@
+"""A line as it is in the file, and the pictures and documents that are in it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from ...errors import NotFound
+from ...format.entries import decode_loosely
+from ...library.session import Session
+from ..conversation import HELD_LINE, PICTURES, media_of
+from ..pages import desk_of, is_fragment, page
+from ..rendering import code, plain, pretty_json
+from ..security import SEALED_POLICY
+from ..session_view import around
+
+SHOWN_BYTES = 200_000
+_ALL_LINES = 10_000_000_000
+
+
+def raw(request: Request) -> Response:
+    """A line, pretty where it is JSON and not too long. `?download=1` gives its bytes."""
+    desk = desk_of(request)
+    found = desk.session(request.path_params["id"])
+    agent, number = _place(found, request)
+    if request.query_params.get("download"):
+        name = f"{found.id}-line-{number}.json"
+        return StreamingResponse(
+            (line.data for line in found.lines(agent) if line.number == number), media_type="text/plain; charset=utf-8",
+            headers={"Content-Security-Policy": SEALED_POLICY, "Content-Disposition": f'attachment; filename="{name}"'},
+        )  # fmt: skip
+    data, length = _line(found, agent, number)
+    value = decode_loosely(data) if length == len(data) <= SHOWN_BYTES else None
+    shown = pretty_json(value) if value is not None else code(data[:SHOWN_BYTES].decode("utf-8", "replace"))
+    values: dict[str, Any] = {
+        "number": number, "agent": plain(agent or ""), "length": length, "shown": shown, "cut": length > SHOWN_BYTES,
+        "address": f"{request.url.path}?download=1",
+    }  # fmt: skip
+    if is_fragment(request):
+        return page(request, "raw_part.html", **values)
+    return page(request, "raw.html", **values, **around(desk, found, ""))
+
+
+def _place(session: Session, request: Request) -> tuple[str | None, int]:
+    file, line = request.path_params["file"], request.path_params["line"]
+    if file > len(session.file.agents) or not 1 <= line < _ALL_LINES:
+        raise NotFound("there is no such line", slug="no-such-line")
+    return (None if file == 0 else session.file.agents[file - 1].agent_id), line
+
+
+def _line(session: Session, agent: str | None, number: int) -> tuple[bytes, int]:
+    """The first bytes of a line, and how long it is."""
+    kept, length = b"", 0
+    for line in session.lines(agent):
+        if line.number == number:
+            length += len(line.data)
+            if len(kept) <= HELD_LINE:
+                kept += line.data[: HELD_LINE + 1]
+            if not line.more:
+                return kept, length
+        elif line.number > number:
+            break
+    raise NotFound(f"there is no line {number}", slug="no-such-line")
+
+
+def media(request: Request) -> Response:
+    """A picture of a line. Only the kinds that browsers draw without running anything are shown; others are saved."""
+    desk = desk_of(request)
+    found = desk.session(request.path_params["id"])
+    agent, number = _place(found, request)
+    data, length = _line(found, agent, number)
+    value = decode_loosely(data) if length == len(data) else None
+    blocks = media_of(value) if isinstance(value, dict) else []
+    wanted = request.path_params["number"]
+    if wanted >= len(blocks):
+        raise NotFound("there is no such picture", slug="no-such-media")
+    block = blocks[wanted]
+    text = block.source.get("data") if isinstance(block.source, dict) else None
+    try:
+        content = base64.b64decode(text, validate=False) if isinstance(text, str) else b""
+    except (binascii.Error, ValueError):
+        content = b""
+    if not content:
+        raise NotFound("the picture is not in the transcript", slug="no-such-media")
+    headers = {"Content-Security-Policy": SEALED_POLICY, "Cache-Control": "private, max-age=3600"}
+    if block.media_type in PICTURES:
+        return Response(content, media_type=block.media_type, headers=headers)
+    headers["Content-Disposition"] = f'attachment; filename="{found.id}-{number}-{wanted}"'
+    return Response(content, media_type="application/octet-stream", headers=headers)
+
+
+routes = [
+    Route("/sessions/{id}/raw/{file:int}/{line:int}", raw),
+    Route("/sessions/{id}/media/{file:int}/{line:int}/{number:int}", media),
+]

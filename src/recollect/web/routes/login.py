@@ -1,0 +1,47 @@
+"""Signing in by the one-time link, and signing out."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from ..access import Access
+from ..security import cookie_value
+from ..signed_out import STYLE, signed_out_page, used_link_page, welcome_page
+
+
+def _access(request: Request) -> Access:
+    found = request.app.state.access
+    assert isinstance(found, Access)
+    return found
+
+
+def login(request: Request) -> Response:
+    access = _access(request)
+    token = request.query_params.get("token")
+    if token is None:
+        return signed_out_page(request.scope)
+    if request.method == "HEAD":
+        return Response(status_code=200)  # looking at a link must not use it up
+    cookie = access.trade_link(token[:200])
+    return used_link_page() if cookie is None else welcome_page(access.cookie_name, cookie)
+
+
+def style(_: Request) -> Response:
+    return Response(STYLE, media_type="text/css", headers={"Cache-Control": "max-age=3600"})
+
+
+def logout(request: Request) -> Response:
+    access = _access(request)
+    access.forget_cookie(cookie_value(request.headers, access.cookie_name) or "")
+    response = RedirectResponse("/login", 303)
+    response.delete_cookie(access.cookie_name, path="/", httponly=True, samesite="strict")
+    return response
+
+
+routes = [
+    Route("/login", login),
+    Route("/login/style.css", style),
+    Route("/logout", logout, methods=["POST"]),
+]

@@ -1,0 +1,141 @@
+"""A session's conversation: pages of messages, links to messages, finding in it, its lines as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from ...errors import NotFound
+from ...library.session import Session
+from ..as_markdown import session_markdown
+from ..desk import Desk
+from ..finding import find_in
+from ..money import price_messages
+from ..pages import desk_of, is_fragment, page, templates
+from ..reading import VIEWS, Reading, Wanted, find_place, read, show_page
+from ..session_view import (
+    MINIMAP_UNITS,
+    TURNS_SHOWN,
+    agents_of,
+    around,
+    branches_of,
+    facts_of,
+    minimap,
+    ways_of,
+    where_words,
+)
+
+
+def wanted_of(request: Request) -> Wanted:
+    asked = request.query_params
+    agent = asked.get("agent")
+    if agent:
+        return Wanted(agent=agent[:200])
+    branch = asked.get("branch", "")
+    if branch:
+        if not branch.isascii() or not branch.isdigit() or len(branch) > 6 or branch == "0":
+            raise NotFound(f"there is no branch {branch[:40]!r}", slug="no-such-branch")
+        return Wanted(branch=int(branch))
+    view = asked.get("view", "conversation")
+    return Wanted(view if view in VIEWS else "conversation")
+
+
+def session(request: Request) -> Response:
+    desk = desk_of(request)
+    found = desk.session(request.path_params["id"])
+    wanted = wanted_of(request)
+    reading = read(desk, found, wanted)
+    number = _page_number(request, reading)
+    if is_fragment(request):
+        return Response(
+            _fragment(request, desk, reading, number), media_type="text/html", headers={"Vary": "HX-Request"}
+        )
+    turns = reading.turns[:TURNS_SHOWN]
+    with desk.busy(found):
+        side = desk.keep(found, "side", lambda: _side(found), lambda _: 20_000)
+        return page(
+            request, "session.html", **around(desk, found, ""), **side, wanted=wanted, reading=reading, page=number,
+            turns_shown=turns, turns_hidden=len(reading.turns) - len(turns), minimap=minimap(reading, number),
+            minimap_height=MINIMAP_UNITS, ways=ways_of(found, wanted), where=where_words(found, wanted),
+            page_html=Markup(messages_html(desk, reading, number)),
+        )  # fmt: skip
+
+
+def _side(found: Session) -> dict[str, Any]:
+    return {"branches": branches_of(found), "agents": agents_of(found), "facts": facts_of(found)}
+
+
+def _page_number(request: Request, reading: Reading) -> int:
+    text = request.query_params.get("page", "1")
+    if text == "last":
+        return reading.pages
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+    if not 1 <= number <= reading.pages:
+        raise NotFound(f"there is no page {text[:40]!r}; the last one is {reading.pages}", slug="no-such-page")
+    return number
+
+
+def _fragment(request: Request, desk: Desk, reading: Reading, number: int) -> str:
+    """A page of messages alone: the next one, the one before, or a sub-agent's inside its call."""
+    text = messages_html(desk, reading, number)
+    sid = reading.session.id
+    if request.query_params.get("before") and number > 1:
+        button = templates().get_template("before_page.html").render(sid=sid, wanted=reading.wanted, page=number - 1)
+        return button + text.rpartition("<!-- end of page -->")[0]
+    if request.query_params.get("before"):
+        return text.rpartition("<!-- end of page -->")[0]
+    return text
+
+
+def messages_html(desk: Desk, reading: Reading, number: int) -> str:
+    def make() -> str:
+        shown = show_page(desk, reading, number)
+        price_messages(desk, shown)
+        return templates().get_template("messages.html").render(
+            shown=shown, sid=reading.session.id, wanted=reading.wanted, page=number, pages=reading.pages,
+            read_only=desk.read_only,
+        )  # fmt: skip
+
+    return desk.keep(reading.session, ("page", reading.wanted, number), make, lambda text: len(text) + 200)
+
+
+def to_message(request: Request) -> Response:
+    """A link to a message leads to where it is shown: page, branch or sub-agent."""
+    desk = desk_of(request)
+    found = desk.session(request.path_params["id"])
+    with desk.busy(found):
+        wanted, number, uuid = find_place(desk, found, request.path_params["uuid"])
+    query = f"{wanted.query}{'&' if wanted.query else ''}page={number}"
+    from urllib.parse import quote
+
+    return RedirectResponse(f"/sessions/{quote(found.id, safe='')}?{query}#m-{quote(uuid, safe='')}", 303)
+
+
+def find(request: Request) -> Response:
+    desk = desk_of(request)
+    found = desk.session(request.path_params["id"])
+    words = request.query_params.get("q", "")[:300]
+    hits = find_in(desk, read(desk, found, wanted_of(request)), words) if words.strip() else None
+    if is_fragment(request):
+        return page(request, "finds.html", hits=hits, words=words, session=found)
+    return page(request, "finds_page.html", hits=hits, words=words, **around(desk, found, ""))
+
+
+def as_markdown(request: Request) -> Response:
+    desk = desk_of(request)
+    found = desk.session(request.path_params["id"])
+    with desk.busy(found):
+        text = session_markdown(found, request.query_params.get("message"))
+    return Response(text.encode("utf-8", "replace"), media_type="text/plain; charset=utf-8")
+
+
+routes = [
+    Route("/sessions/{id}", session),
+    Route("/sessions/{id}/m/{uuid}", to_message),
+    Route("/sessions/{id}/find", find),
+    Route("/sessions/{id}/markdown", as_markdown),
+]

@@ -1,0 +1,43 @@
+"""The list of sessions with its filter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ..money import session_costs
+from ..pages import desk_of, is_fragment, page
+from ..session_choice import SORTS, Chooser, asked_of, choose, facets
+
+ROWS = 60
+
+
+def sessions(request: Request) -> Response:
+    desk = desk_of(request)
+    asked = asked_of(request.query_params)
+    everything = desk.sessions()
+    chooser = Chooser(desk)
+    found = choose(everything, chooser, asked)
+    start = _start(request.query_params.get("start", ""))
+    rows = found[start : start + ROWS]
+    query = asked.query()
+    following = f"{query}{'&' if query else ''}start={start + ROWS}" if start + ROWS < len(found) else None
+    values: dict[str, Any] = {
+        "asked": asked, "asked_words": asked.words, "rows": rows, "total": len(found), "all": len(everything),
+        "bytes": sum(item.file.size for item in found), "sorts": SORTS, "running_ids": chooser.running,
+        "next_query": following, "costs": session_costs(desk),
+    }  # fmt: skip
+    if is_fragment(request) and start:
+        return page(request, "sessions_rows.html", **values)
+    values["facets"] = facets(everything, chooser, asked)
+    return page(request, "sessions_found.html" if is_fragment(request) else "sessions.html", **values)
+
+
+def _start(text: str) -> int:
+    return min(int(text), 10_000_000) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+
+
+routes = [Route("/sessions", sessions)]

@@ -1,0 +1,158 @@
+"""Questions in SQL: an editor with the tables beside it, answers as table and chart, saved queries."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from ...errors import NotFound, QueryError, RecollectError
+from ...index.sql import Answer, Limits
+from ...index.sql_tables import TABLES
+from ...library.questions import SavedQueries, answer, prepare
+from ..changing import refuse_if_read_only
+from ..desk import Desk
+from ..forms import read_form
+from ..pages import desk_of, error_data, is_fragment, page, status_of
+from ..rendering import plain
+from ..work import StillIndexing
+
+SHOWN = 500
+LIMITS = Limits(seconds=10.0, rows=20_000, bytes=16 << 20)
+EXAMPLES = (
+    (
+        "Sessions by project",
+        "SELECT project, count(*) AS sessions, sum(bytes) AS bytes\nFROM sessions GROUP BY project ORDER BY sessions DESC",
+    ),
+    (
+        "Tools by use",
+        "SELECT name, count(*) AS calls, count(*) FILTER (is_error) AS failed\n"
+        "FROM tool_calls GROUP BY name ORDER BY calls DESC",
+    ),
+    (
+        "Prompts by day",
+        "SELECT time::DATE AS day, count(*) AS prompts\nFROM messages WHERE kind = 'prompt' GROUP BY day ORDER BY day",
+    ),
+)
+
+
+def ask(desk: Desk, sql: str) -> Answer:
+    """The answer to one question, from a process that can do nothing else."""
+    asked = desk.index.ask(lambda library: prepare(library, sql, limits=LIMITS))
+    return answer(desk.index.library, asked)
+
+
+def show(request: Request) -> Response:
+    desk = desk_of(request)
+    sql = request.query_params.get("sql", "")[:20_000]
+    name = request.query_params.get("saved")
+    if name and not sql:
+        sql = _saved(desk).get(name).sql
+    return page(request, "sql.html", **_values(desk, sql))
+
+
+def _saved(desk: Desk) -> SavedQueries:
+    return SavedQueries(desk.own_folders("config") / "queries")
+
+
+def _values(desk: Desk, sql: str) -> dict[str, Any]:
+    return {
+        "sql": sql, "tables": TABLES, "examples": EXAMPLES, "saved": _saved(desk).all(), "result": None, "error": None,
+        "place": None, "indexing": None, "chart": None, "shown": SHOWN,
+    }  # fmt: skip
+
+
+async def run(request: Request) -> Response:
+    form = await read_form(request)
+    return await run_in_threadpool(_run, request, form)
+
+
+def _run(request: Request, form: dict[str, str]) -> Response:
+    desk = desk_of(request)
+    sql = form.get("sql", "").strip()[:20_000]
+    values = _values(desk, sql)
+    status = 200
+    try:
+        if form.get("save"):
+            refuse_if_read_only(desk)
+            _saved(desk).save(form["save"].strip(), sql)
+            values["saved"] = _saved(desk).all()
+        if not sql:
+            raise QueryError("there is no question yet", hint="try one of the examples", slug="empty-query")
+        found = ask(desk, sql)
+        if form.get("as") == "csv":
+            return Response(
+                _csv(found), media_type="text/csv; charset=utf-8",
+                headers={"Content-Disposition": 'attachment; filename="answer.csv"'},
+            )  # fmt: skip
+        values |= {"result": found, "rows": [[cell(item) for item in row] for row in found.rows[:SHOWN]]}
+        values["chart"] = chart_of(found)
+    except StillIndexing as progress:
+        values["indexing"] = progress
+    except RecollectError as problem:
+        status, values["error"] = status_of(problem), error_data(problem)
+        values["place"] = getattr(problem, "place", None)
+    return page(request, "sql_result.html" if is_fragment(request) else "sql.html", status, **values)
+
+
+async def forget(request: Request) -> Response:
+    form = await read_form(request)
+    desk = desk_of(request)
+    refuse_if_read_only(desk)
+    name = form.get("name", "")
+    if not name:
+        raise NotFound("which query is meant?", slug="no-such-query")
+    await run_in_threadpool(_saved(desk).remove, name)
+    return RedirectResponse("/sql", 303)
+
+
+def cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, (dict, list)):
+        return plain(json.dumps(value, default=str))[:2000]
+    return plain(str(value))[:2000]
+
+
+def chart_of(found: Answer) -> str | None:
+    """The first column of words or dates against the first of numbers, where there are both."""
+    if not 2 <= len(found.rows) <= 400:
+        return None
+    first = found.rows[0]
+    numbers = [at for at, value in enumerate(first) if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    labels = [at for at, value in enumerate(first) if at not in numbers]
+    if not numbers or not labels:
+        return None
+    values = [row[numbers[0]] if isinstance(row[numbers[0]], (int, float)) else None for row in found.rows]
+    told = {
+        "labels": [cell(row[labels[0]])[:60] for row in found.rows], "values": values,
+        "name": found.columns[numbers[0]].name, "label": found.columns[labels[0]].name,
+    }  # fmt: skip
+    return json.dumps(told)
+
+
+def _csv(found: Answer) -> str:
+    """CSV that no spreadsheet takes for a formula."""
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow([_harmless(column.name) for column in found.columns])
+    for row in found.rows:
+        writer.writerow([value if isinstance(value, (int, float)) else _harmless(cell(value)) for value in row])
+    return stream.getvalue()
+
+
+def _harmless(text: str) -> str:
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
+routes = [
+    Route("/sql", show, methods=["GET"]),
+    Route("/sql", run, methods=["POST"]),
+    Route("/sql/forget", forget, methods=["POST"]),
+]

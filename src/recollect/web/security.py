@@ -1,0 +1,184 @@
+"""The gate before every page: Host list, sign-in, origin of the request, size and time of its body, and safe headers.
+
+Nothing behind it runs for a request that does not get through. Refusals are plain and say what to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from http.cookies import CookieError, SimpleCookie
+from typing import Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .access import Access
+from .signed_out import signed_out_page
+
+SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
+METHODS: Final = frozenset({"GET", "HEAD", "POST"})
+OPEN_PATHS: Final = frozenset({"/login", "/login/style.css"})
+BODY_LIMIT: Final = 1 << 20
+BODY_SECONDS: Final = 20.0
+
+CONTENT_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
+    "manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+#: For what comes out of transcripts as it is: not even our own scripts may run there.
+SEALED_POLICY: Final = "default-src 'none'; sandbox; frame-ancestors 'none'"
+HEADERS: Final = {
+    "Content-Security-Policy": CONTENT_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Embedder-Policy": "require-corp",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), browsing-topics=()",
+    "Cache-Control": "no-store",
+}
+
+
+class BodyTooLarge(Exception):
+    """More bytes than any form of ours has."""
+
+
+class BodyTooSlow(Exception):
+    """The rest of the body did not come in time."""
+
+
+class Gate:
+    """ASGI middleware around the whole application."""
+
+    def __init__(self, app: ASGIApp, *, access: Access, hosts: frozenset[str]) -> None:
+        self.app = app
+        self.access = access
+        self.hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # there are no web sockets here
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        headers = Headers(scope=scope)
+        refusal = self._refusal(scope, headers)
+        send = _with_headers(send)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        try:
+            await self.app(scope, _limited(receive), send)
+        except BodyTooLarge:
+            await _say(scope, 413, "too-large", "the request is too large")(scope, receive, send)
+        except BodyTooSlow:
+            await _say(scope, 408, "too-slow", "the request took too long")(scope, receive, send)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
+            return _say(scope, 421, "wrong-host", "this server does not answer to that host name")
+        if scope["method"] not in METHODS:
+            return _say(scope, 405, "wrong-method", "only GET, HEAD and POST are known here")
+        if _is_too_long(headers.get("content-length")):
+            return _say(scope, 413, "too-large", "the request is too large")
+        if scope["path"] in OPEN_PATHS and scope["method"] in SAFE_METHODS:
+            return None
+        by_key = self._has_key(headers)
+        if not by_key and not self._has_cookie(headers):
+            return signed_out_page(scope)
+        return self._foreign(scope, headers, by_key=by_key)
+
+    def _foreign(self, scope: Scope, headers: Headers, *, by_key: bool) -> Response | None:
+        """Requests that another site makes a browser send. A key cannot be sent by such a site, a cookie may be."""
+        origins = headers.getlist("origin")
+        site = headers.get("sec-fetch-site")
+        own_origin = len(origins) == 1 and origins[0].lower() in {f"http://{host}" for host in self.hosts}
+        if origins and not own_origin:
+            return _say(scope, 403, "wrong-origin", "this request comes from another site")
+        navigates = headers.get("sec-fetch-mode") == "navigate" and scope["method"] in SAFE_METHODS
+        if site is not None and site not in ("same-origin", "none") and not navigates:
+            return _say(scope, 403, "wrong-origin", "this request comes from another site")
+        if by_key or own_origin:
+            return None
+        if scope["method"] not in SAFE_METHODS:
+            return _say(scope, 403, "no-origin", "a changing request must say which site it comes from")
+        if scope["path"].endswith("/events") and site != "same-origin":
+            return _say(scope, 403, "no-origin", "a stream must say which site asks for it")
+        return None
+
+    def _has_key(self, headers: Headers) -> bool:
+        words = headers.get("authorization", "").split(" ", 1)
+        return len(words) == 2 and words[0].lower() == "bearer" and self.access.knows_key(words[1].strip())
+
+    def _has_cookie(self, headers: Headers) -> bool:
+        value = cookie_value(headers, self.access.cookie_name)
+        return value is not None and self.access.knows_cookie(value)
+
+
+def cookie_value(headers: Headers, name: str) -> str | None:
+    for line in headers.getlist("cookie"):
+        try:
+            found = SimpleCookie(line).get(name)
+        except CookieError:
+            continue
+        if found is not None:
+            return found.value
+    return None
+
+
+def wants_json(scope: Scope) -> bool:
+    return str(scope["path"]).startswith("/api/")
+
+
+def _say(scope: Scope, status: int, slug: str, message: str) -> Response:
+    if wants_json(scope):
+        error: dict[str, object] = {"slug": slug, "message": message, "hint": None, "nearest": []}
+        return JSONResponse({"error": error}, status)
+    return PlainTextResponse(f"{message}\n", status)
+
+
+def _is_too_long(length: str | None) -> bool:
+    if length is None:
+        return False
+    return not length.isascii() or not length.isdigit() or len(length) > 12 or int(length) > BODY_LIMIT
+
+
+def _limited(receive: Receive) -> Receive:
+    """Hands the body on while it is small and comes in time; a client that only waits is not disturbed."""
+    seen = 0
+    complete = False
+
+    async def limited() -> Message:
+        nonlocal seen, complete
+        if complete:
+            return await receive()  # the wait for the client to go away, which may take as long as a stream
+        try:
+            message = await asyncio.wait_for(receive(), BODY_SECONDS)
+        except TimeoutError as problem:
+            raise BodyTooSlow from problem
+        if message["type"] == "http.request":
+            seen += len(message.get("body", b""))
+            if seen > BODY_LIMIT:
+                raise BodyTooLarge
+            complete = not message.get("more_body", False)
+        return message
+
+    return limited
+
+
+def _with_headers(send: Send) -> Send:
+    """Adds what every answer must say, unless the page said it more strictly."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                if name not in headers:
+                    headers[name] = value
+        await send(message)
+
+    return sending

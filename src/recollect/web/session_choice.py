@@ -1,0 +1,197 @@
+"""The list of sessions: what was asked for, what fits, and the facets beside it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from urllib.parse import urlencode
+
+from ..library.library import sort_sessions
+from ..store.config_files import cleanup_days
+from ..store.summary import SessionSummary
+from .desk import Desk
+from .wording import tail
+
+STATUSES = ("running", "expiring", "damaged", "archived", "with sub-agents", "only in the vault")
+SORTS = (
+    ("modified", "Last change"), ("created", "Begun"), ("bytes", "Size"), ("messages", "Messages"),
+    ("agents", "Sub-agents"), ("title", "Title"), ("project", "Project"), ("oldest", "Oldest first"),
+)  # fmt: skip
+SHOWN_CHOICES = 12
+SOON_DAYS = 7
+_DATES = (("today", "Today", 1), ("week", "Last 7 days", 7), ("month", "Last 30 days", 30), ("older", "Older", 0))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The filter, as it stands in the address."""
+
+    q: str = ""
+    project: str = ""
+    branch: str = ""
+    tag: str = ""
+    status: str = ""
+    date: str = ""
+    day: str = ""
+    sort: str = "modified"
+
+    def query(self, **changed: str) -> str:
+        """The filter as an address, with some parts changed. `+` and `&` in values survive."""
+        wanted = replace(self, **changed)
+        default = Asked()
+        parts = [(item.name, getattr(wanted, item.name)) for item in fields(self)]
+        return urlencode(
+            [(name, value) for name, value in parts if value and value != getattr(default, name)], errors="replace"
+        )
+
+    def __getitem__(self, name: str) -> str:
+        return getattr(self, name, "")
+
+    @property
+    def words(self) -> str:
+        told = [f"{name}: {self[name]}" for name in ("project", "branch", "tag", "status", "date", "day") if self[name]]
+        return ", ".join(([f"“{self.q}”"] if self.q else []) + told)
+
+
+@dataclass
+class Choice:
+    words: str
+    full: str
+    count: int
+    query: str
+    chosen: bool
+
+
+@dataclass
+class Facet:
+    words: str
+    choices: list[Choice] = field(default_factory=list)
+    more: int = 0
+
+
+def asked_of(parameters: Mapping[str, str]) -> Asked:
+    known = {item.name: parameters.get(item.name, "")[:500] for item in fields(Asked)}
+    if known["sort"] not in {name for name, _ in SORTS}:
+        known["sort"] = "modified"
+    return Asked(**known)
+
+
+class Chooser:
+    """Knows the state of every session that the filter may ask for."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.now = time.time()
+        self.running = frozenset(desk.library.running)
+        self.days = {str(home.root): cleanup_days(home) for home in desk.library.homes}
+
+    def expires(self, item: SessionSummary) -> float:
+        return item.file.mtime + self.days[str(item.file.home.root)] * 86400
+
+    def statuses(self, item: SessionSummary) -> list[str]:
+        found = []
+        if item.file.is_kept:
+            found.append("only in the vault")
+        elif item.session_id in self.running:
+            found.append("running")
+        elif self.expires(item) < self.now + SOON_DAYS * 86400:
+            found.append("expiring")
+        if item.problem or item.is_empty:
+            found.append("damaged")
+        if item.tag == "archived":
+            found.append("archived")
+        if item.agents:
+            found.append("with sub-agents")
+        return found
+
+    def date_of(self, item: SessionSummary) -> str:
+        age = (self.now - item.file.mtime) / 86400
+        return next((name for name, _, days in _DATES if days and age <= days), "older")
+
+    def tests(self, asked: Asked) -> dict[str, Callable[[SessionSummary], bool]]:
+        """A test for each part of the filter that is set."""
+        needle = asked.q.lower()
+        every: dict[str, Callable[[SessionSummary], bool]] = {
+            "q": lambda item: any(needle in text for text in _texts(item)),
+            "project": lambda item: asked.project in (item.project, item.worktree_of, item.file.folder),
+            "branch": lambda item: item.git_branch == asked.branch,
+            "tag": lambda item: item.tag == asked.tag,
+            "status": lambda item: asked.status in self.statuses(item),
+            "date": lambda item: (
+                self.date_of(item) == asked.date
+                or (asked.date in ("week", "month") and self.date_of(item) in _WITHIN[asked.date])
+            ),
+            "day": lambda item: asked.day in active_days(item),
+        }
+        return {name: test for name, test in every.items() if asked[name]}
+
+
+_WITHIN = {"week": ("today", "week"), "month": ("today", "week", "month")}
+
+
+def _texts(item: SessionSummary) -> list[str]:
+    parts = (item.title, item.first_prompt, item.project, item.session_id, item.git_branch, item.tag, item.last_prompt)
+    return [text.lower() for text in parts if text]
+
+
+def active_days(item: SessionSummary) -> set[str]:
+    """The first and the last day of a session, which are all that a listing knows."""
+    moments = [moment for moment in (item.created, item.last_activity) if moment is not None]
+    found = set()
+    for moment in moments:
+        try:
+            found.add(datetime.fromtimestamp(moment).strftime("%Y-%m-%d"))
+        except (OverflowError, OSError, ValueError):
+            continue
+    return found
+
+
+def choose(sessions: list[SessionSummary], chooser: Chooser, asked: Asked) -> list[SessionSummary]:
+    tests = list(chooser.tests(asked).values())
+    found = [item for item in sessions if all(test(item) for test in tests)]
+    if asked.sort == "oldest":
+        return sorted(found, key=lambda item: item.file.mtime)
+    return sort_sessions(found, asked.sort)
+
+
+def facets(sessions: list[SessionSummary], chooser: Chooser, asked: Asked) -> list[Facet]:
+    """For each facet its values with how many sessions they would leave, the rest of the filter as it is."""
+    values: dict[str, tuple[str, Callable[[SessionSummary], list[str]]]] = {
+        "status": ("Status", chooser.statuses),
+        "date": ("Date", lambda item: [chooser.date_of(item)]),
+        "project": ("Project", lambda item: [text for text in [item.worktree_of or item.project] if text]),
+        "branch": ("Git branch", lambda item: [item.git_branch] if item.git_branch else []),
+        "tag": ("Tag", lambda item: [item.tag] if item.tag else []),
+    }
+    tests = chooser.tests(asked)
+    found = []
+    for name, (words, values_of) in values.items():
+        others = [test for part, test in tests.items() if part != name]
+        counts: Counter[str] = Counter()
+        for item in sessions:
+            if all(test(item) for test in others):
+                counts.update(values_of(item))
+        ranked = counts.most_common()
+        if name == "date":
+            ranked = [(date, counts[date]) for date, _, _ in _DATES if counts[date]]
+        chosen = asked[name]
+        shown = ranked[:SHOWN_CHOICES]
+        if chosen and chosen not in dict(shown):
+            shown.append((chosen, counts[chosen]))
+        labels = {date: label for date, label, _ in _DATES} if name == "date" else {}
+        found.append(
+            Facet(
+                words,
+                [
+                    Choice(
+                        labels.get(value) or (tail(value) if name == "project" else value), value, count,
+                        asked.query(**{name: "" if value == chosen else value}), value == chosen,
+                    )
+                    for value, count in shown
+                ],
+                max(len(ranked) - SHOWN_CHOICES, 0),
+            )
+        )  # fmt: skip
+    return found

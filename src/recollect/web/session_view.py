@@ -1,0 +1,189 @@
+"""What stands around a conversation: branches, sub-agents, facts, the minimap, and what must be said first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..graph.branches import Branch
+from ..library.session import Session
+from .conversation import Reader
+from .desk import Desk
+from .reading import Reading, Wanted, prompt_words
+from .rendering import plain
+from .wording import local, number, plural, size, took
+
+ACTIONS: Final = (
+    ("rename", "Rename"), ("tag", "Tag"), ("fork", "Fork"), ("delete", "Delete"),
+)  # fmt: skip
+KEPT_ACTIONS: Final = (("restore", "Restore from the vault"),)
+TABS: Final = (
+    ("", "Conversation"), ("/tokens", "Tokens"), ("/files", "Files"), ("/tasks", "Tasks"), ("/findings", "Findings"),
+)  # fmt: skip
+MINIMAP_UNITS: Final = 1000
+TURNS_SHOWN: Final = 600
+
+
+@dataclass
+class SideBranch:
+    number: int
+    status: str
+    words: str
+    messages: int
+    left_at: str | None
+    depth: int
+
+
+@dataclass
+class SideAgent:
+    id: str
+    words: str
+    kind: str
+    rows: int
+    depth: int
+
+
+@dataclass
+class Bar:
+    """A turn on the minimap."""
+
+    y: float
+    height: float
+    width: float
+    kind: str
+    href: str
+    words: str
+
+
+def around(desk: Desk, session: Session, tab: str) -> dict[str, Any]:
+    """What every page of a session says above."""
+    return {
+        "session": session, "summary": session.summary, "running": desk.is_running(session.id), "tabs": TABS, "tab": tab,
+        "actions": ACTIONS if session.home.kept_from is None else KEPT_ACTIONS, "notices": notices(session),
+    }  # fmt: skip
+
+
+def notices(session: Session) -> list[tuple[str, str, str | None]]:
+    """(kind, words, where to read more)"""
+    found: list[tuple[str, str, str | None]] = []
+    place = f"/sessions/{session.id}/findings"
+    if session.summary.problem:
+        found.append(("bad", session.summary.problem, None))
+    share = session.thread.reachable_share
+    if share < 1:
+        found.append(("bad", f"Only {share:.0%} of this conversation is in reach of a resume.", place))
+    if session.damage:
+        found.append(("warn", f"{plural(len(session.damage), 'damaged place')} in the file.", place))
+    if session.thread.cleared:
+        found.append(("warn", "The conversation was rewound to before its first prompt.", None))
+    return found
+
+
+def branches_of(session: Session) -> list[SideBranch]:
+    """Branches as a tree: below the one they left, in file order."""
+    branches = session.conversation.branches
+    below: dict[int, list[Branch]] = {}
+    for branch in branches:
+        below.setdefault(branch.parent_branch, []).append(branch)
+    found: list[SideBranch] = []
+    stack = [(branch, 0) for branch in reversed(below.get(0, []))]
+    with Reader(session) as reader:
+        while stack:
+            branch, depth = stack.pop()
+            words = prompt_words(branch.prompt, reader.value, 80)
+            found.append(
+                SideBranch(branch.number, branch.status, words, branch.messages, branch.left_at, min(depth, 6))
+            )
+            stack.extend((item, depth + 1) for item in reversed(below.get(branch.number, [])))
+    return found
+
+
+def agents_of(session: Session) -> list[SideAgent]:
+    """Sub-agents below those that started them."""
+    agents = {agent.agent_id: agent for agent in session.conversation.agents}
+    found: list[SideAgent] = []
+    stack = [agent for agent in reversed(list(agents.values())) if agent.parent_agent not in agents]
+    seen: set[str] = set()
+    while stack:
+        agent = stack.pop()
+        if agent.agent_id in seen:
+            continue
+        seen.add(agent.agent_id)
+        words = plain(agent.description or agent.agent_id)[:80]
+        found.append(
+            SideAgent(agent.agent_id, words, plain(agent.kind or "")[:40], len(agent.rows), min(agent.depth - 1, 6))
+        )
+        stack.extend(agents[name] for name in reversed(agent.children) if name in agents)
+    return found
+
+
+def facts_of(session: Session) -> list[tuple[str, str]]:
+    transcript = session.transcript
+    graph = session.conversation
+    counts = Counter(place.status for place in graph.thread.placements)
+    models = Counter(row.model for row in transcript.rows if row.model and row.model != "<synthetic>")
+    times = [row.time for row in transcript.rows if row.time is not None]
+    found = [
+        ("Project", session.summary.project or ""),
+        ("Begun", local(min(times, default=None))),
+        ("Last message", local(max(times, default=None))),
+        ("Took", took(max(times) - min(times)) if len(times) > 1 else ""),
+        ("Messages", number(sum(row.is_message for row in transcript.rows))),
+        ("Tool calls", number(len(graph.tools.calls))),
+        ("Failed calls", number(sum(call.is_error for call in graph.tools.calls)) if graph.tools.calls else ""),
+        ("Compactions", number(len(graph.compactions)) if graph.compactions else ""),
+        ("Models", ", ".join(str(name) for name, _ in models.most_common(4))),
+        ("Client", ", ".join(transcript.versions) if len(transcript.versions) < 4 else session.summary.version or ""),
+        ("Lines", number(transcript.lines)),
+        ("Size", size(session.file.size)),
+        ("Reachable", f"{graph.thread.reachable_share:.0%}"),
+        ("Rows", ", ".join(f"{count:,} {status}" for status, count in counts.most_common())),
+        ("Pull request", session.summary.pr_url or ""),
+        ("File", str(session.file.path)),
+    ]
+    return [(words, value[:400]) for words, value in found if value]
+
+
+def minimap(reading: Reading, page: int) -> list[Bar]:
+    """A bar for each turn: as high as its share of the messages, as wide as it had calls. Long sessions are merged."""
+    turns = reading.turns
+    total = sum(max(turn.messages, 1) for turn in turns) or 1
+    most = max((turn.calls for turn in turns), default=0) or 1
+    step = max(len(turns) // 300, 1)
+    prefix = f"?{reading.wanted.query}{'&' if reading.wanted.query else ''}"
+    found: list[Bar] = []
+    y = 0.0
+    for start in range(0, len(turns), step):
+        group = turns[start : start + step]
+        first = group[0]
+        height = sum(max(turn.messages, 1) for turn in group) * MINIMAP_UNITS / total
+        width = 35 + 65 * max(turn.calls for turn in group) / most
+        kind = "before" if first.compacted else ("here" if first.page == page else "turn")
+        href = f"{prefix}page={first.page}#m-{first.uuid or ''}"
+        found.append(Bar(round(y, 2), round(max(height - 1, 1), 2), round(width, 1), kind, href, first.words))
+        y += height
+    return found
+
+
+def ways_of(session: Session, wanted: Wanted) -> list[tuple[str, str, str, bool]]:
+    """(query, words, explanation, chosen) for the switch above the conversation."""
+    plain_view = wanted.branch is None and wanted.agent is None
+    told = {
+        "conversation": ("", "Conversation", "The conversation with everything before its compactions"),
+        "resumed": ("view=resumed", "As resumed", "Only what the client would load again"),
+        "all": ("view=all", "Every row", "All rows of the file in file order, branches and all"),
+    }
+    return [(query, words, title, plain_view and wanted.view == view) for view, (query, words, title) in told.items()]
+
+
+def where_words(session: Session, wanted: Wanted) -> str | None:
+    if wanted.agent is not None:
+        agent = next((item for item in session.conversation.agents if item.agent_id == wanted.agent), None)
+        return (
+            f"This is the conversation of the sub-agent {agent.description or wanted.agent if agent else wanted.agent}."
+        )
+    if wanted.branch is not None:
+        branch = session.conversation.branches[wanted.branch - 1]
+        return f"This is branch {wanted.branch} ({branch.status}: {branch.reason})."
+    return None

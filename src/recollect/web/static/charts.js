@@ -1,0 +1,86 @@
+// Charts by uPlot. Colours come from the page's theme; the numbers are in tables beside.
+(() => {
+  const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const short = (value) => value === null || value === undefined ? "" : Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value);
+  const palette = ["--accent", "--good", "--warn", "--hl-keyword", "--hl-type", "--bad", "--soft", "--hl-number"];
+
+  function axis(values) {
+    return { stroke: color("--soft"), grid: { stroke: color("--line"), width: 1 }, ticks: { stroke: color("--line") }, font: "12px system-ui, sans-serif", ...values };
+  }
+  function draw(figure, options, data) {
+    figure.replaceChildren();
+    const width = Math.max(figure.clientWidth, 260);
+    return new window.uPlot({ width, height: 280, cursor: { drag: { x: true, y: false } }, ...options }, data, figure);
+  }
+  const kinds = {
+    context(figure, told) {
+      const rows = told.rows;
+      if (!rows.length) return;
+      const data = [rows.map((row) => row.number), rows.map((row) => row.context), rows.map((row) => row.output)];
+      draw(figure, {
+        scales: { x: { time: false } },
+        axes: [axis({ incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] }), axis({ values: (_, ticks) => ticks.map(short), size: 56 })],
+        series: [
+          { label: "answer" },
+          { label: "sent", stroke: color("--accent"), width: 2, fill: color("--accent-tint"), value: (_, value) => short(value) },
+          { label: "output", stroke: color("--good"), width: 1.5, value: (_, value) => short(value) },
+        ],
+      }, data);
+    },
+    usage(figure, told) {
+      const times = told.times;
+      if (!times.length) return;
+      const unit = told.unit === "money" ? (value) => value === null || value === undefined ? "" : `$${(value / 1e6).toFixed(2)}` : short;
+      const stacked = [];
+      times.forEach((_, at) => {
+        let sum = 0;
+        told.series.forEach((series, number) => { sum += series.values[at] ?? 0; (stacked[number] ??= [])[at] = sum; });
+      });
+      const order = stacked.map((_, number) => number).reverse();
+      const bars = window.uPlot.paths.bars({ size: [0.8, 40] });
+      draw(figure, {
+        axes: [axis({}), axis({ values: (_, ticks) => ticks.map(unit), size: 60 })],
+        series: [
+          { label: "day", value: (_, value) => value ? new Date(value * 1000).toISOString().slice(0, 10) : "" },
+          ...order.map((number) => ({
+            label: told.series[number].name, stroke: color(palette[number % palette.length]), fill: color(palette[number % palette.length]), width: 0, paths: bars, points: { show: false },
+            value: (plot, value, _, at) => at === null || at === undefined ? "" : unit(told.series[number].values[at]),
+          })),
+        ],
+      }, [times, ...order.map((number) => stacked[number])]);
+    },
+    columns(figure, told) {
+      if (!told.values.length) return;
+      const bars = window.uPlot.paths.bars({ size: [0.8, 60] });
+      draw(figure, {
+        scales: { x: { time: false } },
+        axes: [axis({ values: (_, ticks) => ticks.map((at) => String(told.labels[at] ?? "").slice(0, 14)), incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000] }), axis({ values: (_, ticks) => ticks.map(short), size: 60 })],
+        series: [
+          { label: told.label ?? "", value: (_, at) => told.labels[at] ?? "" },
+          { label: told.name ?? "value", stroke: color("--accent"), fill: color("--accent"), width: 0, paths: bars, points: { show: false } },
+        ],
+      }, [told.values.map((_, at) => at), told.values]);
+    },
+  };
+  async function show(figure) {
+    try {
+      const told = figure.dataset.values ? JSON.parse(figure.dataset.values) : await (await fetch(figure.dataset.chart)).json();
+      if (told.error) throw new Error(told.error.message);
+      kinds[figure.dataset.kind](figure, told);
+    } catch (problem) {
+      figure.textContent = `The chart could not be drawn: ${problem.message}`;
+    }
+  }
+  const showAll = () => document.querySelectorAll("[data-kind]").forEach(show);
+  document.addEventListener("DOMContentLoaded", showAll);
+  document.addEventListener("themechange", showAll);
+  document.addEventListener("htmx:after:swap", showAll);
+  let timer = 0;
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
+    clearTimeout(timer);
+    timer = setTimeout(showAll, 200);
+  });
+})();

@@ -1,0 +1,244 @@
+"""What people do on the pages, in a real browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from tests.browser.conftest import OpenTab
+from tests.web.scene import CACHE_SESSION, DAMAGED_SESSION, Scene, files_below
+
+
+def long_session(scene: Scene) -> str:
+    return next(item.session_id for item in scene.desk.sessions() if item.title == "A very long session")
+
+
+def test_a_used_link_says_what_to_do(looked_at: Scene, open_tab: OpenTab) -> None:
+    tab = open_tab(looked_at, sign_in=False)
+    tab.page.on("console", lambda _: None)
+    token = looked_at.access.issue_link()
+    looked_at.access.trade_link(token)
+    assert tab.go(f"/login?token={token}").status == 401
+    assert "used already" in tab.page.content()
+    assert tab.go("/sessions").status == 401
+    assert "recollect serve" in tab.page.content()
+    tab.problems.clear()  # the browser notes both refusals
+
+
+def test_the_list_is_filtered_while_typing(looked_at: Scene, open_tab: OpenTab) -> None:
+    tab = open_tab(looked_at)
+    tab.go("/sessions")
+    page = tab.page
+    page.keyboard.press("/")
+    page.keyboard.type("harbour")
+    page.wait_for_function("document.querySelectorAll('.session-row').length === 1")
+    assert "q=harbour" in page.url
+    page.fill("[name=q]", "")
+    page.wait_for_function("document.querySelectorAll('.session-row').length > 10")
+    page.select_option("[name=sort]", "bytes")
+    page.wait_for_function("document.querySelector('.session-row .title').textContent.includes('A very long session')")
+    page.click(".facets a:has-text('notes/garden')")
+    page.wait_for_url(re.compile("project="))
+    assert page.locator(".session-row").count() == 3
+    page.keyboard.press("j")
+    page.keyboard.press("o")
+    page.wait_for_url(re.compile(r"/sessions/[0-9a-f]{8}-"))
+
+
+def test_a_long_conversation_scrolls_page_by_page(looked_at: Scene, open_tab: OpenTab) -> None:
+    tab = open_tab(looked_at)
+    page = tab.page
+    tab.go(f"/sessions/{long_session(looked_at)}")
+    assert page.locator("article.message").count() <= 100
+    for wanted in (2, 3):
+        page.locator(".next-page").scroll_into_view_if_needed()
+        page.wait_for_selector(f"#page-{wanted}")
+    assert page.locator("article.message").count() > 150
+    assert page.evaluate("getComputedStyle(document.querySelector('article.message')).contentVisibility") == "auto"
+    page.click(".turns a >> nth=200")
+    page.wait_for_url(re.compile(r"page=\d+#m-"))
+    page.wait_for_selector("article.message.current")
+    words = page.locator("article.message.current").inner_text()
+    assert "Question 200" in words or "Question 199" in words
+    page.click(".before-page a")
+    page.wait_for_function("document.querySelectorAll('.page').length === 2")
+
+
+def test_a_hash_leads_to_a_message_on_any_page(looked_at: Scene, open_tab: OpenTab) -> None:
+    session = long_session(looked_at)
+    rows = looked_at.script.get(f"/api/v1/sessions/{session}/messages?offset=700&limit=1").json()["rows"]
+    tab = open_tab(looked_at)
+    tab.go(f"/sessions/{session}#m-{rows[0]['uuid']}")
+    tab.page.wait_for_url(re.compile(r"page=8#m-"))
+    assert tab.page.locator(f"#m-{rows[0]['uuid']}").is_visible()
+
+
+def test_finding_in_a_session_and_unfolding(looked_at: Scene, open_tab: OpenTab) -> None:
+    tab = open_tab(looked_at)
+    page = tab.page
+    tab.go(f"/sessions/{CACHE_SESSION}")
+    page.fill(".find input", "dictionary")
+    page.wait_for_selector(".finds mark")
+    page.click(".finds a >> nth=0")
+    page.wait_for_selector("article.message.current")
+    page.click("[data-unfold]")
+    assert page.locator("details.call:not([open])").count() == 0
+    assert page.locator(".diff .added").count() > 0
+
+
+def test_sub_agents_open_inside_their_call(looked_at: Scene, open_tab: OpenTab) -> None:
+    session = next(item.session_id for item in looked_at.desk.sessions() if item.title == "Harbour map as SVG")
+    tab = open_tab(looked_at)
+    tab.go(f"/sessions/{session}")
+    tab.page.click("details.agent > summary")
+    tab.page.wait_for_selector(".nested article.message")
+    tab.page.click(".nested details.agent > summary")
+    tab.page.wait_for_selector(".nested .nested article.message")
+    assert "1.0107" in tab.page.locator(".nested .nested").first.inner_text()
+
+
+def test_copying_a_message(looked_at: Scene, open_tab: OpenTab) -> None:
+    tab = open_tab(looked_at)
+    tab.go(f"/sessions/{CACHE_SESSION}")
+    tab.page.hover("article.message.user")
+    tab.page.click("article.message.user [data-copy-from]")
+    tab.page.wait_for_selector("#notices div")
+    assert tab.page.evaluate("navigator.clipboard.readText()") == "Tables are computed on every request. Cache them.\n"
+
+
+def test_the_raw_line_opens_in_a_dialog(looked_at: Scene, open_tab: OpenTab) -> None:
+    tab = open_tab(looked_at)
+    tab.go(f"/sessions/{CACHE_SESSION}")
+    tab.page.hover("article.message.user")
+    tab.page.click("article.message.user a.raw")
+    tab.page.wait_for_selector("dialog[open] .raw-json")
+    assert "parentUuid" in tab.page.locator("dialog").first.inner_text()
+    tab.page.keyboard.press("Escape")
+    tab.page.wait_for_selector("dialog[open]", state="detached")
+
+
+def test_rename_with_plan_and_undo(shown: Scene, open_tab: OpenTab) -> None:
+    before = files_below(shown.root)
+    tab = open_tab(shown)
+    page = tab.page
+    tab.go(f"/sessions/{CACHE_SESSION}")
+    page.click(".actions >> text=Rename")
+    page.fill("dialog [name=title]", "Named in the browser")
+    page.click("dialog >> text=Show the plan")
+    page.wait_for_selector("dialog .steps")
+    assert files_below(shown.root) == before
+    page.click("dialog button >> text=Rename")
+    page.wait_for_selector("dialog [role=status]")
+    page.click("dialog >> text=Show the session")
+    page.wait_for_function("document.querySelector('h1').textContent.includes('Named in the browser')")
+    tab.go("/changes")
+    page.click("button >> text=Undo")
+    page.wait_for_selector("text=everything is as before")
+    assert files_below(shown.root) == before
+
+
+def test_delete_asks_and_can_be_undone_in_the_dialog(shown: Scene, open_tab: OpenTab) -> None:
+    before = files_below(shown.root)
+    tab = open_tab(shown)
+    page = tab.page
+    tab.go(f"/sessions/{CACHE_SESSION}")
+    page.click(".actions >> text=Delete")
+    page.click("dialog >> text=Show the plan")
+    page.wait_for_selector("dialog .steps")
+    page.click("dialog >> text=Cancel")
+    assert files_below(shown.root) == before
+    page.click(".actions >> text=Delete")
+    page.click("dialog >> text=Show the plan")
+    page.click("dialog button.danger")
+    page.wait_for_selector("dialog [role=status]")
+    assert files_below(shown.root) != before
+    page.click("dialog button >> text=Undo")
+    page.wait_for_selector("dialog >> text=everything is as before")
+    assert files_below(shown.root) == before
+
+
+def test_fork_from_a_message_and_repair(shown: Scene, open_tab: OpenTab) -> None:
+    tab = open_tab(shown)
+    page = tab.page
+    tab.go(f"/sessions/{CACHE_SESSION}")
+    page.hover("article.message.assistant >> nth=1")
+    page.click("article.message.assistant >> nth=1 >> text=fork")
+    page.fill("dialog [name=title]", "A fork of it")
+    page.click("dialog >> text=Show the plan")
+    page.click("dialog button >> text=Fork")
+    page.click("dialog >> text=Show the session")
+    page.wait_for_function("document.querySelector('h1').textContent.includes('A fork of it')")
+    tab.go(f"/sessions/{DAMAGED_SESSION}/findings")
+    page.click("text=Repair")
+    page.click("dialog >> text=Show the plan")
+    page.click("dialog button >> text=Repair")
+    page.wait_for_selector("dialog [role=status]")
+
+
+def test_a_running_session_grows_on_the_page(shown: Scene, open_tab: OpenTab) -> None:
+    tab = open_tab(shown)
+    tab.go(f"/sessions/{CACHE_SESSION}")
+    tab.page.wait_for_timeout(1200)
+    file = next(shown.root.glob(f"projects/*/{CACHE_SESSION}.jsonl"))
+    leaf = shown.script.get(f"/api/v1/sessions/{CACHE_SESSION}").json()["leaf"]
+    entry: dict[str, Any] = {"type": "user", "uuid": "77777777-7777-4777-8777-777777777777", "parentUuid": leaf, "sessionId": CACHE_SESSION}
+    entry |= {"timestamp": "2027-01-01T00:00:00.000Z", "message": {"role": "user", "content": "And now it grows"}}
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(entry) + "\n")
+    tab.page.wait_for_selector("article.message >> text=And now it grows")
+
+
+def test_search_while_typing_opens_at_the_message(looked_at: Scene, open_tab: OpenTab) -> None:
+    tab = open_tab(looked_at)
+    page = tab.page
+    tab.go("/search")
+    page.fill("[name=q]", "matplotlib")
+    page.wait_for_selector(".hit mark", timeout=60_000)
+    page.fill("[name=q]", '"unfinished')
+    page.wait_for_selector(".problem mark")
+    page.fill("[name=q]", "zzzzzz")
+    page.wait_for_selector("text=Nothing found")
+    page.fill("[name=q]", "matplotlib")
+    page.wait_for_selector(".hit mark")
+    page.click(".hit >> nth=0")
+    page.wait_for_url(re.compile(r"/sessions/.*#m-"))
+    page.wait_for_selector("article.message.current")
+    tab.problems[:] = [words for words in tab.problems if "status of 400" not in words]
+
+
+def test_sql_as_table_and_chart(looked_at: Scene, open_tab: OpenTab) -> None:
+    tab = open_tab(looked_at)
+    page = tab.page
+    tab.go("/sql")
+    page.fill("#sql-text", "SELECT project, count(*) AS n FROM sessions GROUP BY project ORDER BY n DESC")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("#result table", timeout=60_000)
+    page.wait_for_selector("#result .chart canvas")
+    assert "/home/ada/code/tidepool" in page.locator("#result").inner_text()
+    with page.expect_download() as download:
+        page.click("button >> text=CSV")
+    assert download.value.suggested_filename == "answer.csv"
+
+
+def test_the_context_window_is_drawn(looked_at: Scene, open_tab: OpenTab) -> None:
+    tab = open_tab(looked_at)
+    tab.go(f"/sessions/{long_session(looked_at)}/tokens")
+    tab.page.wait_for_selector(".chart canvas")
+
+
+def test_keys_alone_are_enough(looked_at: Scene, open_tab: OpenTab) -> None:
+    tab = open_tab(looked_at)
+    page = tab.page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("?")
+    page.wait_for_selector("#key-help[open]")
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    page.keyboard.press("s")
+    page.wait_for_url(re.compile("/sessions$"))
+    tab.go(f"/sessions/{CACHE_SESSION}")
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    assert "Keep it simple" in page.locator("article.current").inner_text()

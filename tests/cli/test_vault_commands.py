@@ -1,0 +1,243 @@
+"""`keep`, `verify`, `restore`, `prune`, `bundle` and `unbundle` on the command line, and reading what only the vault has."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.running import Ran, run, tree_state
+from tests.vault.scene import CWD, OTHER, SESSION, Scene
+
+from recollect.testing import uuid_from
+
+
+@pytest.fixture
+def scene(tmp_path: Path, own_home: Path) -> Scene:
+    scene = Scene(tmp_path)
+    scene.data = own_home / "recollect" / "data"
+    scene.cache = own_home / "recollect" / "cache" / "vault"
+    return scene
+
+
+@pytest.fixture
+def ask(scene: Scene, capsys: pytest.CaptureFixture[str]) -> Ask:
+    return Ask(scene, capsys)
+
+
+class Ask:
+    def __init__(self, scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+        self.scene, self.capsys = scene, capsys
+
+    def __call__(self, *arguments: str, code: int = 0) -> Ran:
+        ran = run(self.capsys, self.scene.home.root, *arguments)
+        assert ran.code == code, ran
+        return ran
+
+
+# --- keep -------------------------------------------------------------------------------------------------------------
+
+
+def test_keep_tells_what_it_kept(scene: Scene, ask: Ask) -> None:
+    before = tree_state(scene.home.root)
+    told = ask("keep", "--json").data
+    assert told["homes"][0]["new"] == len(scene.files())
+    assert SESSION in told["homes"][0]["sessions"]
+    assert "nothing new" in ask("keep").out
+    assert ask("keep", "--quiet").out == ""
+    assert tree_state(scene.home.root) == before
+
+
+def test_status_is_the_retention_guard(scene: Scene, ask: Ask) -> None:
+    for path in scene.home.projects.glob("*/*.jsonl"):
+        os.utime(path, (time.time() - 28 * 86_400,) * 2)
+    assert "3 sessions will be deleted within 7 days; 3 not kept" in ask("keep", "--status").out
+    ask("keep")
+    assert "3 sessions will be deleted within 7 days; 0 not kept" in ask("keep", "--status").out
+    told = ask("keep", "--status", "--json").data
+    assert told["homes"][0]["kept"] == 3
+    assert told["ratio"] > 1
+    assert told["installed"] == []
+
+
+def test_watching_keeps_what_comes(scene: Scene, own_home: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, "-m", "recollect", "--home", str(scene.home.root), "keep", "--watch", "--jsonl"]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)
+    try:
+        assert child.stdout is not None
+        assert json.loads(child.stdout.readline())["new"] == len(scene.files())
+        time.sleep(0.5)
+        with open(scene.path(), "ab") as stream:
+            stream.write(b'{"type":"tag","tag":"more"}\n')
+        second = json.loads(child.stdout.readline())
+        assert (second["grown"], second["sessions"]) == (1, [SESSION])
+    finally:
+        child.terminate()
+        child.wait()
+        if child.stdout is not None:
+            child.stdout.close()
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def test_reading_commands_see_what_the_home_has_lost(scene: Scene, ask: Ask) -> None:
+    shown = {name: ask(name, SESSION).out for name in ("cat", "thread", "tools", "agents", "tree")}
+    data = scene.path().read_bytes()
+    ask("keep")
+    ask("delete", SESSION, "--yes")
+    assert {name: ask(name, SESSION).out for name in shown} == shown
+    assert ask("cat", SESSION[:8]).out.encode() == data
+    rows = {row["session_id"]: row for row in ask("list", "--json").data["rows"]}
+    assert rows[SESSION]["kept"] is True
+    assert rows[OTHER]["kept"] is False
+    assert rows[SESSION]["title"] == "What is in the notes?"
+    assert [row["session_id"] for row in ask("list", "--kept", "--json").data["rows"]] == [SESSION]
+    assert SESSION not in ask("list", "--no-kept", "--json").out
+    assert "(kept) What is in the notes?" in ask("list").out
+    assert "Milk and bread." in ask("show", "What is in the notes?").out
+
+
+def test_what_is_only_kept_cannot_be_changed(scene: Scene, ask: Ask) -> None:
+    ask("keep")
+    ask("delete", SESSION, "--yes")
+    append = ("append", SESSION, "hello", "--role", "user")
+    for command in (("rename", SESSION, "new"), append, ("fork", SESSION), ("delete", SESSION, "--yes")):
+        ran = ask(*command, code=6)
+        assert "[only-kept]" in ran.err
+
+
+def test_nothing_is_left_of_what_was_laid_out(scene: Scene, ask: Ask, own_home: Path) -> None:
+    ask("keep")
+    scene.path().unlink()
+    command = [sys.executable, "-m", "recollect", "--home", str(scene.home.root), "cat", SESSION]
+    assert subprocess.run(command, capture_output=True, check=True).stdout
+    assert list((own_home / "recollect" / "cache" / "kept").iterdir()) == []
+
+
+def test_an_unknown_session_is_still_unknown(scene: Scene, ask: Ask) -> None:
+    ask("keep")
+    assert "[no-such-session]" in ask("cat", uuid_from("nobody"), code=3).err
+
+
+# --- verify and restore -----------------------------------------------------------------------------------------------
+
+
+def test_verify(scene: Scene, ask: Ask) -> None:
+    assert "[no-vault]" in ask("verify", code=3).err
+    ask("keep")
+    assert ask("verify").out.startswith("sound: ")
+    assert "files compared" in ask("verify", "--deep").out
+    pack = scene.vault.pack_path(1)
+    data = bytearray(pack.read_bytes())
+    data[len(data) // 3] ^= 4
+    pack.write_bytes(data)
+    told = ask("verify", "--json", code=1).data
+    assert told["sound"] is False
+    assert f"projects/-work-notes/{SESSION}.jsonl" in told["rows"][0]["files"]
+    assert "DAMAGED" in ask("verify", code=1).out
+
+
+def test_restore(scene: Scene, ask: Ask, tmp_path: Path) -> None:
+    data, moment = scene.path().read_bytes(), scene.path().stat().st_mtime_ns
+    ask("keep")
+    ask("delete", SESSION, "--yes")
+    plan = ask("restore", SESSION, "--dry-run", "--json").data
+    assert plan["dry_run"] is True
+    assert plan["sessions"] == [SESSION]
+    ask("restore", SESSION)
+    assert (scene.path().read_bytes(), scene.path().stat().st_mtime_ns) == (data, moment)
+    assert "nothing to restore" in ask("restore", SESSION).out
+    assert ask("list", "--kept", code=1).out == ""
+    ask("restore", "--all", "--to", str(tmp_path / "there"))
+    assert (tmp_path / "there" / "history.jsonl").exists()
+    assert ask("restore", code=2).err
+    assert ask("restore", SESSION, "--all", code=2).err
+
+
+def test_restore_names_what_is_damaged_and_ends_with_4(scene: Scene, ask: Ask, tmp_path: Path) -> None:
+    ask("keep")
+    pack = scene.vault.pack_path(1)
+    data = bytearray(pack.read_bytes())
+    data[60] ^= 1
+    pack.write_bytes(data)
+    ran = ask("restore", "--all", "--to", str(tmp_path / "there"), code=4)
+    assert "block 0" in ran.err
+
+
+# --- prune ------------------------------------------------------------------------------------------------------------
+
+
+def test_prune_takes_only_what_is_kept(scene: Scene, ask: Ask, own_home: Path) -> None:
+    assert ask("prune", code=2).err
+    assert "[no-vault]" in ask("prune", "--older", "1d", code=3).err
+    ask("keep")
+    with open(scene.path(OTHER), "ab") as stream:
+        stream.write(b'{"type":"tag","tag":"not kept"}\n')
+    os.utime(scene.path(OTHER), (1_700_000_000, 1_700_000_000))
+    before = tree_state(scene.home.root)
+    told = ask("prune", "--project", "notes", "--older", "1d", "--json").data
+    assert [item["session_id"] for item in told["sessions"]] == [SESSION]
+    assert [item["session_id"] for item in told["left"]] == [OTHER]
+    assert tree_state(scene.home.root) == before, "a dry run is the default"
+    data = scene.path().read_bytes()
+    ask("prune", "--project", "notes", "--older", "1d", "--apply", "--yes")
+    assert not [name for name in tree_state(scene.home.root) if SESSION in name]
+    assert scene.path(OTHER).exists()
+    removed = list((scene.data / "changes").rglob("removed-*"))
+    assert removed == [], "the room is free"
+    assert ask("cat", SESSION).out.encode() == data
+    ask("restore", SESSION)
+    assert scene.path().read_bytes() == data
+
+
+def test_prune_by_size(scene: Scene, ask: Ask) -> None:
+    scene.path(OTHER).write_bytes(b'{"type":"tag","tag":"x"}\n' * 10_000)
+    os.utime(scene.path(OTHER), (1_700_000_000, 1_700_000_000))
+    ask("keep")
+    assert [item["session_id"] for item in ask("prune", "--larger", "100k", "--json").data["sessions"]] == [OTHER]
+    assert ask("prune", "--larger", "1.5G", code=1)
+    assert "is no size" in ask("prune", "--larger", "huge", code=2).err
+
+
+def test_prune_does_not_touch_what_the_vault_cannot_give_back(scene: Scene, ask: Ask) -> None:
+    ask("keep")
+    pack = scene.vault.pack_path(1)
+    data = bytearray(pack.read_bytes())
+    data[60] ^= 1
+    pack.write_bytes(data)
+    told = ask("prune", "--older", "1d", "--json", code=1).data
+    assert told["sessions"] == []
+    assert len(told["left"]) == 3
+
+
+# --- bundles ----------------------------------------------------------------------------------------------------------
+
+
+def test_bundle_and_unbundle(scene: Scene, ask: Ask, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "talk.recollect"
+    told = ask("bundle", SESSION, "-o", str(target), "--json").data
+    assert (told["sessions"], told["bytes"]) == ([SESSION], target.stat().st_size)
+    assert "[exists]" in ask("bundle", SESSION, "-o", str(target), code=6).err
+    other = tmp_path / "there"
+    (other / "projects").mkdir(parents=True)
+    ran = run(capsys, other, "unbundle", str(target), "--map", f"{CWD}=/home/ann/notes")
+    assert ran.code == 0, ran
+    rows = json.loads(run(capsys, other, "list", "--json").out)["rows"]
+    assert [(row["session_id"], row["project"]) for row in rows] == [(SESSION, "/home/ann/notes")]
+    assert run(capsys, other, "unbundle", str(tmp_path / "nothing")).code == 3
+    target.write_bytes(b"something else")
+    assert "[no-bundle]" in run(capsys, other, "unbundle", str(target)).err
+
+
+def test_a_kept_session_can_be_bundled(scene: Scene, ask: Ask, tmp_path: Path) -> None:
+    ask("keep")
+    ask("delete", SESSION, "--yes")
+    ask("bundle", SESSION, "-o", str(tmp_path / "talk.recollect"))
+    ask("unbundle", str(tmp_path / "talk.recollect"))
+    assert scene.path().exists()

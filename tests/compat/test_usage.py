@@ -1,0 +1,64 @@
+"""The fake API hands out known counts, the real client writes, and our totals are what was handed out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.compat import clients
+from tests.compat.handed_out import OURS, hand_out
+
+from recollect.analysis.cost import Counts
+from recollect.analysis.responses import Response
+from recollect.analysis.zones import zone_named
+from recollect.library.accounting import Accounting
+from recollect.store.home import Home
+
+pytestmark = [pytest.mark.compat, pytest.mark.timeout(900)]
+
+
+def as_counts(usage: dict[str, Any]) -> Counts:
+    parts, server = usage["cache_creation"], usage.get("server_tool_use") or {}
+    return Counts(
+        usage["input_tokens"], usage["output_tokens"], parts["ephemeral_5m_input_tokens"], parts["ephemeral_1h_input_tokens"],
+        usage["cache_read_input_tokens"], 0, server.get("web_search_requests", 0),
+    )  # fmt: skip
+
+
+def counted(out: Path, version: str) -> tuple[dict[str, Counts], dict[str, Response], Accounting]:
+    handed = {ident: as_counts(usage) for ident, usage in hand_out(out, version).items()}
+    ours = {ident: counts for ident, counts in handed.items() if counts.input >= OURS}
+    accounting = Accounting([Home(out / "config")], out / "index", zone_named("UTC"))
+    found = {item.message_id: item for item in accounting.responses()}
+    assert len(ours) == 8
+    assert set(ours) <= set(found) <= set(handed)
+    return ours, found, accounting
+
+
+def total(items: dict[str, Counts]) -> Counts:
+    return Counts(*map(sum, zip(*items.values(), strict=True)))
+
+
+def test_newest_client_to_the_last_token(tmp_path: Path) -> None:
+    ours, found, accounting = counted(tmp_path, clients.NEWEST)
+    assert {ident: found[ident].counts for ident in ours} == ours
+    assert not any(item.lower_bound or item.odd for item in found.values())
+    everything = {ident: item.counts for ident, item in found.items()}
+    assert accounting.usage("day").totals.counts == accounting.usage("session").totals.counts == total(everything)
+    assert accounting.usage("agent").totals.calls == len(found)
+    assert sum(item.copies - 1 for item in found.values()) >= 7  # what the fork repeats
+    states = {item.session_id: item for item in accounting.comparisons()}
+    assert len(states) == 2  # the session and its fork, each with a count of the client's own
+
+
+@pytest.mark.parametrize("version", ["2.0.77"])
+def test_older_clients_are_lower_bounds(version: str, tmp_path: Path) -> None:
+    ours, found, accounting = counted(tmp_path, version)
+    for ident, handed in ours.items():
+        mine = found[ident].counts
+        assert mine._replace(output=0) == handed._replace(output=0)
+        assert mine.output <= handed.output
+        assert found[ident].lower_bound == (found[ident].stop_reason is None)
+        assert mine.output == handed.output or found[ident].lower_bound
+    assert accounting.usage("day").totals.lower_bounds > 0
