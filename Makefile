@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test lint compat soak bench docs clean
+.PHONY: run test lint compat soak bench docs prices clean
 
 run: $(STAMP)
 	@$(BIN)/recollect overview --or-demo
@@ -29,6 +29,10 @@ bench: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python -m recollect.cli.reference docs
 	$(BIN)/python -m tests.house.console_samples --write
+
+prices: $(STAMP)
+	$(BIN)/python -m pip install -q --disable-pip-version-check --upgrade genai-prices
+	$(BIN)/python -m recollect.analysis.prices.refresh
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

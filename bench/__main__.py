@@ -9,6 +9,7 @@ from typing import Final
 
 from bench import (
     append,
+    check,
     envelope,
     fork,
     index,
@@ -18,7 +19,9 @@ from bench import (
     no_change_sync,
     read_session,
     search,
+    sql,
     startup,
+    usage,
     vault,
     watch,
 )
@@ -34,10 +37,13 @@ BENCHMARKS: Final[dict[str, Callable[[bool], Iterator[Row]]]] = {
     "append": append.rows,
     "watch": watch.rows,
     "fork": fork.rows,
+    "usage": usage.rows,
+    "check": check.rows,
     "no_change_sync": no_change_sync.rows,
     "index": index.rows,
     "envelope": envelope.rows,
     "search": search.rows,
+    "sql": sql.rows,
     "vault": vault.rows,
 }
 PAGE: Final = REPOSITORY / "docs" / "benchmarks.md"

@@ -5,7 +5,8 @@ know roles and projects. Its `-l` stops at the first match of each file. It is t
 that is installed, else the one in the PATH; the table says which.
 
 The 200 queries are made from the index itself, the same ones for the same store: 40 common words, 40 rare ones, 40 phrases of two
-to four words as they stand in some message, 40 beginnings of words, and 40 common words with filters.
+to four words as they stand in some message, 40 beginnings of words, and 40 common words with filters. A phrase has a word of six
+letters at least, as those have that people remember; phrases of nothing but "of", "and" and "the" take up to four times as long.
 """
 
 from __future__ import annotations
@@ -167,7 +168,7 @@ def _phrase(search, chance: random.Random) -> str:  # type: ignore[no-untyped-de
         if len(words) > length:
             at = chance.randrange(len(words) - length)
             phrase = " ".join(words[at : at + length])
-            if search.search.find(f'"{phrase}"').total:
+            if max(map(len, words[at : at + length])) >= 6 and search.search.find(f'"{phrase}"').total:
                 return phrase
 
 

@@ -28,7 +28,11 @@ def rows(quick: bool) -> Iterator[Row]:
     home = generated_home(preset, "--preset", preset)
     index = CACHE / f"sql-index-{preset}"
     command = (*RECOLLECT, "--home", str(home), "sql", "--json", QUERY)
-    environment = {"RECOLLECT_CACHE_DIR": str(index), "RECOLLECT_CONFIG_DIR": str(index), "RECOLLECT_DATA_DIR": str(index)}
+    environment = {
+        "RECOLLECT_CACHE_DIR": str(index),
+        "RECOLLECT_CONFIG_DIR": str(index),
+        "RECOLLECT_DATA_DIR": str(index),
+    }
     _check(home, command, environment)
     ours, peer = interleave(
         [

@@ -67,6 +67,16 @@ def test_fork_copies_rows_with_their_uuids(scene: Scene) -> None:
     assert scene.counts() == ONCE
 
 
+def test_a_fork_is_known_by_the_newer_lines_before_its_copies(scene: Scene) -> None:
+    row = scene.answer("msg_1", FULL)
+    begun = {"type": "queue-operation", "operation": "enqueue", "timestamp": "2025-11-04T10:00:00.000Z"}
+    scene.write("a-fork", begun, {**row, "sessionId": "a-fork"})
+    scene.write("s", {"type": "mode"}, row)
+    assert scene.counts() == ONCE
+    with scene.open() as accounting:
+        assert [item.session_id for item in accounting.responses()] == ["s"]
+
+
 def test_branch_names_where_it_came_from(scene: Scene) -> None:
     row = scene.answer("msg_1", FULL)
     scene.write("a-branch", {**row, "sessionId": "a-branch", "forkedFrom": {"sessionId": "s", "messageUuid": "u1"}})

@@ -37,7 +37,7 @@ def test_pages_fit_and_are_accessible(looked_at: Scene, open_tab: OpenTab, schem
         tab.go(path)
         assert tab.page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} is wider than the screen"
         tab.page.screenshot(path=str(SCREENSHOTS / f"{name}-{scheme}-{width}.png"))
-        if width in (360, 1440):
+        if (scheme, width) in (("light", 1440), ("dark", 360)):
             assert violations(tab.page) == [], name
 
 

@@ -143,6 +143,16 @@ def test_verify(scene: Scene, ask: Ask) -> None:
     assert "DAMAGED" in ask("verify", code=1).out
 
 
+def test_verify_and_bundle_change_nothing_in_the_home(scene: Scene, ask: Ask, tmp_path: Path) -> None:
+    ask("keep")
+    before = tree_state(scene.home.root)
+    ask("verify", "--deep")
+    ask("bundle", SESSION, "-o", str(tmp_path / "talk.recollect"))
+    ask("restore", SESSION, "--dry-run")
+    ask("unbundle", str(tmp_path / "talk.recollect"), "--dry-run")
+    assert tree_state(scene.home.root) == before
+
+
 def test_restore(scene: Scene, ask: Ask, tmp_path: Path) -> None:
     data, moment = scene.path().read_bytes(), scene.path().stat().st_mtime_ns
     ask("keep")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.compat import clients
-from tests.compat.handed_out import OURS, hand_out
+from tests.compat.handed_out import OURS, SESSION, hand_out
 
 from recollect.analysis.cost import Counts
 from recollect.analysis.responses import Response
@@ -47,9 +47,11 @@ def test_newest_client_to_the_last_token(tmp_path: Path) -> None:
     everything = {ident: item.counts for ident, item in found.items()}
     assert accounting.usage("day").totals.counts == accounting.usage("session").totals.counts == total(everything)
     assert accounting.usage("agent").totals.calls == len(found)
-    assert sum(item.copies - 1 for item in found.values()) >= 7  # what the fork repeats
+    assert sum(item.copies - 1 for item in found.values()) == 5  # what the fork repeats
+    calls = {group.key: group.totals.calls for group in accounting.usage("session").groups}
+    assert calls.pop(SESSION) == 7 and list(calls.values()) == [1]  # booked on the original, not on the fork
     states = {item.session_id: item for item in accounting.comparisons()}
-    assert len(states) == 2  # the session and its fork, each with a count of the client's own
+    assert len(states) == 2 and states[SESSION].same_tokens  # the client's own count
 
 
 @pytest.mark.parametrize("version", ["2.0.77"])

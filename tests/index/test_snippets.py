@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.index.search_scene import Scene
 
 from recollect.index.snippets import Needle, cut, find_needles, joined, lowered
 
@@ -21,6 +23,13 @@ def marks_of(text: str, *needles: Needle) -> list[str]:
 def test_needles_are_whole_tokens() -> None:
     assert marks_of("user superuser users User USER", Needle(["user"])) == ["user", "User", "USER"]
     assert marks_of("user superuser users", Needle(["user"], prefix=True)) == ["user", "users"]
+
+
+def test_the_beginning_of_a_part_of_a_word_is_marked_to_the_parts_end(tmp_path: Path) -> None:
+    reader = Scene(tmp_path).words
+    text = "configUser re_config config2 reconfigure CONFIGURE"
+    spans = find_needles(text, [Needle(["conf"], prefix=True)], reader.tokenize)
+    assert [text[start:end] for start, end in spans] == ["config", "config", "config2", "CONFIGURE"]
 
 
 def test_phrases_go_over_signs_and_lines() -> None:

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.vault.scene import OTHER, Scene
 
 from recollect.errors import DamagedData, Refused
@@ -174,6 +176,69 @@ def test_a_pack_that_lost_bytes(scene: Scene, what: str) -> None:
     report = verify(scene.vault)
     assert not report.is_sound
     assert {path for finding in report.findings for path in finding.files} == set(scene.files())
+
+
+@pytest.mark.parametrize("what", ["removed", "cut", "emptied"])
+def test_keeping_goes_on_in_a_new_pack_and_heals_what_is_there(scene: Scene, what: str) -> None:
+    pack = scene.vault.pack_path(1)
+    data = pack.read_bytes()
+    if what == "removed":
+        pack.unlink()
+    else:
+        pack.write_bytes(data[: len(data) // 2] if what == "cut" else b"")
+    assert scene.keep(full=True).healed == len(scene.files())
+    assert scene.all_kept() == scene.files()
+    with open(scene.path(), "ab") as stream:
+        stream.write(b"more\n")
+    scene.keep()
+    assert scene.all_kept() == scene.files()
+    assert {path for finding in verify(scene.vault, deep=True).findings for path in finding.files} == set()
+
+
+def test_a_manifest_that_lost_its_end_is_made_whole_from_the_packs(tmp_path: Path) -> None:
+    vault = small_vault(tmp_path)
+    whole = {key: b"".join(vault.chunks(file)) for key, file in vault.contents.files.items()}
+    data = vault.manifest_path.read_bytes()
+    home = Home(tmp_path / "claude")
+    extra = home.projects / "-p" / f"{uuid_from('extra')}.jsonl"
+    for length in range(0, len(data), 7):
+        vault.manifest_path.write_bytes(data[:length])
+        extra.write_bytes(b"%d\n" % length)
+        capture(Vault(vault.folder), home)
+        now = Vault(vault.folder)
+        assert {key: b"".join(now.chunks(now.contents.files[key])) for key in whole} == whole
+        assert now.manifest_path.read_bytes().startswith(data)
+        assert verify(now, deep=True).findings == []
+        data = now.manifest_path.read_bytes()[: len(data)]
+
+
+@given(st.data())
+def test_any_damage_is_a_finding_and_never_an_error(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    folder = tmp_path_factory.mktemp("damaged")
+    vault = small_vault(folder)
+    whole = {key: b"".join(vault.chunks(file)) for key, file in vault.contents.files.items()}
+    paths = sorted(path for path in vault.folder.rglob("*") if path.is_file())
+    for _ in range(data.draw(st.integers(1, 3))):
+        path = data.draw(st.sampled_from(paths))
+        content = path.read_bytes()
+        start = data.draw(st.integers(0, len(content)))
+        end = data.draw(st.integers(start, min(len(content), start + 400)))
+        path.write_bytes(content[:start] + data.draw(st.binary(max_size=50)) + content[end:])
+    damaged = Vault(vault.folder)
+    report = verify(damaged, deep=True)
+    named = {name for finding in report.findings for name in finding.files}
+    for key, file in damaged.contents.files.items():
+        try:
+            given_back = b"".join(damaged.chunks(file))
+        except DamagedData:
+            assert file.path in named
+            continue
+        assert whole[key].startswith(given_back), "what is given back was there"
+    capture(Vault(vault.folder), Home(folder / "claude"), full=True)
+    after = Vault(vault.folder)
+    assert {key[1]: b"".join(after.chunks(file)) for key, file in after.contents.files.items()} == {
+        key[1]: content for key, content in whole.items()
+    }
 
 
 def test_bytes_behind_the_last_commit_are_no_damage(scene: Scene) -> None:

@@ -69,6 +69,7 @@ def test_a_link_works_once_and_gives_a_strict_cookie(demo: Scene) -> None:
     assert "domain" not in cookie
     assert token.lower() not in cookie
     assert answer.headers["referrer-policy"] == "no-referrer"
+    assert first.get("/").headers["referrer-policy"] == "same-origin"
     assert first.get("/").status_code == 200
     second = demo.client()
     assert second.get("/login", params={"token": token}).status_code == 401

@@ -4,6 +4,7 @@
     reference/library.md    the public names of the package
     reference/damage.md     kinds of damage
     reference/statuses.md   statuses of rows and the words that go with them
+    reference/rules.md      what `check` looks for, what `repair` and `migrate` do
     reference/sql.md        the tables of SQL, column by column
     messages.md             errors and exit codes: from the code and from ``messages.toml`` beside it
     help.txt                what `recollect --help` prints; it stands beside this module
@@ -25,6 +26,7 @@ import click
 from .main import COMMANDS, cli
 from .reference_library import library_page
 from .reference_messages import messages_page
+from .reference_rules import rules_page
 from .reference_sql import sql_page
 from .reference_statuses import damage_page, statuses_page
 
@@ -38,6 +40,7 @@ def pages(docs: Path) -> dict[str, str]:
         "reference/library.md": library_page(),
         "reference/damage.md": damage_page(),
         "reference/statuses.md": statuses_page(),
+        "reference/rules.md": rules_page(),
         "reference/sql.md": sql_page(),
         "messages.md": messages_page((docs / "messages.toml").read_text("utf-8")),
     }

@@ -79,15 +79,16 @@ def say_cut(face: Face, answer: Answer) -> None:
 
 def write_csv(answer: Answer) -> None:
     """CSV to stdout, with nothing in it that a spreadsheet would run or a terminal act on."""
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([_harmless(column.name) for column in answer.columns])
+    click.echo(_csv_lines([[_harmless(column.name) for column in answer.columns]]), nl=False)
     for start in range(0, len(answer.rows), 1000):
-        writer.writerows([_csv_cell(value) for value in row] for row in answer.rows[start : start + 1000])
-        click.echo(out.getvalue(), nl=False)
-        out.seek(0)
-        out.truncate()
-    click.echo(out.getvalue(), nl=False)
+        cells = [[_csv_cell(value) for value in row] for row in answer.rows[start : start + 1000]]
+        click.echo(_csv_lines(cells), nl=False)
+
+
+def _csv_lines(rows: list[list[Any]]) -> str:
+    out = StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
 
 
 def _csv_cell(value: Any) -> Any:

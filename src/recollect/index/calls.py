@@ -26,6 +26,7 @@ BUFFER: Final = 1 << 20
 LONGEST: Final = 160 << 20
 """No longer line is held: no client can read such a line either."""
 BATCH_BYTES: Final = 256 << 20
+TIMESTAMP: Final = b'"timestamp":"'
 COST_STATE: Final = b'{"type":"cost-state"'
 
 _INSERT: Final = f"INSERT INTO call_rows VALUES ({', '.join('?' * 22)})"
@@ -92,6 +93,7 @@ class _Intake:
         self._strings = Strings(catalogue.connection)
         self._sharing = Sharing(catalogue, many=len(changes) > 20)
         self._buffer = bytearray(BUFFER)
+        self._begun: int | None = None
 
     def run(self) -> None:
         place, total = 0, len(self._changes)
@@ -135,6 +137,8 @@ class _Intake:
                 change.session_id = found.told_session
                 db.execute("UPDATE files SET session_id = ? WHERE id = ?", (change.session_id, change.file_id))
             if change.start == 0:
+                if self._begun is not None:
+                    db.execute("INSERT OR REPLACE INTO call_files VALUES (?, ?)", (change.file_id, self._begun))
                 self._put(change, found)
             else:
                 self._add(change, found)
@@ -193,6 +197,9 @@ class _Intake:
     def _read(self, fd: int, change: FileChange, found: FileCalls) -> tuple[int, int, tuple[int, str] | None]:
         """Hand on every line with token counts. Returns the end of the last line, the number of lines, the cost state."""
         from .call_lines import NEEDLE
+        from .file_calls import microseconds
+
+        self._begun = None
 
         os.lseek(fd, change.start, os.SEEK_SET)
         buffer = self._buffer
@@ -231,6 +238,9 @@ class _Intake:
             if skipping and last:
                 start = find(b"\n", 0, end) + 1
                 lines, skipping = lines + 1, False
+            if base == 0 and (mark := find(TIMESTAMP, 0, last)) >= 0:
+                mark += len(TIMESTAMP)
+                self._begun = microseconds(bytes(buffer[mark : mark + 24]).decode("ascii", "replace"))
             needle = find(NEEDLE, start, last)
             while start < last:  # looking for the next line feed is quicker than counting line feeds up to a needle
                 stop = find(b"\n", start, last)

@@ -47,7 +47,8 @@ class Catalogue:
         self.folder = folder
         self.problem = problem
         self.connection: apsw.Connection
-        self._opened_as: tuple[int, int] | None = None
+        self.opened_as: tuple[int, int] | None = None
+        """Device and inode of the open file: another process may make the catalogue anew, under the same name."""
         self._temporary = temporary
         self._held = 0
         self._thread = threading.RLock()
@@ -107,7 +108,7 @@ class Catalogue:
             with contextlib.suppress(FileExistsError):
                 disk.write_new(self.path, ())  # with a mode of its own, which SQLite gives to its side files too
         self.connection = apsw.Connection(str(self.path))
-        self._opened_as = _identity_of(self.path)
+        self.opened_as = _identity_of(self.path)
         self.connection.set_busy_timeout(BUSY_MS)
 
     def _is_current(self) -> bool:
@@ -129,10 +130,10 @@ class Catalogue:
             f"{DATABASE}-wal",
             f"{DATABASE}-shm",
             f"{DATABASE}-journal",
-            QUESTIONS,
-            f"{QUESTIONS}.wal",
         ):
             disk.remove_if_there(self.folder / name)
+        for answers in self.folder.glob(f"{self.questions_path.stem}*"):
+            disk.remove_if_there(answers)
         if os.path.lexists(self.words_folder):
             disk.remove_tree(self.words_folder)
         self._connect()
@@ -177,7 +178,7 @@ class Catalogue:
 
     def _follow_replacement(self) -> None:
         """Where another process made the catalogue anew, ours is a file without a name: open the new one."""
-        if self._opened_as is not None and self._opened_as != _identity_of(self.path):
+        if self.opened_as is not None and self.opened_as != _identity_of(self.path):
             try:
                 self._connect()
                 if self._is_current():

@@ -327,6 +327,13 @@ TABLES: Final[tuple[Table, ...]] = (
         """), constraint="PRIMARY KEY(home_id, message_id, request_id, model_id)", rowid=False, indexes=("file_id",),
     ),
     Table(
+        "call_files", "When each file was begun: tells an original from the copy that a fork made of it.",
+        _columns("""
+            file_id | INTEGER PRIMARY KEY | the file
+            begun | INTEGER | first time that stands in it, whatever line that is on
+        """),
+    ),
+    Table(
         "cost_states", "The client's own count of tokens and money, as it last wrote it (since 2.1.325).",
         _columns("""
             file_id | INTEGER PRIMARY KEY | the transcript
@@ -390,7 +397,7 @@ VIEWS: Final[tuple[str, ...]] = (
 
 #: Which tables hold the rows of a stage; all have `file_id`.
 STAGE_TABLES: Final[dict[str, tuple[str, ...]]] = {
-    "calls": ("call_rows", "cost_states", "day_sums"),
+    "calls": ("call_rows", "call_files", "cost_states", "day_sums"),
     "entries": (
         "sessions", "entries", "damage", "tool_calls", "agent_runs", "agent_notes", "prompts", "tasks", "titles",
         "file_changes",

@@ -1,8 +1,8 @@
 """Calls that stand in several files of one home: found, joined (the largest of each count), and booked on one file.
 
 Booked is where the call appeared first: the earliest time; where that is the same (copies keep their times), a line that
-was not copied before one that was, a session before a sub-agent, then by path. So the answer does not depend on the order in
-which files were taken in.
+was not copied before one that was, a session before a sub-agent, the file that was begun first (a fork repeats older rows
+behind newer lines), then by path. So the answer does not depend on the order in which files were taken in.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ class Sharing:
         found: dict[tuple[int, Key], list[tuple[Any, ...]]] = {place: [] for place in self._touched}
         rows = db.execute(
             "SELECT f.home_id, c.message_id, c.request_id, c.model_id, c.file_id, c.number, c.time, c.flags, f.kind, f.path, "
-            f"{_COUNTS} FROM call_rows c JOIN files f ON f.id = c.file_id WHERE c.message_id IN touched"
+            f"{_COUNTS}, g.begun FROM call_rows c JOIN files f ON f.id = c.file_id "
+            "LEFT JOIN call_files g ON g.file_id = c.file_id WHERE c.message_id IN touched"
         )
         for home, message, request, model, *row in rows:
             place = (home, (message, request, model))
@@ -110,8 +111,11 @@ class Sharing:
                 stale.update(row[0] for row in rows)
             return
         owner = min(
-            rows, key=lambda row: (row[2] is None, row[2] or 0, row[3] & COPIED, row[4] != "session", row[5], row[1])
-        )
+            rows,
+            key=lambda row: (
+                row[2] is None, row[2] or 0, row[3] & COPIED, row[4] != "session", row[13] is None, row[13] or 0, row[5], row[1],
+            ),
+        )  # fmt: skip
         counts = [max(row[place] for row in rows) for place in range(6, 13)]
         flags = owner[3] & ~(LOWER_BOUND | ODD)
         if all(row[3] & LOWER_BOUND for row in rows):

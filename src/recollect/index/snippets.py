@@ -6,6 +6,7 @@ snippet's text; how they look is for the faces to say.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 WIDTH = 200
@@ -26,11 +27,32 @@ Tokenize = Callable[[str], list[tuple[str, int, int]]]
 class Needle:
     """Tokens that stand side by side; of the last one only the beginning where `prefix`."""
 
-    __slots__ = ("prefix", "tokens")
+    __slots__ = ("_parted", "_pattern", "prefix", "tokens")
 
     def __init__(self, tokens: Sequence[str], *, prefix: bool = False) -> None:
         self.tokens = tuple(tokens)
         self.prefix = prefix
+        self._pattern: re.Pattern[str] | None = None
+        self._parted: re.Pattern[str] | None = None
+
+    def plain_end(self, text: str, lower: str, at: int) -> int | None:
+        """Where it ends if its tokens are plain words there, parted by blanks or signs; None where they may be parts of words."""
+        if len(self.tokens) == 1:
+            end = at + len(self.tokens[0])
+            return end if _is_one_word(text[at:end]) else None
+        if self._parted is None:
+            self._parted = re.compile(r"[\W_]+".join(map(re.escape, self.tokens)))
+        match = self._parted.match(lower, at)
+        return match.end() if match is not None and text[at : match.end()].islower() else None
+
+    def candidate(self, lower: str, start: int) -> int:
+        """Where it may stand next in a text of small letters, or -1: signs between tokens do not count, nor do words around."""
+        if len(self.tokens) == 1:
+            return lower.find(self.tokens[0], start)
+        if self._pattern is None:
+            self._pattern = re.compile(r"[\W_]*".join(map(re.escape, self.tokens)))
+        match = self._pattern.search(lower, start)
+        return -1 if match is None else match.start()
 
 
 class Snippet:
@@ -87,30 +109,30 @@ def joined(spans: list[Span]) -> list[Span]:
 
 
 def _places(text: str, lower: str, needle: Needle, tokenize: Tokenize, enough: int) -> list[Span]:
-    first = needle.tokens[0]
     found: list[Span] = []
-    at = lower.find(first)
+    at = needle.candidate(lower, 0)
     tries = 0
     while at >= 0 and len(found) < enough and tries < _TRIES:
         tries += 1
         end = _end_of_match(text, lower, at, needle, tokenize)
         if end is not None:
             found.append((at, end))
-        at = lower.find(first, max(end or 0, at + 1))
+        at = needle.candidate(lower, max(end or 0, at + 1))
     return found
 
 
 def _end_of_match(text: str, lower: str, at: int, needle: Needle, tokenize: Tokenize) -> int | None:
     """Where the needle ends, if it begins at `at` as a token and not inside of one."""
-    first = needle.tokens[0]
-    end = at + len(first)
-    if (
-        len(needle.tokens) == 1
-        and _is_one_word(text[at:end])
-        and (at == 0 or not text[at - 1].isalnum())
-        and (end == len(text) or not text[end].isalnum())
-    ):
-        return end
+    end = needle.plain_end(text, lower, at)
+    if end is not None and (at == 0 or not text[at - 1].isalnum()):
+        follows = text[end : end + 1]
+        if not follows.isalnum():
+            return end
+        if len(needle.tokens) == 1 and follows < _FIRST_CJK and not follows.isupper():  # the word goes on
+            goes_to = _end_of_word(text, end)
+            if goes_to is not None or not needle.prefix:
+                return goes_to if needle.prefix else None
+    end = at + len(needle.tokens[0])
     # Inside of a word only a capital begins a part, or a character that is a word by itself.
     if (
         at > 0
@@ -131,6 +153,15 @@ def _end_of_match(text: str, lower: str, at: int, needle: Needle, tokenize: Toke
         if begin + start == at:
             return _fits(tokens[place : place + len(needle.tokens)], needle, begin)
     return None
+
+
+def _end_of_word(text: str, at: int) -> int | None:
+    """Where a word of small letters ends; None where that is for the tokenizer to say."""
+    while at < len(text) and text[at].isalnum():
+        if text[at] >= _FIRST_CJK or text[at].isupper():
+            return None
+        at += 1
+    return at
 
 
 def _is_one_word(text: str) -> bool:

@@ -52,12 +52,14 @@ def _bring_up_to_date(
     report = SyncReport()
     with_words = "words" in stages
     reading = [name for name in ("entries", "calls") if name in stages or (name == "entries" and with_words)]
+    state = _state(catalogue)
     seen = look_at(homes, reading)
-    if ("entries" in reading and changed(catalogue, homes, "entries", seen)) or (
-        with_words and words_are_behind(catalogue)
-    ):
+    changes = changed(catalogue, homes, "entries", seen) if "entries" in reading else []
+    if changes or (with_words and words_are_behind(catalogue)):
         with catalogue.locked(lock_seconds):
-            _take_in(catalogue, homes, with_words, report, progress)
+            if _state(catalogue) != state:  # somebody else did it while we waited, or a part of it
+                changes = changed(catalogue, homes, "entries")
+            _take_in(catalogue, changes, with_words, report, progress)
     if "calls" in reading and changed(catalogue, homes, "calls", seen):
         from .calls import sync_calls
 
@@ -70,13 +72,17 @@ def _bring_up_to_date(
     return report
 
 
+def _state(catalogue: Catalogue) -> tuple[object, ...]:
+    """Differs after anybody else has written to the catalogue, or made it anew."""
+    return catalogue.opened_as, catalogue.connection.execute("PRAGMA data_version").get
+
+
 def _take_in(
-    catalogue: Catalogue, homes: Sequence[Home], with_words: bool, report: SyncReport, progress: Progress | None
+    catalogue: Catalogue, changes: Sequence[FileChange], with_words: bool, report: SyncReport, progress: Progress | None
 ) -> None:
     from .ingest import Ingest
     from .words_sync import add_from_files, commit, forget_stale
 
-    changes = changed(catalogue, homes, "entries")  # again: somebody else may have done it while we waited
     tell = _teller(changes, progress)
     words = None
     if with_words:

@@ -104,10 +104,14 @@ class WordsWriter:
         self.added = 0
         # Files come into being in the writer's own threads at any time: they are for the user alone.
         self._umask = os.umask(0o077)
-        self._index = self._open(catalogue)
-        self._writer = self._index.writer(heap_size=heap, num_threads=threads)
-        self.mark = catalogue.note(MARK)
-        self._forget_uncommitted()
+        try:
+            self._index = self._open(catalogue)
+            self._writer = self._index.writer(heap_size=heap, num_threads=threads)
+            self.mark = catalogue.note(MARK)
+            self._forget_uncommitted()
+        except BaseException:
+            os.umask(self._umask)
+            raise
 
     def _open(self, catalogue: Catalogue) -> tantivy.Index:
         import tantivy

@@ -46,14 +46,16 @@ class VaultWriter:
         return Commit(self.contents.next_commit, 0.0, 0, 0, self.contents.next_block)
 
     def _last_pack(self) -> tuple[int, int]:
-        """The pack to go on with: where its last commit ends, or a new one."""
+        """The pack to go on with: where its last commit ends. Or a new one, where that is long or has lost bytes."""
         numbers = pack_numbers(self._vault.packs)
-        if numbers:
-            size = self._vault.pack_path(numbers[-1]).stat().st_size
-            if size < PACK:
-                return numbers[-1], size
-        self._vault.begin_pack((numbers[-1] if numbers else 0) + 1)
-        return (numbers[-1] if numbers else 0) + 1, len(MAGIC)
+        ends = {commit.pack: end for commit, end in self._vault.manifest.commits}
+        last = max([0, *numbers, *ends])
+        if last in numbers:
+            size = self._vault.pack_path(last).stat().st_size
+            if size < PACK and size == ends.get(last, len(MAGIC)):
+                return last, size
+        self._vault.begin_pack(last + 1)
+        return last + 1, len(MAGIC)
 
     def home(self, root: str) -> int:
         """The number of a home; a new one where it was never kept."""

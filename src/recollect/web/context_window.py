@@ -45,7 +45,19 @@ def _context_of(desk: Desk, session: Session) -> list[Answer]:
             if view.usage is not None and view.usage.total and view.model != "<synthetic>":
                 found.append(Answer(number, view.uuid, view.time, view.model, view.usage))
     priced = [
-        Shown(item.number, item.uuid, "assistant", "", item.time, item.model or "", "live", [], [], item.usage)
+        Shown(
+            item.number,
+            item.uuid,
+            "assistant",
+            "",
+            item.time,
+            "",
+            "live",
+            [],
+            [],
+            item.usage,
+            full_model=item.model or "",
+        )  # fmt: skip
         for item in found
     ]
     price_messages(desk, priced)

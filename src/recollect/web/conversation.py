@@ -114,6 +114,9 @@ class Shown:
     branches: list[Any] = field(default_factory=list)
     """Branches that left the conversation after this message."""
     uuids: list[str] = field(default_factory=list)
+    """Of its rows, and of the rows that are shown with it: what links may name."""
+    last_uuid: str | None = None
+    full_model: str = ""
 
 
 class Reader:
@@ -151,8 +154,8 @@ class Reader:
         known = set(self.calls)
         for number, message in enumerate(messages, first + 1):
             row = message.rows[0]
-            uuids = [item.uuid for item in message.rows if item.uuid]
-            left = [branch for uuid in uuids for branch in branches.get(uuid, ())]
+            own = [item.uuid for item in message.rows if item.uuid]
+            left = [branch for uuid in own for branch in branches.get(uuid, ())]
             if message.role == "tool" and set(row.tool_results) <= known and not left:
                 continue
             huge = [item for item in message.rows if item.length > HELD_LINE]
@@ -162,14 +165,21 @@ class Reader:
             parts.extend(Part("huge", str(item.length), place=Place(item.file, item.line)) for item in huge)
             if not parts and message.role in ("attachment", "progress", "system", "meta") and not row.is_boundary:
                 parts = [Part("note", plain(row.detail or row.subtype or row.type)[:80])]
+            uuids = own + self._answers(message)
             label = _LABELS.get(message.role, plain(message.role)[:40])
             if message.role == "user" and row.sidechain:
                 label = "Task"
             yield Shown(
                 number, message.uuid, message.role, label, message.time, model_name(message.model), self._status(row),
                 parts, [Place(item.file, item.line) for item in message.rows], _usage(values),
-                seam=_seam(row) if row.is_boundary else None, branches=left, uuids=uuids,
+                seam=_seam(row) if row.is_boundary else None, branches=left, uuids=uuids, last_uuid=own[-1] if own else None,
+                full_model=message.model or "",
             )  # fmt: skip
+
+    def _answers(self, message: Message) -> list[str]:
+        """Rows that are not shown themselves but at their calls on this message: links to them lead here."""
+        calls = [self.calls[ident] for row in message.rows for ident, _ in row.tool_uses if ident in self.calls]
+        return [call.result.uuid for call in calls if call.result is not None and call.result.uuid is not None]
 
     def _status(self, row: Row) -> str:
         return self.session.thread.placements[row.index].status if row.file == 0 else "agent"

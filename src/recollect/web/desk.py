@@ -23,6 +23,7 @@ from ..library.session import Session
 from ..store.changes import Journal
 from ..store.scan import SessionFile
 from ..store.summary import SessionSummary, summarise
+from .accounts import Accounts
 from .work import Chores, IndexWork
 
 T = TypeVar("T")
@@ -52,7 +53,13 @@ class Desk:
     def index(self) -> IndexWork:
         return IndexWork(lambda: Library(self.library.homes, own_folder=self.own_folders))
 
+    @cached_property
+    def accounts(self) -> Accounts:
+        return Accounts(self.library.homes, self.own_folders("cache") / "index")
+
     def close(self) -> None:
+        if "accounts" in self.__dict__:
+            self.accounts.close()
         if "index" in self.__dict__:
             self.index.close()
 

@@ -90,6 +90,9 @@ def _read(session: Session, wanted: Wanted) -> Reading:
         for row in message.rows:
             if row.uuid is not None:
                 reading.position.setdefault(row.uuid, number)
+    for call in session.conversation.tools.calls:  # results are shown at their calls
+        if call.result is not None and call.result.uuid is not None and call.call.uuid in reading.position:
+            reading.position[call.result.uuid] = reading.position[call.call.uuid]
     live = {row.index for row in session.thread.chain}
     with Reader(session) as reader:
         for turn in split_turns(rows):
@@ -159,8 +162,7 @@ def find_place(desk: Desk, session: Session, uuid: str) -> tuple[Wanted, int, st
         reading = read(desk, session, wanted)
         number = reading.position.get(uuid)
         if number is not None:
-            shown = reading.messages[number].uuid or uuid
-            return wanted, number // PAGE_MESSAGES + 1, shown
+            return wanted, number // PAGE_MESSAGES + 1, uuid
     raise NotFound(
         f"session {session.id} has no message {uuid[:80]!r}", slug="no-such-message", hint="it may have been rewritten"
     )

@@ -51,4 +51,4 @@ def welcome_page(cookie_name: str, cookie: str) -> Response:
 
 def _page(title: str, text: str, status: int, *, refresh: bool = False) -> Response:
     more = '<meta http-equiv="refresh" content="0;url=/">' if refresh else ""
-    return HTMLResponse(_PAGE.format(title=title, text=text, more=more), status)
+    return HTMLResponse(_PAGE.format(title=title, text=text, more=more), status, {"Referrer-Policy": "no-referrer"})

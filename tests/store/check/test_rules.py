@@ -115,7 +115,8 @@ def test_the_healthy_sample_has_no_findings_at_all(tmp_path: Path) -> None:
 
 
 def test_the_rules_of_the_specification_go_by_their_names() -> None:
-    assert {"valid-uuid", "valid-parent-reference", "chronological-ordering", "duplicate-uuid", "circular-reference"} <= set(RULES)
+    names = {"valid-uuid", "valid-parent-reference", "chronological-ordering", "duplicate-uuid", "circular-reference"}
+    assert names <= set(RULES)
 
 
 def test_every_rule_says_what_happens_and_what_helps() -> None:
@@ -224,6 +225,7 @@ def test_files_of_sub_agents_are_looked_at(tmp_path: Path) -> None:
     t.assistant("There.")
     root = home.write()
     path = home.agent_path(agent)
+    assert path is not None
     path.write_bytes(path.read_bytes()[:-30])
     report = check_session(open_library([root]).files()[0])
     assert [(item.code, item.agent_id) for item in report.findings if item.severity == ERROR] == [

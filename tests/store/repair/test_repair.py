@@ -15,6 +15,7 @@ from recollect.errors import DamagedData, NotFound, Refused, StoreBusy
 from recollect.graph.thread import find_thread
 from recollect.library.library import open_library
 from recollect.store.changes import Journal
+from recollect.store.evidence import sha256_of
 from recollect.store.read import read_transcript
 from recollect.store.repair import verified
 from recollect.store.repair.fragments import read_fragments
@@ -140,8 +141,7 @@ def test_a_file_that_changes_after_the_plan_is_left_alone(torn: Damaged) -> None
 
 def test_a_copy_that_is_not_what_was_read_is_an_error(torn: Damaged, monkeypatch: pytest.MonkeyPatch) -> None:
     change, _ = plan_repair(torn.journal, torn.file)
-    real = verified.sha256_of
-    monkeypatch.setattr(verified, "sha256_of", lambda path: "0" if path.name.startswith("old-") else real(path))
+    monkeypatch.setattr(verified, "sha256_of", lambda path: "0" if path.name.startswith("old-") else sha256_of(path))
     with change, pytest.raises(DamagedData, match="is not what was read"):
         change.commit()
 
@@ -182,6 +182,7 @@ def test_files_of_sub_agents(tmp_path: Path) -> None:
     t.assistant("There.")
     root = home.write()
     path = home.agent_path(agent)
+    assert path is not None
     path.write_bytes(path.read_bytes() + b'{"torn')
     for item in root.rglob("*"):
         os.utime(item, (LONG_AGO, LONG_AGO))
@@ -202,7 +203,7 @@ def session(build: Any) -> bytes:
 
 def test_an_unanswered_call_gets_an_answer_behind_it() -> None:
     mended = mend(DAMAGES["unanswered-call"].make(0))
-    call = next(entry for entry in mended.entries if b"tool_use" in json.dumps(entry).encode() and entry["type"] == "assistant")
+    call = next(entry for entry in mended.entries if '"type": "tool_use"' in json.dumps(entry))
     place = mended.entries.index(call)
     answer = mended.entries[place + 1]
     assert answer["parentUuid"] == call["uuid"]

@@ -26,7 +26,10 @@ def keep_fragments(
     if not found:
         return None
     lines = [keep_fragment(path, item) for path, item in found]
-    name = hashlib.sha256(b"".join(lines)).hexdigest()[:16]
+    digest = hashlib.sha256()
+    for _, item in found:
+        digest.update(f"{item.why} {item.offset} {len(item.data)} ".encode() + item.data)
+    name = digest.hexdigest()[:16]
     # A session's name may be anything where the file's is; only ids that lead nowhere else become a folder's name.
     folder = (
         session_id if session_id.replace("-", "").isalnum() else hashlib.sha256(session_id.encode()).hexdigest()[:32]

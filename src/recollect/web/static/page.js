@@ -11,6 +11,8 @@ export function notice(text) {
   setTimeout(() => box.remove(), 5000);
 }
 
+const reading = $("[data-session-page]");
+
 // --- dialogs: whatever is swapped into the dialog's body opens it -------------------------------------------------------
 new MutationObserver(() => {
   if (body.childElementCount && !dialog.open) dialog.showModal();
@@ -49,23 +51,6 @@ function unfold(button) {
   button.textContent = open ? "Fold all" : "Unfold all";
   for (const item of all("details.call, details.thinking", $(".conversation"))) item.open = open;
 }
-
-// --- a link to a message that is not on this page: the server knows where it is ------------------------------------------
-const reading = $("[data-session-page]");
-function followHash() {
-  const wanted = decodeURIComponent(location.hash.slice(1));
-  if (!reading || !wanted.startsWith("m-") || wanted.length < 4) return;
-  const found = document.getElementById(wanted);
-  if (found) {
-    const message = found.closest("article, .seam") ?? found;
-    message.scrollIntoView({ block: "start" });
-    select(message);
-  } else {
-    location.replace(`/sessions/${encodeURIComponent(reading.dataset.sessionPage)}/m/${encodeURIComponent(wanted.slice(2))}`);
-  }
-}
-addEventListener("hashchange", followHash);
-followHash();
 
 // --- forms: Ctrl+Enter sends, and a button may go past htmx (a download) --------------------------------------------------
 document.addEventListener("keydown", (event) => {
@@ -134,6 +119,25 @@ addEventListener("keydown", (event) => {
   before = event.key === "g" ? "g" : "";
   if (action) { event.preventDefault(); action(); }
 });
+
+// --- a link to a message that is not on this page: the server knows where it is ------------------------------------------
+function followHash() {
+  const wanted = decodeURIComponent(location.hash.slice(1));
+  if (!reading || !wanted.startsWith("m-") || wanted.length < 4) return;
+  const found = document.getElementById(wanted);
+  let jumped = null;
+  try { jumped = sessionStorage.getItem("recollect-jump"); } catch { /* then there is no second try */ }
+  if (found) {
+    const message = found.closest("article, .seam") ?? found;
+    message.scrollIntoView({ block: "start" });
+    select(message);
+  } else if (jumped !== location.href) {
+    try { sessionStorage.setItem("recollect-jump", location.href); } catch { return; }
+    location.replace(`/sessions/${encodeURIComponent(reading.dataset.sessionPage)}/m/${encodeURIComponent(wanted.slice(2))}`);
+  }
+}
+addEventListener("hashchange", followHash);
+followHash();
 
 // --- the turn that is being read, in the list beside ---------------------------------------------------------------------
 const turns = new Map(all("[data-turn]").map((link) => [link.dataset.turn, link]));

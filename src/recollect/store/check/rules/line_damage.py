@@ -29,8 +29,13 @@ _TOLD: Final[dict[str, tuple[str, str, str, str | None]]] = {
     "oversize": (WARNING, "Cannot hold the line, and may hang.", "Fork the session without it.", None),
 }  # fmt: skip
 
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
+
+
 RULES: Final = {
-    kind: Rule(kind, severity, DAMAGE_KINDS[kind].partition(":")[0].capitalize() + ".", client, remedy, fix)
+    kind: Rule(kind, severity, _sentence(DAMAGE_KINDS[kind].partition(":")[0]), client, remedy, fix)
     for kind, (severity, client, remedy, fix) in _TOLD.items()
 }
 assert RULES.keys() == DAMAGE_KINDS.keys() - HARMLESS

@@ -1,0 +1,62 @@
+"""The page about rules and repairs, from the values that the code uses."""
+
+from __future__ import annotations
+
+from ..store.check.rule import SEVERITIES
+from ..store.check.rules import RULES
+from ..store.migrate.layouts import LAYOUTS
+from ..store.repair.fixes import FIXES
+
+_SEVERITY_WORDS = {
+    "error": "The client loses part of the conversation, finds none, or every further turn fails.",
+    "warning": "Some client, or somebody else, will stumble over it; or something is left over.",
+    "info": "Worth knowing; healthy sessions have it too.",
+}
+_HOME_FIXES = {
+    "name": "give the file a name that the client finds",
+    "config": "restore the global config from its newest whole backup (`--home-files`)",
+    "index": "write the client's list of sessions anew (`--home-files`)",
+    "reach": "all of `lines`, `text`, `identity`, `links` and `times`",
+}
+
+
+def rules_page() -> str:
+    lines = [
+        "# Rules and repairs",
+        "",
+        "What `recollect check` looks for, what the client (2.1.325 unless said otherwise) does because of it, and what",
+        "helps. A finding may be milder than its rule where the client copes with that case. How to use both:",
+        "[repair](../guide/repair.md).",
+        "",
+        "| severity | |",
+        "|---|---|",
+        *(f"| {name} | {_SEVERITY_WORDS[name]} |" for name in SEVERITIES),
+        "",
+        "## Rules",
+        "",
+        "| code | severity | what is wrong | the client | what helps | fix |",
+        "|---|---|---|---|---|---|",
+        *(
+            f"| `{rule.code}` | {rule.severity} | {rule.title} | {rule.client} | {rule.remedy} |"
+            f" {f'`{rule.fix}`' if rule.fix else ''} |"
+            for rule in RULES.values()
+        ),
+        "",
+        "## Fixes",
+        "",
+        "In the order in which they work. Those on request are made only if a rule that needs them is named with `--rule`.",
+        "",
+        "| fix | does | |",
+        "|---|---|---|",
+        *(f"| `{fix.name}` | {fix.words} | {'on request' if fix.on_request else ''} |" for fix in FIXES.values()),
+        *(f"| `{name}` | {words} | |" for name, words in _HOME_FIXES.items()),
+        "",
+        "## Layouts",
+        "",
+        "The steps of `recollect migrate --to 2.1`.",
+        "",
+        "| step | from | to | does |",
+        "|---|---|---|---|",
+        *(f"| {step.name} | {step.from_version} | {step.to_version} | {step.description} |" for step in LAYOUTS),
+    ]
+    return "\n".join(lines) + "\n"

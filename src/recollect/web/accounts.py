@@ -1,0 +1,70 @@
+"""Tokens and money for the pages: counted in a thread of their own, and kept while a page may show them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..analysis.zones import zone_named
+from ..environment import time_zone
+from ..library.accounting import Accounting
+from ..store.home import Home
+from .work import StillIndexing
+
+T = TypeVar("T")
+FRESH_SECONDS = 20.0
+
+
+class Accounts:
+    """Asks the accounting, one question after the other: its connection belongs to one thread."""
+
+    def __init__(self, homes: list[Home], folder: Path) -> None:
+        self._homes = homes
+        self._folder = folder
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="accounts")
+        self._known: dict[object, tuple[float, Any]] = {}
+        self._running: dict[object, Future[Any]] = {}
+        self._lock = threading.Lock()
+        self.done = 0
+        self.total = 0
+
+    def ask(self, name: object, question: Callable[[Accounting], T], *, patience: float = 3.0) -> T:
+        """The answer, at most some seconds old. Raises StillIndexing where it takes longer than `patience`."""
+        with self._lock:
+            known = self._known.get(name)
+            if known is not None and time.monotonic() - known[0] < FRESH_SECONDS:
+                return known[1]  # type: ignore[no-any-return]
+            running = self._running.get(name)
+            if running is None:
+                running = self._running[name] = self._pool.submit(self._answer, name, question)
+        try:
+            return running.result(patience)  # type: ignore[no-any-return]
+        except NotYet:
+            if known is not None:
+                return known[1]  # type: ignore[no-any-return]
+            raise StillIndexing(self.done, self.total) from None
+
+    def _answer(self, name: object, question: Callable[[Accounting], T]) -> T:
+        try:
+            with Accounting(self._homes, self._folder, zone_named(None, time_zone())) as accounting:
+                accounting.sync(self._note)
+                answer = question(accounting)
+            with self._lock:
+                while len(self._known) > 64:
+                    self._known.pop(next(iter(self._known)))
+                self._known[name] = (time.monotonic(), answer)
+            return answer
+        finally:
+            with self._lock:
+                self._running.pop(name, None)
+
+    def _note(self, done: int, total: int) -> None:
+        self.done, self.total = done, total
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
