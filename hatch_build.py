@@ -46,7 +46,12 @@ SHIPPED = (
         },
     ),
 )  # fmt: skip
-TESTING = (Library("axe-core", "4.14.0", "9WTZxEjsZ7b13TH8JPmbV2z8CHbl80/2hm3XPEG4JgNdQLK81IBRXmSxHfMAOkSqQeRxT/0dwNDz2GOm3zzpcQ==", {"package/axe.min.js": "axe.min.js"}),)
+TESTING = (
+    Library(
+        "axe-core", "4.14.0", "9WTZxEjsZ7b13TH8JPmbV2z8CHbl80/2hm3XPEG4JgNdQLK81IBRXmSxHfMAOkSqQeRxT/0dwNDz2GOm3zzpcQ==",
+        {"package/axe.min.js": "axe.min.js"},
+    ),
+)  # fmt: skip
 
 
 def fetch(libraries: tuple[Library, ...], folder: Path) -> None:

@@ -113,6 +113,15 @@ def test_sub_agents_of_every_layout_belong_to_their_session(scene: Scene, place:
         assert {group.key: group.totals.calls for group in accounting.usage("agent").groups} == {"(main)": 1, "a1": 1}
 
 
+def test_a_sub_agent_beside_its_session_that_gets_another_name(scene: Scene) -> None:
+    scene.write("agent-a1", scene.answer("msg_2", FULL, isSidechain=True, agentId="a1"))
+    scene.counts()
+    scene.path("agent-a1").rename(scene.path("agent-a2"))
+    with scene.open() as accounting:
+        assert accounting.sync().lines == 0
+        assert [group.key for group in accounting.usage("session").groups] == ["s"]
+
+
 def test_sub_agent_inside_the_main_file(scene: Scene) -> None:
     scene.write("s", scene.answer("msg_1", FULL), scene.answer("msg_2", FULL, request="r", isSidechain=True, agentId="a1"))
     assert scene.counts()[0] == 2
@@ -245,7 +254,8 @@ def test_a_last_line_without_its_line_feed(scene: Scene) -> None:
 
 
 def test_line_numbers_are_those_of_the_file(scene: Scene) -> None:
-    scene.write("s", "", "not json", {"type": "user"}, scene.answer("msg_1", FULL), "{}", scene.answer("msg_2", FULL, request="2"))
+    second = scene.answer("msg_2", FULL, request="2")
+    scene.write("s", "", "not json", {"type": "user"}, scene.answer("msg_1", FULL), "{}", second)
     with scene.open() as accounting:
         assert [item.line for item in accounting.responses()] == [4, 6]
     scene.append("s", "{}", scene.answer("msg_3", FULL, request="3"))

@@ -166,7 +166,8 @@ def test_the_clients_own_count_is_held_against_ours(scene: Scene) -> None:
         "modelUsage": {MODEL: {"inputTokens": 10, "outputTokens": 205, "cacheReadInputTokens": 500,
                                "cacheCreationInputTokens": 70, "costUSD": 0.5}},
     }  # fmt: skip
-    scene.write("s", at(scene, 1, None), json.dumps({"type": "cost-state", "modelUsage": {}}), json.dumps(state, separators=(",", ":")))
+    older, newer = (json.dumps(value, separators=(",", ":")) for value in (state | {"modelUsage": {}}, state))
+    scene.write("s", at(scene, 1, None), older, newer)
     with scene.open() as accounting:
         (found,) = accounting.comparisons()
     assert not found.same_tokens

@@ -21,7 +21,10 @@ def install() -> str | None:
     if found is not None or shutil.which("apt-get") is None:
         return found
     prefix = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    for command in (["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "--no-install-recommends", "chromium"]):
+    for command in (
+        ["apt-get", "update", "-q"],
+        ["apt-get", "install", "-y", "-q", "--no-install-recommends", "chromium"],
+    ):
         finished = subprocess.run([*prefix, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if finished.returncode:
             print(finished.stderr.strip()[-500:], file=sys.stderr)

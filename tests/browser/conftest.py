@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.browser.chromium import find_chromium
+from tests.web.scene import Scene, served
 
 from recollect.testing import HomeBuilder, build_demo_home
 from recollect.testing.toolcalls import bash, edit
 from recollect.web.assets import LIBRARIES, VENDOR
-from tests.browser.chromium import find_chromium
-from tests.web.scene import Scene, served
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCREENSHOTS = REPOSITORY / ".cache" / "screenshots"
@@ -70,7 +70,9 @@ def open_tab(chromium: Any) -> Iterator[Callable[..., Tab]]:
 
     def make(scene: Scene, *, width: int = 1440, height: int = 900, scheme: str = "light", sign_in: bool = True) -> Tab:
         context = chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, permissions=["clipboard-read", "clipboard-write"]
+            viewport={"width": width, "height": height},
+            color_scheme=scheme,
+            permissions=["clipboard-read", "clipboard-write"],
         )
         context.set_default_timeout(15_000)
         contexts.append(context)
@@ -97,13 +99,20 @@ def watch(tab: Tab) -> None:
 
     tab.page.on("console", console)
     tab.page.on("pageerror", lambda error: tab.problems.append(f"{error} @ {tab.page.url}"))
-    tab.page.on("dialog", lambda dialog: (tab.problems.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    def dialog(opened: Any) -> None:
+        tab.problems.append(f"dialog {opened.message}")
+        opened.dismiss()
+
+    tab.page.on("dialog", dialog)
     tab.page.on(
         "request",
-        lambda request: tab.foreign.append(request.url) if not request.url.startswith((tab.scene.origin, "blob:")) else None,
+        lambda request: (
+            tab.foreign.append(request.url) if not request.url.startswith((tab.scene.origin, "blob:")) else None
+        ),
     )
     tab.page.add_init_script(
-        "document.addEventListener('securitypolicyviolation', e => console.error('policy: ' + e.violatedDirective + ' ' + e.blockedURI))"
+        "document.addEventListener('securitypolicyviolation', "
+        "e => console.error('policy: ' + e.violatedDirective + ' ' + e.blockedURI))"
     )
 
 

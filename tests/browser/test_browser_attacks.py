@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from tests.browser.conftest import OpenTab
 from tests.web.payloads import attacked_home
 from tests.web.scene import Scene, served
@@ -26,7 +25,10 @@ def test_nothing_of_a_transcript_acts(attacked: tuple[Scene, str, list[str]], op
     tab = open_tab(scene)
     paths = ["/", "/sessions", "/search?q=script", "/health", "/changes"]
     for session in (everything, *others):
-        paths += [f"/sessions/{session}{part}" for part in ("/files", "/tasks", "/tokens", "/findings", "/find?q=script", "/raw/0/2")]
+        paths += [
+            f"/sessions/{session}{part}"
+            for part in ("/files", "/tasks", "/tokens", "/findings", "/find?q=script", "/raw/0/2")
+        ]
         last = scene.script.get(f"/sessions/{session}?view=all&page=last").text
         pages = int(re.findall(r'data-page="(\d+)"', last)[-1])
         paths += [f"/sessions/{session}?view=all&page={page}" for page in range(1, pages + 1)]

@@ -7,7 +7,6 @@ import re
 from typing import Any
 
 from playwright.sync_api import expect
-
 from tests.browser.conftest import OpenTab
 from tests.web.scene import CACHE_SESSION, DAMAGED_SESSION, Scene, files_below
 
@@ -184,7 +183,12 @@ def test_a_running_session_grows_on_the_page(shown: Scene, open_tab: OpenTab) ->
     tab.page.wait_for_timeout(1200)
     file = next(shown.root.glob(f"projects/*/{CACHE_SESSION}.jsonl"))
     leaf = shown.script.get(f"/api/v1/sessions/{CACHE_SESSION}").json()["leaf"]
-    entry: dict[str, Any] = {"type": "user", "uuid": "77777777-7777-4777-8777-777777777777", "parentUuid": leaf, "sessionId": CACHE_SESSION}
+    entry: dict[str, Any] = {
+        "type": "user",
+        "uuid": "77777777-7777-4777-8777-777777777777",
+        "parentUuid": leaf,
+        "sessionId": CACHE_SESSION,
+    }
     entry |= {"timestamp": "2027-01-01T00:00:00.000Z", "message": {"role": "user", "content": "And now it grows"}}
     with file.open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(entry) + "\n")

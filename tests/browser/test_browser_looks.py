@@ -5,16 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from tests.browser.conftest import AXE, SCREENSHOTS, OpenTab
 from tests.web.scene import CACHE_SESSION, DAMAGED_SESSION, Scene
 
 PAGES = {
-    "home": "/", "sessions": "/sessions", "session": f"/sessions/{CACHE_SESSION}", "branch": f"/sessions/{CACHE_SESSION}?branch=1",
-    "tokens": f"/sessions/{CACHE_SESSION}/tokens", "files": f"/sessions/{CACHE_SESSION}/files", "tasks": f"/sessions/{CACHE_SESSION}/tasks",
-    "findings": f"/sessions/{DAMAGED_SESSION}/findings", "rename": f"/sessions/{CACHE_SESSION}/actions/rename", "search": "/search?q=table",
-    "sql": "/sql", "health": "/health", "changes": "/changes", "raw": f"/sessions/{CACHE_SESSION}/raw/0/1", "missing": "/sessions/zzzz",
-}  # fmt: skip
+    "home": "/",
+    "sessions": "/sessions",
+    "session": f"/sessions/{CACHE_SESSION}",
+    "branch": f"/sessions/{CACHE_SESSION}?branch=1",
+    "tokens": f"/sessions/{CACHE_SESSION}/tokens",
+    "files": f"/sessions/{CACHE_SESSION}/files",
+    "tasks": f"/sessions/{CACHE_SESSION}/tasks",
+    "findings": f"/sessions/{DAMAGED_SESSION}/findings",
+    "rename": f"/sessions/{CACHE_SESSION}/actions/rename",
+    "search": "/search?q=table",
+    "sql": "/sql",
+    "health": "/health",
+    "changes": "/changes",
+    "raw": f"/sessions/{CACHE_SESSION}/raw/0/1",
+    "missing": "/sessions/zzzz",
+}
 
 
 def violations(page: Any) -> list[str]:
@@ -29,7 +39,9 @@ def violations(page: Any) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 1440), ("light", 768), ("dark", 768), ("light", 360), ("dark", 360)])
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1440), ("dark", 1440), ("light", 768), ("dark", 768), ("light", 360), ("dark", 360)]
+)
 def test_pages_fit_and_are_accessible(looked_at: Scene, open_tab: OpenTab, scheme: str, width: int) -> None:
     tab = open_tab(looked_at, width=width, scheme=scheme)
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
@@ -54,7 +66,8 @@ def test_the_theme_is_switched_and_remembered(looked_at: Scene, open_tab: OpenTa
 def test_nothing_jumps_while_a_page_loads(looked_at: Scene, open_tab: OpenTab) -> None:
     tab = open_tab(looked_at)
     tab.page.add_init_script(
-        "window.__shift = 0; new PerformanceObserver(l => { for (const e of l.getEntries()) if (!e.hadRecentInput) window.__shift += e.value; })"
+        "window.__shift = 0; new PerformanceObserver(l => { "
+        "for (const e of l.getEntries()) if (!e.hadRecentInput) window.__shift += e.value; })"
         ".observe({type: 'layout-shift', buffered: true})"
     )
     for path in ("/", "/sessions", f"/sessions/{CACHE_SESSION}", "/search?q=table"):

@@ -15,6 +15,8 @@ import pytest
 from tests.analysis.scene import MODEL, Scene, tokens
 from tests.running import Ran, run, tree_state
 
+from recollect.cli.lean_usage import try_usage
+
 FULL = tokens(10, 200, 30, 40, 500)
 COST = 10 * 3 + 200 * 15 + 30 * 3.75 + 40 * 6 + 500 * 0.3
 OPUS = "claude-opus-4-5-20251101"
@@ -34,7 +36,9 @@ def prompt(text: str, line: str, when: str) -> dict[str, Any]:
 
 
 def bash(scene: Scene, number: int, command: str, when: str, done: str) -> list[dict[str, Any]]:
-    call = scene.answer(f"msg_{number}", FULL, request=f"req_{number}", time=when, session=SESSION, stop="tool_use", parentUuid="u0")
+    call = scene.answer(
+        f"msg_{number}", FULL, request=f"req_{number}", time=when, session=SESSION, stop="tool_use", parentUuid="u0"
+    )
     call["message"]["content"] = [{"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": command}}]
     result = {
         "type": "user", "uuid": f"r{number}", "parentUuid": call["uuid"], "sessionId": SESSION, "timestamp": done,
@@ -67,6 +71,20 @@ def ask(capsys: pytest.CaptureFixture[str], scene: Scene) -> Any:
         return run(capsys, scene.root, *arguments)
 
     return asked
+
+
+def test_the_lean_way_gives_the_same_bytes(ask: Any, scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    slow = ask("usage", "--json", "--timezone", "UTC", "--by", "week")
+    arguments = ["--home", str(scene.root), "usage", "--json", "--timezone=UTC", "--by", "week"]
+    assert try_usage(arguments) == slow.code == 0
+    assert capsys.readouterr().out == slow.out
+
+
+@pytest.mark.parametrize(
+    "arguments", [["usage"], ["usage", "--json", "--by", "tool"], ["usage", "--json", "--home"], ["usage", "--json", "--csv"]]
+)
+def test_the_lean_way_leaves_the_rest_to_the_command(arguments: list[str]) -> None:
+    assert try_usage(arguments) is None
 
 
 def test_by_day_as_json(ask: Any) -> None:
@@ -196,7 +214,8 @@ def test_heat_map(ask: Any) -> None:
 def test_budgets(ask: Any, scene: Scene) -> None:
     assert ask("budget").code == 0
     assert ask("budget", "set", "1/month").code == 0
-    scene.append(SESSION, scene.answer("msg_9", tokens(0, 0, read=1_000_000), request="req_9", time=now(), model=OPUS, session=SESSION))
+    used = tokens(0, 0, read=1_000_000)
+    scene.append(SESSION, scene.answer("msg_9", used, request="req_9", time=now(), model=OPUS, session=SESSION))
     state = ask("budget", "--json").data["rows"][0]
     assert (state["used_micro_usd"], state["percent"], state["state"]) == (500_000, 50.0, "ok")
     assert state["projected_micro_usd"] >= 500_000

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.compat import clients, fake_api
+from tests.compat import clients, fake_api, fake_stream
 from tests.compat.client import Client
 from tests.compat.fake_api import FakeAPI
 from tests.compat.projects import make_project
@@ -61,13 +61,13 @@ SESSION = "77777777-7777-4777-8777-777777777777"
 
 def play(out: Path, version: str) -> None:
     handed: dict[str, Json] = {}
-    original = fake_api.stream_events
+    original = fake_stream.stream_events
 
     def noting(message: Json, blocks: list[Json], usage: Json, stop_reason: str) -> Iterator[tuple[str, Json]]:
         handed[message["id"]] = {**usage, "model": message["model"]}
         return original(message, blocks, usage, stop_reason)
 
-    fake_api.stream_events = noting
+    setattr(fake_api, "stream_events", noting)  # noqa: B010 - the name that the API's module calls
     project = make_project(out / "work" / "counting")
     allowed = ("--dangerously-skip-permissions",)
     with FakeAPI() as api:

@@ -187,7 +187,7 @@ def judge(trials: Sequence[Trial], version: str, *, with_before: bool = True) ->
     doubtful = [at for at, item in enumerate(found) if not item.right and not item.hung_after]
     # A busy machine makes a client miss its own deadlines: whoever failed is asked again.
     for at, answer in zip(doubtful, ask_many([trials[at].after for at in doubtful], version), strict=True):
-        found[at] = _verdict(trials[at], version, before.get(at), answer)
+        found[at] = _verdict(trials[at], version, before.get(at) if trials[at].fixes else answer, answer)
     return found
 
 

@@ -256,5 +256,5 @@ OPERATIONS = {
     )
 }
 
-ON_TWO_DISKS = ["replace", "delete", "restore a file", "many files", "undo a replace", "undo many files", "recover"]
+ON_TWO_DISKS = ["replace", "delete", "restore a file", "repair", "many files", "undo a replace", "undo many files", "recover"]
 """Operations to try with a journal from which nothing can be renamed into the home."""

@@ -230,7 +230,7 @@ def test_python_samples_run(page: Path, ada: Path) -> None:
     test = doctest.DocTestParser().get_doctest(code, {}, name_of(page), name_of(page), 0)
     told: list[str] = []
     result = doctest.DocTestRunner(verbose=False).run(test, out=told.append)
-    assert result.attempted > 5
+    assert result.attempted > 3
     assert result.failed == 0, "".join(told)
 
 

@@ -212,18 +212,22 @@ def test_a_manifest_that_lost_its_end_is_made_whole_from_the_packs(tmp_path: Pat
         data = now.manifest_path.read_bytes()[: len(data)]
 
 
-@given(st.data())
-def test_any_damage_is_a_finding_and_never_an_error(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+BLOWS = st.tuples(st.integers(0, 2), st.floats(0, 1), st.integers(0, 400), st.binary(max_size=50))
+"""Which file, where in it, how many bytes go, and what comes in their place."""
+
+
+@given(st.lists(BLOWS, min_size=1, max_size=3))
+def test_any_damage_is_a_finding_and_never_an_error(
+    tmp_path_factory: pytest.TempPathFactory, blows: list[tuple[int, float, int, bytes]]
+) -> None:
     folder = tmp_path_factory.mktemp("damaged")
     vault = small_vault(folder)
     whole = {key: b"".join(vault.chunks(file)) for key, file in vault.contents.files.items()}
     paths = sorted(path for path in vault.folder.rglob("*") if path.is_file())
-    for _ in range(data.draw(st.integers(1, 3))):
-        path = data.draw(st.sampled_from(paths))
-        content = path.read_bytes()
-        start = data.draw(st.integers(0, len(content)))
-        end = data.draw(st.integers(start, min(len(content), start + 400)))
-        path.write_bytes(content[:start] + data.draw(st.binary(max_size=50)) + content[end:])
+    for number, where, gone, instead in blows:
+        content = paths[number].read_bytes()
+        start = int(where * len(content))
+        paths[number].write_bytes(content[:start] + instead + content[start + gone :])
     damaged = Vault(vault.folder)
     report = verify(damaged, deep=True)
     named = {name for finding in report.findings for name in finding.files}

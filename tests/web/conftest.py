@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.web.scene import Scene, scene
 
 from recollect.testing import build_demo_home
-from tests.web.scene import Scene, scene
 
 
 @pytest.fixture(scope="session")
@@ -24,4 +24,3 @@ def demo(demo_home: Path, tmp_path: Path) -> Scene:
     root = tmp_path / "home" / "claude"
     shutil.copytree(demo_home, root, symlinks=True)
     return scene(root, tmp_path / "own")
-

@@ -14,38 +14,104 @@ from recollect.testing.toolcalls import bash, edit, todo, todo_write, write
 
 ACT = "window.__acted=1"
 """What a payload does if it gets through."""
-_TAGS = ("img src=x", "svg", "body", "details open", "video src=x", "audio src=x", "input autofocus", "marquee", "iframe", "object data=x")
+_TAGS = (
+    "img src=x",
+    "svg",
+    "body",
+    "details open",
+    "video src=x",
+    "audio src=x",
+    "input autofocus",
+    "marquee",
+    "iframe",
+    "object data=x",
+)
 _EVENTS = ("onerror", "onload", "ontoggle", "onfocus", "onpageshow", "onmouseover", "onstart")
 _URLS = (
-    f"javascript:{ACT}", f"JaVaScRiPt:{ACT}", f"java\tscript:{ACT}", f"\x01javascript:{ACT}", f"data:text/html,<script>{ACT}</script>",
-    f"vbscript:{ACT}", f"javascript&colon;{ACT}", f"&#106;avascript:{ACT}", f"//evil.invalid/%0a{ACT}", f"javascript://%0a{ACT}",
-)  # fmt: skip
+    f"javascript:{ACT}",
+    f"JaVaScRiPt:{ACT}",
+    f"java\tscript:{ACT}",
+    f"\x01javascript:{ACT}",
+    f"data:text/html,<script>{ACT}</script>",
+    f"vbscript:{ACT}",
+    f"javascript&colon;{ACT}",
+    f"&#106;avascript:{ACT}",
+    f"//evil.invalid/%0a{ACT}",
+    f"javascript://%0a{ACT}",
+)
 _WHOLE = (
-    f"<script>{ACT}</script>", f"<ScRiPt >{ACT}</sCrIpT>", f"<script src=//evil.invalid/x.js></script>", f"</script><script>{ACT}</script>",
-    f"</textarea><script>{ACT}</script>", f"</title><script>{ACT}</script>", f"</style><script>{ACT}</script>", f"--><script>{ACT}</script>",
-    f"]]><script>{ACT}</script>", f"<svg><script>{ACT}</script></svg>", f"<math><mi xlink:href='javascript:{ACT}'>x</mi></math>",
-    f"<svg><a xlink:href='javascript:{ACT}'><text>x</text></a></svg>", f"<svg><animate onbegin={ACT} attributeName=x dur=1s>",
-    f"<svg><set attributeName=href to='javascript:{ACT}'>", f"<iframe srcdoc='<script>{ACT}</script>'></iframe>",
-    f"<meta http-equiv=refresh content='0;url=javascript:{ACT}'>", "<base href=//evil.invalid/>", f"<link rel=stylesheet href=//evil.invalid/x.css>",
-    "<style>@import '//evil.invalid/x.css';</style>", f"<form action='javascript:{ACT}'><button>x</button></form>", f"<isindex type=image src=1 onerror={ACT}>",
-    f"<template><script>{ACT}</script></template>", f"<noscript><p title='</noscript><img src=x onerror={ACT}>'>", f"<x onclick={ACT}>x</x>",
-    f"\"><img src=x onerror={ACT}>", f"'><img src=x onerror={ACT}>", f"` onmouseover={ACT} `", f"\" autofocus onfocus={ACT} x=\"", f"' onclick={ACT} '",
-    "{{7*7}}{{constructor.constructor('" + ACT + "')()}}", "${" + ACT + "}", "#{" + ACT + "}", "{% raw %}<script>" + ACT + "</script>", "<%= 7*7 %>",
-    f"<img hx-get='/sessions' hx-trigger=load hx-on:load='{ACT}' src=x>", f"<div hx-get=//evil.invalid hx-trigger=load></div>", f"<div data-hx-on:click='{ACT}'>",
-    f"\x1b[31m<script>{ACT}</script>\x1b[0m", f"\x1b]8;;javascript:{ACT}\x07x\x1b]8;;\x07", f"<scr\x00ipt>{ACT}</scr\x00ipt>", f"\ufeff<script>{ACT}</script>",
-    f"&lt;script&gt;{ACT}&lt;/script&gt;", f"%3Cscript%3E{ACT}%3C/script%3E", f"\\u003cscript\\u003e{ACT}", f"<a href=x id=location name=innerHTML>x</a>",
-    f"<form id=dialog-body><input name=children>", f"<img name=notices src=x>", f"<?xml version='1.0'?><x:script xmlns:x='http://www.w3.org/1999/xhtml'>{ACT}</x:script>",
-)  # fmt: skip
+    f"<script>{ACT}</script>",
+    f"<ScRiPt >{ACT}</sCrIpT>",
+    "<script src=//evil.invalid/x.js></script>",
+    f"</script><script>{ACT}</script>",
+    f"</textarea><script>{ACT}</script>",
+    f"</title><script>{ACT}</script>",
+    f"</style><script>{ACT}</script>",
+    f"--><script>{ACT}</script>",
+    f"]]><script>{ACT}</script>",
+    f"<svg><script>{ACT}</script></svg>",
+    f"<math><mi xlink:href='javascript:{ACT}'>x</mi></math>",
+    f"<svg><a xlink:href='javascript:{ACT}'><text>x</text></a></svg>",
+    f"<svg><animate onbegin={ACT} attributeName=x dur=1s>",
+    f"<svg><set attributeName=href to='javascript:{ACT}'>",
+    f"<iframe srcdoc='<script>{ACT}</script>'></iframe>",
+    f"<meta http-equiv=refresh content='0;url=javascript:{ACT}'>",
+    "<base href=//evil.invalid/>",
+    "<link rel=stylesheet href=//evil.invalid/x.css>",
+    "<style>@import '//evil.invalid/x.css';</style>",
+    f"<form action='javascript:{ACT}'><button>x</button></form>",
+    f"<isindex type=image src=1 onerror={ACT}>",
+    f"<template><script>{ACT}</script></template>",
+    f"<noscript><p title='</noscript><img src=x onerror={ACT}>'>",
+    f"<x onclick={ACT}>x</x>",
+    f'"><img src=x onerror={ACT}>',
+    f"'><img src=x onerror={ACT}>",
+    f"` onmouseover={ACT} `",
+    f'" autofocus onfocus={ACT} x="',
+    f"' onclick={ACT} '",
+    "{{7*7}}{{constructor.constructor('" + ACT + "')()}}",
+    "${" + ACT + "}",
+    "#{" + ACT + "}",
+    "{% raw %}<script>" + ACT + "</script>",
+    "<%= 7*7 %>",
+    f"<img hx-get='/sessions' hx-trigger=load hx-on:load='{ACT}' src=x>",
+    "<div hx-get=//evil.invalid hx-trigger=load></div>",
+    f"<div data-hx-on:click='{ACT}'>",
+    f"\x1b[31m<script>{ACT}</script>\x1b[0m",
+    f"\x1b]8;;javascript:{ACT}\x07x\x1b]8;;\x07",
+    f"<scr\x00ipt>{ACT}</scr\x00ipt>",
+    f"\ufeff<script>{ACT}</script>",
+    f"&lt;script&gt;{ACT}&lt;/script&gt;",
+    f"%3Cscript%3E{ACT}%3C/script%3E",
+    f"\\u003cscript\\u003e{ACT}",
+    "<a href=x id=location name=innerHTML>x</a>",
+    "<form id=dialog-body><input name=children>",
+    "<img name=notices src=x>",
+    f"<?xml version='1.0'?><x:script xmlns:x='http://www.w3.org/1999/xhtml'>{ACT}</x:script>",
+)
 _MARKDOWN = (
-    "[x]({})", "![x]({})", "<{}>", "[x]: {}\n\n[x]", "![x][y]\n\n[y]: {} 'title\" onload=1'", "[x](<{}> \"t' onclick=1\")", "| a |\n|--|\n| [x]({}) |", "# [x]({})",
-    "> [x]({})", "```{}\ncode\n```", "`{}`", "~~[x]({})~~", "- [ ] [x]({})", "```mermaid\ngraph TD; A-->B; click A \"{}\"\n```", "$${}$$",
-)  # fmt: skip
+    "[x]({})",
+    "![x]({})",
+    "<{}>",
+    "[x]: {}\n\n[x]",
+    "![x][y]\n\n[y]: {} 'title\" onload=1'",
+    '[x](<{}> "t\' onclick=1")',
+    "| a |\n|--|\n| [x]({}) |",
+    "# [x]({})",
+    "> [x]({})",
+    "```{}\ncode\n```",
+    "`{}`",
+    "~~[x]({})~~",
+    "- [ ] [x]({})",
+    '```mermaid\ngraph TD; A-->B; click A "{}"\n```',
+    "$${}$$",
+)
 
 
 def payloads() -> list[str]:
     tags = [f"<{tag} {event}={ACT}>" for tag, event in itertools.product(_TAGS, _EVENTS)]
     quoted = [f"<{tag} {event}='{ACT}' x=\"" for tag, event in itertools.product(_TAGS[:5], _EVENTS[:5])]
-    links = [f"<a href=\"{url}\">x</a>" for url in _URLS]
+    links = [f'<a href="{url}">x</a>' for url in _URLS]
     written = [pattern.format(url) for pattern, url in itertools.product(_MARKDOWN, _URLS)]
     return [*_WHOLE, *tags, *quoted, *links, *written]
 
@@ -86,7 +152,12 @@ def rich_session(home: HomeBuilder) -> TranscriptBuilder:
     first = t.user("A question")
     t.file_history_snapshot(first)
     t.attachment("skill_listing", content="- a: b", skillCount=1, isInitial=True)
-    t.user([{"type": "text", "text": "See"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}])
+    t.user(
+        [
+            {"type": "text", "text": "See"},
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}},
+        ]
+    )
     t.call(bash("ls", "a\n"), "I look.", thinking="Hm")
     t.call(edit("/work/app/a.py", "a", "b", original="a\n"))
     t.call(write("/work/app/b.py", "x = 1\n"))

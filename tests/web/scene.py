@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.running import tree_state
 
 from recollect.library.library import Library
 from recollect.store.changes import Journal
@@ -22,7 +23,6 @@ from recollect.web.access import Access, allowed_hosts
 from recollect.web.app import create_app
 from recollect.web.desk import Desk
 from recollect.web.server import open_socket, server_for
-from tests.running import tree_state
 
 PORT = 7373
 ORIGIN = f"http://127.0.0.1:{PORT}"
@@ -64,11 +64,24 @@ class Scene:
     async def _raw(self, path: str) -> tuple[int, str]:
         place, _, query = path.partition("?")
         scope: dict[str, Any] = {
-            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http",
-            "path": unquote(place), "raw_path": place.encode(), "query_string": query.encode(), "root_path": "",
-            "headers": [(b"host", self.origin[7:].encode()), (b"authorization", f"Bearer {self.access.api_key}".encode())],
-            "client": ("127.0.0.1", 1), "server": ("127.0.0.1", self.access.port), "state": {}, "app": self.app,
-        }  # fmt: skip
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": "GET",
+            "scheme": "http",
+            "path": unquote(place),
+            "raw_path": place.encode(),
+            "query_string": query.encode(),
+            "root_path": "",
+            "headers": [
+                (b"host", self.origin[7:].encode()),
+                (b"authorization", f"Bearer {self.access.api_key}".encode()),
+            ],
+            "client": ("127.0.0.1", 1),
+            "server": ("127.0.0.1", self.access.port),
+            "state": {},
+            "app": self.app,
+        }
         sent: list[Any] = []
 
         async def receive() -> dict[str, Any]:

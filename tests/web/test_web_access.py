@@ -7,21 +7,50 @@ import logging
 from pathlib import Path
 
 import pytest
+from tests.web.scene import ORIGIN, Scene, served
 
 from recollect.testing import build_demo_home
 from recollect.web.access import MAX_BROWSERS, SIGN_IN_SECONDS, Access, allowed_hosts
 from recollect.web.security import HEADERS
-from tests.web.scene import ORIGIN, Scene, served
 
-EVERYWHERE = ("/", "/sessions", "/search", "/sql", "/health", "/changes", "/api/v1/sessions", "/static/page.css", "/nowhere")
+EVERYWHERE = (
+    "/",
+    "/sessions",
+    "/search",
+    "/sql",
+    "/health",
+    "/changes",
+    "/api/v1/sessions",
+    "/static/page.css",
+    "/nowhere",
+)
 FOREIGN_HOSTS = (
-    "evil.example", "127.0.0.1", "127.0.0.1:80", "localhost", "127.0.0.1:7374", "evil.example:7373", "127.0.0.1:7373.evil.example",
-    "127.0.0.1.evil.example:7373", "0.0.0.0:7373", "[::]:7373", "", "127.0.0.1:7373@evil.example", "localhost:07373",
-)  # fmt: skip
+    "evil.example",
+    "127.0.0.1",
+    "127.0.0.1:80",
+    "localhost",
+    "127.0.0.1:7374",
+    "evil.example:7373",
+    "127.0.0.1:7373.evil.example",
+    "127.0.0.1.evil.example:7373",
+    "0.0.0.0:7373",
+    "[::]:7373",
+    "",
+    "127.0.0.1:7373@evil.example",
+    "localhost:07373",
+)
 FOREIGN_ORIGINS = (
-    "null", "https://evil.example", "http://evil.example:7373", "http://127.0.0.1:3000", "http://localhost", "https://127.0.0.1:7373",
-    "http://127.0.0.1:7373.evil.example", "file://", "http://127.0.0.1:7373, http://evil.example", "",
-)  # fmt: skip
+    "null",
+    "https://evil.example",
+    "http://evil.example:7373",
+    "http://127.0.0.1:3000",
+    "http://localhost",
+    "https://127.0.0.1:7373",
+    "http://127.0.0.1:7373.evil.example",
+    "file://",
+    "http://127.0.0.1:7373, http://evil.example",
+    "",
+)
 
 
 @pytest.mark.parametrize("host", FOREIGN_HOSTS)
@@ -51,7 +80,7 @@ def test_nothing_is_shown_to_those_who_are_not_signed_in(demo: Scene) -> None:
 
 @pytest.mark.parametrize("header", ["Bearer", "Bearer ", "Bearer wrong", "Basic x", "bearer  ", "Bearer \u00e9"])
 def test_wrong_keys_open_nothing(demo: Scene, header: str) -> None:
-    assert demo.client().get("/", headers={"Authorization": header.encode("latin-1")}).status_code == 401
+    assert demo.client().get("/", headers={b"Authorization": header.encode("latin-1")}).status_code == 401
 
 
 def test_a_link_works_once_and_gives_a_strict_cookie(demo: Scene) -> None:
@@ -118,9 +147,14 @@ def test_requests_of_other_sites_are_refused(demo: Scene, origin: str) -> None:
     browser = demo.browser
     session = demo.desk.sessions()[0].session_id
     for method, path in (
-        ("POST", f"/sessions/{session}/actions/rename"), ("POST", f"/api/v1/sessions/{session}/rename"), ("POST", "/sql"),
-        ("POST", "/logout"), ("GET", "/api/v1/events"), ("GET", "/api/v1/sessions"), ("GET", "/"),
-    ):  # fmt: skip
+        ("POST", f"/sessions/{session}/actions/rename"),
+        ("POST", f"/api/v1/sessions/{session}/rename"),
+        ("POST", "/sql"),
+        ("POST", "/logout"),
+        ("GET", "/api/v1/events"),
+        ("GET", "/api/v1/sessions"),
+        ("GET", "/"),
+    ):
         assert browser.request(method, path, headers={"Origin": origin}).status_code == 403, (method, path)
 
 

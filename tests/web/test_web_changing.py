@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.web.scene import CACHE_SESSION, DAMAGED_SESSION, Scene, files_below, scene
 
 from recollect.testing import build_demo_home
 from recollect.web.changing import ACTIONS
-from tests.web.scene import CACHE_SESSION, DAMAGED_SESSION, Scene, files_below, scene
 
 GO = {"go": "on"}
 ADDRESS = f"/sessions/{CACHE_SESSION}/actions"

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.web.scene import CACHE_SESSION, Scene, scene
 
 from recollect.testing import HomeBuilder, TranscriptBuilder
 from recollect.testing.toolcalls import ToolCall, bash, edit, read
-from tests.web.scene import CACHE_SESSION, Scene, scene
 
-PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==")
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
 
 
 def picture(media_type: str = "image/png", data: bytes = PIXEL) -> dict[str, Any]:
@@ -91,7 +93,9 @@ def test_edits_are_differences(built: Built) -> None:
 
 def test_pictures_are_served_as_pictures_and_nothing_else_is(built: Built) -> None:
     evil = b"<script>alert(1)</script>"
-    built.session.user([{"type": "text", "text": "See"}, picture(), picture("text/html", evil), picture("image/svg+xml", evil)])
+    built.session.user(
+        [{"type": "text", "text": "See"}, picture(), picture("text/html", evil), picture("image/svg+xml", evil)]
+    )
     built.session.assistant(tools=[ToolCall("Read", {"file_path": "/a.png"}, content=[picture("image/jpeg")])])
     built.session.results()
     script = built.scene().script
@@ -158,7 +162,9 @@ def test_sub_agents_are_nested(demo: Scene) -> None:
     assert "Compare projections" in text
     agents = set(re.findall(r"\?agent=([^&\"]+)&amp;nested=1", text))
     assert len(agents) == 1
-    nested = demo.script.get(f"/sessions/{item.session_id}?agent={agents.pop()}&nested=1", headers={"HX-Request": "true"}).text
+    nested = demo.script.get(
+        f"/sessions/{item.session_id}?agent={agents.pop()}&nested=1", headers={"HX-Request": "true"}
+    ).text
     assert "Comparing by hand then." in nested
     assert "Check the formula" in nested
 
@@ -190,7 +196,7 @@ def test_copying_as_markdown(built: Built) -> None:
 
 
 def test_half_surrogates_and_control_characters_are_shown(built: Built) -> None:
-    built.session.user("half \\ud800 here".encode().decode("unicode_escape"))
+    built.session.user(b"half \\ud800 here".decode("unicode_escape"))
     built.session.assistant("a\u202eb \x00 c")
     script = built.scene().script
     text = script.get(f"{built.address}?view=all").text
@@ -212,7 +218,9 @@ def test_tokens_are_told(demo: Scene) -> None:
 def test_files_with_versions_and_differences(demo: Scene) -> None:
     text = demo.script.get(f"/sessions/{CACHE_SESSION}/files").text
     assert "cache.py" in text
-    one = demo.script.get(f"/sessions/{CACHE_SESSION}/files", params={"path": "/home/ada/code/tidepool/tidepool/cache.py"}).text
+    one = demo.script.get(
+        f"/sessions/{CACHE_SESSION}/files", params={"path": "/home/ada/code/tidepool/tidepool/cache.py"}
+    ).text
     assert "tuple[float, ...]" in one
     assert demo.script.get(f"/sessions/{CACHE_SESSION}/files", params={"path": "/etc/passwd"}).status_code == 404
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.web.scene import Scene, served
 
 from recollect.testing import build_demo_home
 from recollect.web import security, server
-from tests.web.scene import Scene, served
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.web.scene import CACHE_SESSION, Scene, served
 
 from recollect.testing import build_demo_home
 from recollect.web import live
-from tests.web.scene import CACHE_SESSION, Scene, served
 
 
 @pytest.fixture
@@ -46,7 +46,12 @@ class Listening:
 
 def append(scene: Scene, session: str, words: str) -> None:
     file = next(scene.root.glob(f"projects/*/{session}.jsonl"))
-    entry = {"type": "user", "uuid": f"88888888-8888-4888-8888-{len(words):012d}", "parentUuid": None, "sessionId": session}
+    entry: dict[str, Any] = {
+        "type": "user",
+        "uuid": f"88888888-8888-4888-8888-{len(words):012d}",
+        "parentUuid": None,
+        "sessionId": session,
+    }
     entry |= {"timestamp": "2027-01-01T00:00:00.000Z", "message": {"role": "user", "content": words}}
     with file.open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(entry) + "\n")
@@ -66,7 +71,10 @@ def test_a_new_message_is_told_without_its_words(running: Scene) -> None:
     append(running, CACHE_SESSION, "Something secret")
     append(running, second, "For the other")
     events = [everything.event() for _ in range(2)]
-    assert {(event["session_id"], event["kind"]) for event in events} == {(CACHE_SESSION, "message"), (second, "message")}
+    assert {(event["session_id"], event["kind"]) for event in events} == {
+        (CACHE_SESSION, "message"),
+        (second, "message"),
+    }
     assert "secret" not in json.dumps(events)
     assert other.event()["session_id"] == second
     everything.close()

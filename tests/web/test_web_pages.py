@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
-
-from recollect.testing import HomeBuilder, build_demo_home
 from tests.running import tree_state
 from tests.web.scene import CACHE_SESSION, DAMAGED_SESSION, Scene, scene
 
+from recollect.testing import HomeBuilder, build_demo_home
+
 PAGES = (
-    "/", "/sessions", "/sessions?sort=bytes", "/sessions?q=tide", "/sessions?status=expiring", "/sessions/last",
-    f"/sessions/{CACHE_SESSION}", f"/sessions/{CACHE_SESSION}?view=all", f"/sessions/{CACHE_SESSION}?view=resumed",
-    f"/sessions/{CACHE_SESSION}?branch=1", f"/sessions/{CACHE_SESSION}/tokens", f"/sessions/{CACHE_SESSION}/files",
-    f"/sessions/{CACHE_SESSION}/tasks", f"/sessions/{CACHE_SESSION}/findings", f"/sessions/{CACHE_SESSION}/raw/0/1",
-    f"/sessions/{CACHE_SESSION}/find?q=redis", f"/sessions/{CACHE_SESSION}/markdown", f"/sessions/{DAMAGED_SESSION}",
-    "/search", "/search?q=table", "/sql", "/health", "/changes",
-)  # fmt: skip
+    "/",
+    "/sessions",
+    "/sessions?sort=bytes",
+    "/sessions?q=tide",
+    "/sessions?status=expiring",
+    "/sessions/last",
+    f"/sessions/{CACHE_SESSION}",
+    f"/sessions/{CACHE_SESSION}?view=all",
+    f"/sessions/{CACHE_SESSION}?view=resumed",
+    f"/sessions/{CACHE_SESSION}?branch=1",
+    f"/sessions/{CACHE_SESSION}/tokens",
+    f"/sessions/{CACHE_SESSION}/files",
+    f"/sessions/{CACHE_SESSION}/tasks",
+    f"/sessions/{CACHE_SESSION}/findings",
+    f"/sessions/{CACHE_SESSION}/raw/0/1",
+    f"/sessions/{CACHE_SESSION}/find?q=redis",
+    f"/sessions/{CACHE_SESSION}/markdown",
+    f"/sessions/{DAMAGED_SESSION}",
+    "/search",
+    "/search?q=table",
+    "/sql",
+    "/health",
+    "/changes",
+)
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -67,7 +85,9 @@ def test_a_long_list_comes_in_parts(tmp_path: Path) -> None:
     assert script.get("/sessions?start=99999999999").status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/sessions/zzzz", "/sessions/30504200-0000-0000-0000-000000000000", "/nowhere", "/sessions/" + "a" * 5000])
+@pytest.mark.parametrize(
+    "path", ["/sessions/zzzz", "/sessions/30504200-0000-0000-0000-000000000000", "/nowhere", "/sessions/" + "a" * 5000]
+)
 def test_unknown_places_are_helpful(demo: Scene, path: str) -> None:
     answer = demo.script.get(path)
     assert answer.status_code == 404
@@ -132,10 +152,13 @@ def test_growth_is_seen_at_once(demo: Scene) -> None:
     assert "A new line" not in script.get(f"/sessions/{CACHE_SESSION}").text
     file = next(demo.root.glob(f"projects/*/{CACHE_SESSION}.jsonl"))
     last = script.get(f"/api/v1/sessions/{CACHE_SESSION}").json()["leaf"]
-    line = (
-        '{"type":"user","uuid":"11111111-1111-4111-8111-111111111111","parentUuid":"%s","sessionId":"%s",'
-        '"timestamp":"2027-01-01T00:00:00.000Z","message":{"role":"user","content":"A new line"}}\n'
-    ) % (last, CACHE_SESSION)
+    entry = {
+        "type": "user",
+        "uuid": "11111111-1111-4111-8111-111111111111",
+        "parentUuid": last,
+        "sessionId": CACHE_SESSION,
+    }
+    entry |= {"timestamp": "2027-01-01T00:00:00.000Z", "message": {"role": "user", "content": "A new line"}}
     with file.open("a", encoding="utf-8") as stream:
-        stream.write(line)
+        stream.write(json.dumps(entry) + "\n")
     assert "A new line" in script.get(f"/sessions/{CACHE_SESSION}").text

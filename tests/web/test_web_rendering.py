@@ -9,15 +9,41 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from recollect.web.rendering import code, language_of, markdown, plain, pretty_json, terminal
 from tests.web.payloads import attacked_home, payloads
 from tests.web.scene import scene
 
+from recollect.web.rendering import code, language_of, markdown, plain, pretty_json, terminal
+
 HARMLESS = {
-    "a", "b", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s", "span", "strong",
-    "table", "tbody", "td", "th", "thead", "tr", "ul",
-}  # fmt: skip
+    "a",
+    "b",
+    "blockquote",
+    "br",
+    "code",
+    "del",
+    "em",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "s",
+    "span",
+    "strong",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "tr",
+    "ul",
+}
 ATTRIBUTES = {"href", "class", "rel", "title", "align", "start"}
 
 
@@ -52,7 +78,22 @@ class Inspector(HTMLParser):
 class PageInspector(HTMLParser):
     """Looks at whole pages: our own elements are fine, what could act is not."""
 
-    acting = frozenset({"iframe", "object", "embed", "base", "style", "math", "template", "frame", "applet", "video", "audio", "marquee"})
+    acting = frozenset(
+        {
+            "iframe",
+            "object",
+            "embed",
+            "base",
+            "style",
+            "math",
+            "template",
+            "frame",
+            "applet",
+            "video",
+            "audio",
+            "marquee",
+        }
+    )
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -63,7 +104,7 @@ class PageInspector(HTMLParser):
         if tag in self.acting or (tag == "script" and not (found.get("src") or "").startswith("/static/")):
             self.wrong.append(f"<{tag}>")
         for name, value in attrs:
-            if name.startswith("on") or name in ("style", "srcdoc", "formaction") or name.startswith(("hx-on", "data-hx")):
+            if name.startswith(("on", "hx-on", "data-hx")) or name in ("style", "srcdoc", "formaction"):
                 self.wrong.append(f"{tag} {name}")
             if name in ("href", "src", "action", "hx-get", "hx-post", "xlink:href") and not re.match(
                 r"/(?!/)|\?|#|https?://|mailto:", value or ""
@@ -105,7 +146,14 @@ def test_nor_does_anything_made_up(text: str) -> None:
 
 def test_markdown_says_what_it_said() -> None:
     text = str(markdown("# Title\n\n**bold** `code` <b>not</b>\n\n| a |\n|---|\n| 1 |\n\n```python\nx = 1\n```\n"))
-    for part in ("<h3>Title</h3>", "<strong>bold</strong>", "<code>code</code>", "&lt;b&gt;not&lt;/b&gt;", "<td>1</td>", "hl-"):
+    for part in (
+        "<h3>Title</h3>",
+        "<strong>bold</strong>",
+        "<code>code</code>",
+        "&lt;b&gt;not&lt;/b&gt;",
+        "<td>1</td>",
+        "hl-",
+    ):
         assert part in text
 
 
@@ -117,7 +165,10 @@ def test_pictures_from_elsewhere_are_links() -> None:
 
 
 def test_only_colours_of_a_terminal_survive() -> None:
-    assert str(terminal("\x1b[1;31mred\x1b[0m \x1b]0;title\x07\x1b[2Jrest")) == '<span class="ansi-bold ansi-red">red</span> rest'
+    assert (
+        str(terminal("\x1b[1;31mred\x1b[0m \x1b]0;title\x07\x1b[2Jrest"))
+        == '<span class="ansi-bold ansi-red">red</span> rest'
+    )
     assert str(terminal("\x1b[38;5;196mx")) == "x"
     assert "\x1b" not in str(terminal("\x1b[999999999999mx\x9b31my"))
 
@@ -136,7 +187,14 @@ def test_languages_by_name() -> None:
 
 def test_long_texts_do_not_take_long(tmp_path: Path) -> None:
     """Nesting without end, tables without end: cut, not followed."""
-    for text in (">" * 100_000, "[" * 100_000, "*a " * 100_000, "`" * 100_000, "| a " * 100_000 + "\n" + "|--" * 100_000, "<" * 100_000):
+    for text in (
+        ">" * 100_000,
+        "[" * 100_000,
+        "*a " * 100_000,
+        "`" * 100_000,
+        "| a " * 100_000 + "\n" + "|--" * 100_000,
+        "<" * 100_000,
+    ):
         assert wrong_in(str(markdown(text))) == []
 
 
@@ -145,7 +203,10 @@ def test_every_page_of_an_attacked_home_is_clean(tmp_path: Path) -> None:
     script = scene(tmp_path / "claude", tmp_path / "own").script
     paths = ["/", "/sessions", "/sessions?q=<script>", "/changes"]
     for session in (everything, *others):
-        paths += [f"/sessions/{session}{part}" for part in ("", "/files", "/tasks", "/tokens", "/findings", "/raw/0/1", "/find?q=<")]
+        paths += [
+            f"/sessions/{session}{part}"
+            for part in ("", "/files", "/tasks", "/tokens", "/findings", "/raw/0/1", "/find?q=<")
+        ]
         pages = int(re.findall(r'data-page="(\d+)"', script.get(f"/sessions/{session}?view=all&page=last").text)[-1])
         paths += [f"/sessions/{session}?view=all&page={page}" for page in range(1, pages + 1)]
     for path in paths:

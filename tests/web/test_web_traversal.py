@@ -6,17 +6,46 @@ import os
 from pathlib import Path
 
 import pytest
-
 from tests.web.scene import CACHE_SESSION, Scene
 
 SECRET = "the-words-outside-of-the-home"
 STEPS = (
-    "..", "../..", "../../secret.jsonl", "..%2f..%2fsecret", "..%252f..%252fsecret", "%2e%2e%2fsecret", "....//secret", "..\\..\\secret",
-    "..%5c..%5csecret", "/etc/passwd", "%2fetc%2fpasswd", "%252fetc%252fpasswd", "//etc/passwd", "\\\\server\\share", "C:%5csecret",
-    "secret%00.jsonl", "%00", "..%00/", "..;/secret", "..%c0%af..%c0%afsecret", "%uff0e%uff0e/secret", "file:///etc/passwd",
-    "~/.ssh/id_rsa", "$HOME", "/proc/self/environ", "%2fproc%2fself%2fenviron", "." * 4096, "a" * 4096, "＿..／secret", "secret.jsonl",
-    "..%2fsecret.jsonl", "projects%2f..%2f..%2fsecret.jsonl", "sessions%2f1.key", ".credentials.json", "..%2f.credentials.json",
-)  # fmt: skip
+    "..",
+    "../..",
+    "../../secret.jsonl",
+    "..%2f..%2fsecret",
+    "..%252f..%252fsecret",
+    "%2e%2e%2fsecret",
+    "....//secret",
+    "..\\..\\secret",
+    "..%5c..%5csecret",
+    "/etc/passwd",
+    "%2fetc%2fpasswd",
+    "%252fetc%252fpasswd",
+    "//etc/passwd",
+    "\\\\server\\share",
+    "C:%5csecret",
+    "secret%00.jsonl",
+    "%00",
+    "..%00/",
+    "..;/secret",
+    "..%c0%af..%c0%afsecret",
+    "%uff0e%uff0e/secret",
+    "file:///etc/passwd",
+    "~/.ssh/id_rsa",
+    "$HOME",
+    "/proc/self/environ",
+    "%2fproc%2fself%2fenviron",
+    "." * 4096,
+    "a" * 4096,
+    "＿..／secret",
+    "secret.jsonl",
+    "..%2fsecret.jsonl",
+    "projects%2f..%2f..%2fsecret.jsonl",
+    "sessions%2f1.key",
+    ".credentials.json",
+    "..%2f.credentials.json",
+)
 
 
 @pytest.fixture
@@ -39,9 +68,17 @@ def _is_closed(text: str) -> bool:
 @pytest.mark.parametrize("step", STEPS)
 def test_steps_out_of_the_home_lead_nowhere(guarded: Scene, step: str) -> None:
     for pattern in (
-        "/sessions/{}", "/sessions/{}/raw/0/1", "/static/{}", "/static/vendor/{}", "/api/v1/sessions/{}", f"/sessions/{CACHE_SESSION}/raw/{{}}/1",
-        "/sessions/{}/files", f"/sessions/{CACHE_SESSION}/media/0/1/{{}}", "/{}", f"/sessions/{CACHE_SESSION}/m/{{}}",
-    ):  # fmt: skip
+        "/sessions/{}",
+        "/sessions/{}/raw/0/1",
+        "/static/{}",
+        "/static/vendor/{}",
+        "/api/v1/sessions/{}",
+        f"/sessions/{CACHE_SESSION}/raw/{{}}/1",
+        "/sessions/{}/files",
+        f"/sessions/{CACHE_SESSION}/media/0/1/{{}}",
+        "/{}",
+        f"/sessions/{CACHE_SESSION}/m/{{}}",
+    ):
         status, text = guarded.raw(pattern.format(step))
         assert status in (400, 404), (pattern, status)
         assert _is_closed(text)
@@ -51,9 +88,13 @@ def test_steps_out_of_the_home_lead_nowhere(guarded: Scene, step: str) -> None:
 def test_nor_do_parameters(guarded: Scene, step: str) -> None:
     script = guarded.script
     for path, name in (
-        (f"/sessions/{CACHE_SESSION}/files", "path"), (f"/sessions/{CACHE_SESSION}", "agent"), ("/sessions", "project"), ("/sql", "saved"),
-        (f"/api/v1/sessions/{CACHE_SESSION}/lines/1", "agent"), (f"/sessions/{CACHE_SESSION}/markdown", "message"),
-    ):  # fmt: skip
+        (f"/sessions/{CACHE_SESSION}/files", "path"),
+        (f"/sessions/{CACHE_SESSION}", "agent"),
+        ("/sessions", "project"),
+        ("/sql", "saved"),
+        (f"/api/v1/sessions/{CACHE_SESSION}/lines/1", "agent"),
+        (f"/sessions/{CACHE_SESSION}/markdown", "message"),
+    ):
         answer = script.get(path, params={name: step})
         assert answer.status_code in (200, 400, 404), (path, answer.status_code)
         assert _is_closed(answer.text)
@@ -64,7 +105,11 @@ def test_links_pipes_and_secrets_inside_are_not_read(guarded: Scene) -> None:
     for path in ("/", "/sessions", "/api/v1/sessions", "/health"):
         assert _is_closed(script.get(path).text)
     for number in range(1, 5):
-        name = "-".join(str(number) * count for count in (8, 4)) + f"-4{str(number) * 3}-8{str(number) * 3}-" + str(number) * 12
+        name = (
+            "-".join(str(number) * count for count in (8, 4))
+            + f"-4{str(number) * 3}-8{str(number) * 3}-"
+            + str(number) * 12
+        )
         for part in ("", "/raw/0/1", "/files", "/findings", "/markdown", "/tokens"):
             answer = script.get(f"/sessions/{name}{part}")
             assert answer.status_code in (200, 403, 404, 422), (part, answer.status_code)
@@ -73,8 +118,10 @@ def test_links_pipes_and_secrets_inside_are_not_read(guarded: Scene) -> None:
 
 def test_sql_reads_no_files(guarded: Scene) -> None:
     for sql in (
-        "SELECT * FROM read_text('/etc/passwd')", "COPY (SELECT 1) TO '/tmp/x'", f"SELECT * FROM '{guarded.root.parent}/secret.jsonl'",
-    ):  # fmt: skip
+        "SELECT * FROM read_text('/etc/passwd')",
+        "COPY (SELECT 1) TO '/tmp/x'",
+        f"SELECT * FROM '{guarded.root.parent}/secret.jsonl'",
+    ):
         answer = guarded.browser.post("/sql", data={"sql": sql})
         assert answer.status_code in (400, 403), (sql, answer.status_code)
         assert _is_closed(answer.text)

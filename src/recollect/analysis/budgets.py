@@ -13,7 +13,9 @@ from .zones import Zone
 
 WARN_PERCENT: Final = 80
 PERIODS: Final = ("day", "week", "month", "year")
-_TEXT: Final = re.compile(r"\$?(?P<whole>[0-9]{1,9})(?:[.,](?P<rest>[0-9]{1,6}))?\s*/\s*(?P<period>day|week|month|year)")
+_TEXT: Final = re.compile(
+    r"\$?(?P<whole>[0-9]{1,9})(?:[.,](?P<rest>[0-9]{1,6}))?\s*/\s*(?P<period>day|week|month|year)"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,7 @@ def tool_names(catalogue: Catalogue) -> dict[tuple[int, str], list[str]]:
     return found
 
 
-def tool_shares(
-    catalogue: Catalogue, book: PriceBook
-) -> Callable[[Response], list[tuple[str, Counts, int | None]]]:
+def tool_shares(catalogue: Catalogue, book: PriceBook) -> Callable[[Response], list[tuple[str, Counts, int | None]]]:
     """How a response is shared out: (tool, counts, cost) for each of its calls."""
     named = tool_names(catalogue)
 
@@ -49,4 +47,3 @@ def _split(amount: int, count: int) -> list[int]:
     """An amount in equal parts; the first ones take what is left over."""
     part, rest = divmod(amount, count)
     return [part + (place < rest) for place in range(count)]
-

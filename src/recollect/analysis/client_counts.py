@@ -64,7 +64,9 @@ class _CostState(msgspec.Struct):
     modelUsage: dict[str, _ModelUsage] = {}
 
 
-def compare(catalogue: Catalogue, homes: Sequence[Home], book: PriceBook, session: str | None = None) -> list[Comparison]:
+def compare(
+    catalogue: Catalogue, homes: Sequence[Home], book: PriceBook, session: str | None = None
+) -> list[Comparison]:
     """One row per session for which the client left its count. Empty for older clients."""
     numbers = home_numbers(catalogue, homes)
     marks = ", ".join("?" * len(numbers))
@@ -112,7 +114,8 @@ def _per_session(
     """The calls in the files of each session: a copy counts for its session too, but only once there."""
     marks = ", ".join("?" * len(sessions))
     files: list[tuple[Any, ...]] = catalogue.connection.execute(
-        f"SELECT id, session_id FROM files WHERE session_id IN ({marks}) AND kind IN ('session', 'agent')", list(sessions)
+        f"SELECT id, session_id FROM files WHERE session_id IN ({marks}) AND kind IN ('session', 'agent')",
+        list(sessions),
     ).fetchall()
     found: dict[str, dict[tuple[str, str, str], Response]] = {}
     # Without the booking of shared calls: each file alone, and copies within a session joined here.

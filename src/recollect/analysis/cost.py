@@ -46,11 +46,7 @@ def micro_dollars(counts: Counts, tariff: Tariff, search: int) -> int:
     """The cost of a response."""
     rates = tariff.rates
     exact = (
-        counts[0] * rates[0]
-        + counts[1] * rates[1]
-        + counts[2] * rates[2]
-        + counts[3] * rates[3]
-        + counts[4] * rates[4]
+        counts[0] * rates[0] + counts[1] * rates[1] + counts[2] * rates[2] + counts[3] * rates[3] + counts[4] * rates[4]
     )
     return rounded(exact) + counts[6] * search
 
@@ -69,7 +65,9 @@ def parts(counts: Counts, tariff: Tariff, search: int) -> tuple[int, ...]:
 
 def without_cache(counts: Counts, tariff: Tariff, search: int) -> int:
     """What it would have cost had every token of the prompt been read anew."""
-    return micro_dollars(counts._replace(input=counts.prompt, cache_write_5m=0, cache_write_1h=0, cache_read=0), tariff, search)
+    return micro_dollars(
+        counts._replace(input=counts.prompt, cache_write_5m=0, cache_write_1h=0, cache_read=0), tariff, search
+    )
 
 
 def dollars(micro: int | None, digits: int = 2) -> str:

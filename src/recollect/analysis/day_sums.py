@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ..index.catalogue import Catalogue
 from .cost import Counts, rounded
-from .prices.book import PriceBook
+from .prices.book import PriceBook, Tariff
 from .totals import Totals
 from .zones import Zone
 
@@ -32,6 +32,7 @@ class DaySums:
         self._zone = zone
         self._book = book
         self._texts: dict[int | None, str | None] = {None: None}
+        self._spells: dict[tuple[int, int | None, int | None, int | None], tuple[int, int, int, Tariff, Tariff]] = {}
 
     def check(self) -> None:
         """Throw away sums of another zone or price table. Done before a sync, so that what it adds belongs together."""
@@ -78,7 +79,7 @@ class DaySums:
     def take(self, file_id: int, rows: Sequence[Row]) -> None:
         """Add the sums of a file that has none. `rows` are those of `call_rows`."""
         sums: dict[tuple[str, int], list[int]] = {}
-        day_of, tariff_of, text_of, search = self._zone.day, self._book.tariff, self._text, self._book.search
+        day_of, spells, search = self._zone.day, self._spells, self._book.search
         for row in rows:
             (_, _, _, _, model, _, when, fresh, output, short, long, read, thinking, searches, tier, speed, geo, _, _, _,
              _, flags) = row  # fmt: skip
@@ -86,9 +87,6 @@ class DaySums:
             found = sums.get(key)
             if found is None:
                 found = sums[key] = [0] * 12
-            tariff = tariff_of(
-                text_of(model) or "", when, fresh + short + long + read, text_of(speed), text_of(tier), text_of(geo)
-            )
             found[0] += 1
             found[1] += fresh
             found[2] += output
@@ -97,15 +95,34 @@ class DaySums:
             found[5] += read
             found[6] += thinking
             found[7] += searches
-            if tariff is None:
+            spell = spells.get((model, speed, tier, geo))
+            if when is None or spell is None or not spell[0] <= when < spell[1]:
+                spell = self._spell(model, when, speed, tier, geo)
+            if spell is None:
                 found[9] += 1
             else:
-                a, b, c, d, e = tariff.rates
+                a, b, c, d, e = (spell[4] if fresh + short + long + read > spell[2] else spell[3]).rates
                 found[8] += rounded(fresh * a + output * b + short * c + long * d + read * e) + searches * search
             if flags & 3:
                 found[10] += flags & 1
                 found[11] += flags >> 1 & 1
         self._db.executemany(_INSERT, [(file_id, *key, *amounts) for key, amounts in sums.items()])
+
+    def _spell(
+        self, model: int, when: int | None, speed: int | None, tier: int | None, geo: int | None
+    ) -> tuple[int, int, int, Tariff, Tariff] | None:
+        """The rates of a response, kept for the next one of the same kind and time."""
+        name, *terms = (self._text(number) for number in (model, speed, tier, geo))
+        if when is None:
+            whole = 1 << 62
+            tariffs = [self._book.tariff(name or "", None, prompt, *terms) for prompt in (0, whole)]
+            if tariffs[0] is None or tariffs[1] is None:
+                return None
+            return 0, 0, self._book.bound(name or "", terms[0]), tariffs[0], tariffs[1]
+        found = self._book.spell(name or "", when, *terms)
+        if found is not None:
+            self._spells[model, speed, tier, geo] = found
+        return found
 
     def _text(self, number: int | None) -> str | None:
         try:

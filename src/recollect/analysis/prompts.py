@@ -72,7 +72,9 @@ def prompt_costs(
         owner.models.add(item.model)
         owner.project = owner.project or item.cwd
     used = [prompt for prompts in sessions.values() for prompt in prompts if prompt.totals.calls] + list(first.values())
-    return sorted(used, key=lambda prompt: (-prompt.totals.cost, -prompt.totals.counts.tokens, prompt.session_id, prompt.line))
+    return sorted(
+        used, key=lambda prompt: (-prompt.totals.cost, -prompt.totals.counts.tokens, prompt.session_id, prompt.line)
+    )
 
 
 def _owner(item: Response, prompts: list[PromptCost]) -> PromptCost | None:

@@ -48,6 +48,8 @@ class UsageReport:
     """Calls without a time: they are in the totals, and under "(no time)" by day."""
     copies: int = 0
     """How often a call was found again in another file, and not counted."""
+    today: bool = False
+    """Everything is priced as today, not as on its day."""
 
     def group(self, key: str) -> Group | None:
         return next((group for group in self.groups if group.key == key), None)
@@ -77,11 +79,9 @@ def gather(
     """Group responses. `keys` splits a response over several groups (tools), whose parts add up to it."""
     key_of = key_function(by, zone, separate=separate) if keys is None else None
     groups: dict[str, Group] = {}
-    report = UsageReport(by, [], Totals(), zone.name, book.version)
+    report = UsageReport(by, [], Totals(), zone.name, book.version, today=book.at is not None)
     for item in found:
-        tariff = book.tariff(
-            item.model, item.time, item.counts.prompt, item.speed, item.service_tier, item.geo
-        )
+        tariff = book.tariff(item.model, item.time, item.counts.prompt, item.speed, item.service_tier, item.geo)
         cost = None if tariff is None else micro_dollars(item.counts, tariff, book.search)
         if cost is None:
             report.unpriced[item.model] = report.unpriced.get(item.model, 0) + 1
@@ -117,7 +117,7 @@ def from_day_sums(found: dict[tuple[str, str], Totals], by: str, zone: Zone, boo
     """The same report from sums that are there already."""
     period = period_of(by)
     groups: dict[str, Group] = {}
-    report = UsageReport(by, [], Totals(), zone.name, book.version)
+    report = UsageReport(by, [], Totals(), zone.name, book.version, today=book.at is not None)
     for (day, model), totals in found.items():
         key = period(day) or NO_TIME
         group = groups.get(key)

@@ -32,7 +32,9 @@ def lines_changed(catalogue: Catalogue, found: Iterable[Response], book: PriceBo
     for item, cost in _costs(found, book):
         name = project_path(item.cwd) or "(no project)"
         of_session.setdefault(item.session_id or "", name)
-        row = projects.setdefault(name, {"project": name, "files": set(), "added": 0, "removed": 0, "cost_micro_usd": 0})
+        row = projects.setdefault(
+            name, {"project": name, "files": set(), "added": 0, "removed": 0, "cost_micro_usd": 0}
+        )
         row["cost_micro_usd"] += cost
     rows = catalogue.connection.execute(
         "SELECT f.session_id, c.path, min(c.lines_added), min(c.lines_removed), c.tool_use_id FROM file_changes c "

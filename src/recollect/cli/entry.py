@@ -17,6 +17,17 @@ def run() -> None:
         code = try_search(arguments)
         if code is not None:
             sys.exit(code)
+    if "usage" in arguments[:5] and "--json" in arguments:
+        from recollect.cli.lean_usage import try_usage
+
+        code = try_usage(arguments)
+        if code is not None:
+            sys.exit(code)
+    if arguments[:1] == ["statusline"] and len(arguments) == 1:
+        from recollect.cli.lean_statusline import print_statusline
+
+        print_statusline("" if sys.stdin.isatty() else sys.stdin.read(), [])
+        return
     from recollect.cli.main import run as run_command
 
     run_command()

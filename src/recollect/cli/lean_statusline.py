@@ -54,7 +54,9 @@ def statusline(given: dict[str, Any], homes: list[str], timezone: str | None = N
         parts.append(f"today {dollars(figures['today'])}")
     if "block" in figures:
         minutes = figures["left"] // 60_000_000
-        parts.append(f"block {dollars(figures['block'])} ({minutes // 60}h{minutes % 60:02d} left, {dollars(figures['hour'])}/h)")
+        parts.append(
+            f"block {dollars(figures['block'])} ({minutes // 60}h{minutes % 60:02d} left, {dollars(figures['hour'])}/h)"
+        )
     if isinstance(share, int | float):
         parts.append(f"context {share:.0f}%")
     elif "context" in figures:
@@ -83,7 +85,9 @@ def _figures(given: dict[str, Any], homes: list[str], timezone: str | None) -> d
                 from ..analysis.cost import cost_of
 
                 found["session"] = sum(
-                    cost_of(accounting.book, item.model, item.time, item.counts, item.speed, item.service_tier, item.geo)[0]
+                    cost_of(
+                        accounting.book, item.model, item.time, item.counts, item.speed, item.service_tier, item.geo
+                    )[0]
                     or 0
                     for item in items
                 )

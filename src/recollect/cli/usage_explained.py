@@ -50,9 +50,14 @@ def _print(face: Face, rows: list[dict[str, Any]], limit: int | None, cost: int)
     shown = rows[: SHOWN if limit is None else limit]
     for row in shown:
         price = row["cost_micro_usd"]
-        head = f"{row['time'] or 'no time'}  {short_name(row['model'])}  {'?' if price is None else exact_dollars(price)}"
+        head = (
+            f"{row['time'] or 'no time'}  {short_name(row['model'])}  {'?' if price is None else exact_dollars(price)}"
+        )
         face.print_styled(face.style(head, bold=True))
-        face.print(f"  {row['file']}:{row['line']}" + (f"  ({row['copies']} copies, counted once)" if row["copies"] > 1 else ""))
+        face.print(
+            f"  {row['file']}:{row['line']}"
+            + (f"  ({row['copies']} copies, counted once)" if row["copies"] > 1 else "")
+        )
         marks = [row["rule"]]
         if row["price_since"]:
             marks.append(f"price since {row['price_since']} ({row['price_source']})")
@@ -74,4 +79,3 @@ def _print(face: Face, rows: list[dict[str, Any]], limit: int | None, cost: int)
         face.print(f"... and {len(rows) - len(shown):,} more (--limit N, or --json for all)")
     face.print(f"total of {len(rows):,} calls: {exact_dollars(cost)}")
     face.say("no transcript tells of: " + "; ".join(OMITTED))
-

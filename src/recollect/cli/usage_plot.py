@@ -18,7 +18,18 @@ if TYPE_CHECKING:
 WIDTH: Final = 960
 HEIGHT: Final = 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 20, 60, 70
-_COLORS: Final = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5", "#9c6b4e", "#9498a0")
+_COLORS: Final = (
+    "#4269d0",
+    "#efb118",
+    "#ff725c",
+    "#6cc5b0",
+    "#3ca951",
+    "#ff8ab7",
+    "#a463f2",
+    "#97bbf5",
+    "#9c6b4e",
+    "#9498a0",
+)
 MOST_BARS: Final = 120
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ..analysis.totals import Totals
     from ..analysis.usage import UsageReport
     from ..format.usage import Usage
+    from ..library.accounting import Accounting
 
 
 def tokens(count: int) -> str:
@@ -31,7 +32,8 @@ def money(totals: Totals) -> str:
 
 def remarks(report: UsageReport) -> list[str]:
     """What has to be said about a report, one sentence each."""
-    told = [f"days in {report.zone}; prices of {report.prices}, each as on the day of use"]
+    when = "today's for everything" if report.today else "each as on the day of use"
+    told = [f"days in {report.zone}; prices of {report.prices}, {when}"]
     totals = report.totals
     if report.copies:
         told.append(f"{report.copies:,} copies of calls in other files are not counted again")
@@ -42,10 +44,26 @@ def remarks(report: UsageReport) -> list[str]:
     for model, calls in sorted(report.unpriced.items()):
         told.append(f"+? no price known for {model or '(no model)'}: {calls:,} calls are counted, but not in the cost")
     if totals.odd:
-        told.append(f"{totals.odd:,} calls have counts that are none (negative, text or too large); those are taken as nought")
+        told.append(
+            f"{totals.odd:,} calls have counts that are none (negative, text or too large); those are taken as nought"
+        )
     if report.timeless:
         told.append(f"{report.timeless:,} calls have no time: they stand under (no time)")
     return told
+
+
+def report_totals(report: UsageReport, accounting: Accounting) -> dict[str, Any]:
+    """What stands beside the rows in JSON."""
+    return {
+        "by": report.by,
+        "totals": report.totals.data(),
+        "timezone": report.zone,
+        "prices": report.prices,
+        "unpriced_models": report.unpriced,
+        "copies_not_counted": report.copies,
+        "remarks": remarks(report),
+        "client_counts": [item.data() for item in accounting.comparisons()] if accounting.has_client_counts else [],
+    }
 
 
 def csv_text(rows: Iterable[dict[str, Any]]) -> str:

@@ -24,7 +24,9 @@ _SESSION = Column("session_id", "session", lambda text: text[:8])
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
-def show_topic(face: Face, accounting: Accounting, chosen: Selection, topic: str, limit: int | None, *, as_csv: bool) -> bool:
+def show_topic(
+    face: Face, accounting: Accounting, chosen: Selection, topic: str, limit: int | None, *, as_csv: bool
+) -> bool:
     rows, columns, extra, remark = _TOPICS[topic](accounting, chosen)
     shown = rows if limit is None else rows[:limit]
     if as_csv:
@@ -37,7 +39,9 @@ def show_topic(face: Face, accounting: Accounting, chosen: Selection, topic: str
         if remark:
             face.say(remark)
     else:
-        face.rows(shown, topic=topic, total=len(rows), timezone=accounting.zone.name, prices=accounting.book.version, **extra)
+        face.rows(
+            shown, topic=topic, total=len(rows), timezone=accounting.zone.name, prices=accounting.book.version, **extra
+        )
     return bool(rows)
 
 
@@ -114,7 +118,8 @@ def _context(accounting: Accounting, chosen: Selection) -> Answer:
     found = courses(accounting.responses(chosen), accounting.book, accounting.entries())
     whole = chosen.session is not None
     rows = [
-        {**item.data(whole=whole), "drawn": sparkline([step.counts.prompt for step in item.steps][-60:])} for item in found
+        {**item.data(whole=whole), "drawn": sparkline([step.counts.prompt for step in item.steps][-60:])}
+        for item in found
     ]
     columns = (
         _SESSION, Column("calls", show=number, right=True), Column("peak_tokens", "peak", tokens, right=True),
@@ -131,7 +136,11 @@ def _blocks(accounting: Accounting, chosen: Selection) -> Answer:
     found = list(reversed(find_blocks(accounting.responses(chosen), accounting.book)))
     largest = max((block.totals.cost for block in found), default=0)
     rows = [
-        {**block.data(now), "state": "running" if block.is_active(now) else "", "drawn": bar(block.totals.cost, largest, 16)}
+        {
+            **block.data(now),
+            "state": "running" if block.is_active(now) else "",
+            "drawn": bar(block.totals.cost, largest, 16),
+        }
         for block in found
     ]
     columns = (
@@ -150,7 +159,8 @@ def _hours(accounting: Accounting, chosen: Selection) -> Answer:
     days = active_seconds(found, accounting.zone)
     largest = max(days.values(), default=0)
     rows = [
-        {"day": day, "active_seconds": round(value), "drawn": bar(value, largest, 20)} for day, value in sorted(days.items())
+        {"day": day, "active_seconds": round(value), "drawn": bar(value, largest, 20)}
+        for day, value in sorted(days.items())
     ]
     week = hours_of_week(found, accounting.zone)
     drawn = "\n".join(f"{name} {sparkline(hours) or '':<24}" for name, hours in zip(_WEEKDAYS, week, strict=True))

@@ -14,22 +14,19 @@ from .row_entry import RowEntry, decode_row_entry, row_entry_of
 from .salvage import is_utf8, salvage_line
 
 E = TypeVar("E")
+E_co = TypeVar("E_co", covariant=True)
 
 _REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 
 
-class Located(NamedTuple, Generic[E]):
+class Located(NamedTuple, Generic[E_co]):
     """An entry and where its bytes stand in the file. `client_reads` is False where the client skips what we could salvage."""
 
-    entry: E
+    entry: E_co
     line: int
     offset: int
     length: int
     client_reads: bool
-
-
-#: An entry for the graph with its place, as in `Located`.
-RowPlace = tuple[RowEntry, int, int, int, bool]
 
 
 def parse_lines(lines: Iterable[RawLine], damage: list[Damage]) -> Iterator[Located[Entry]]:
@@ -42,37 +39,51 @@ def parse_row_entries(lines: Iterable[RawLine], damage: list[Damage]) -> Iterato
     return parse_as(lines, damage, decode_row_entry, row_entry_of)
 
 
-class RowStream:
+class FileEntries(Generic[E]):
     """The same for a whole file: ordinary lines go straight from the stream into the decoder, the others the usual way."""
 
-    def __init__(self, stream: BinaryIO, damage: list[Damage]) -> None:
+    def __init__(
+        self, stream: BinaryIO, damage: list[Damage], decode: Callable[[bytes], E], convert: Callable[[Entry], E]
+    ) -> None:
         self._stream = stream
         self._damage = damage
+        self._decode = decode
+        self._convert = convert
         self.lines = 0
         """How many there were; known when all have been read."""
         self.size = 0
 
-    def __iter__(self) -> Iterator[RowPlace]:
-        readline, piece = self._stream.readline, line_module.PIECE
+    def __iter__(self) -> Iterator[Located[E]]:
+        readline, piece, decode, place = self._stream.readline, line_module.PIECE, self._decode, tuple.__new__
         offset = number = 0
         while data := readline(piece):
             number += 1
             length = len(data)
             if data[-1] == 0x0A and data[-2:-1] != b"\r":
                 try:
-                    entry = decode_row_entry(data)
+                    entry = decode(data)
                 except _REFUSED:
                     pass
                 else:
                     if not data.isascii() and not is_utf8(data):
                         self._damage.append(Damage("encoding", number, offset, length - 1, "invalid UTF-8"))
-                    yield entry, number, offset, length - 1, True
+                    yield place(Located, (entry, number, offset, length - 1, True))
                     offset += length
                     continue
             self._stream.seek(offset)
-            yield from parse_row_entries(_one_line(self._stream, offset, number), self._damage)
+            yield from parse_as(_one_line(self._stream, offset, number), self._damage, decode, self._convert)
             offset = self._stream.tell()
         self.lines, self.size = number, offset
+
+
+def file_entries(stream: BinaryIO, damage: list[Damage]) -> FileEntries[Entry]:
+    """All entries of a file, read as they are asked for."""
+    return FileEntries(stream, damage, decode_entry, lambda entry: entry)
+
+
+def file_row_entries(stream: BinaryIO, damage: list[Damage]) -> FileEntries[RowEntry]:
+    """The same for the graph."""
+    return FileEntries(stream, damage, decode_row_entry, row_entry_of)
 
 
 def _one_line(stream: BinaryIO, offset: int, number: int) -> Iterator[RawLine]:

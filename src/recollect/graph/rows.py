@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import UNSET, Struct, UnsetType
 
-from ..format.decode import RowPlace
+from ..format.decode import Located
 from ..format.entries import KNOWN_TYPES
 from ..format.line import Damage
 from ..format.row_entry import MessageHead, ResultHead, RowEntry
@@ -152,7 +152,7 @@ FOLDED: Final = frozenset(
 _ROWS: Final = frozenset({"user", "assistant", "system", "attachment", "progress"})
 
 
-def build_transcript(located: Iterable[RowPlace], damage: list[Damage], *, file: int = 0) -> Transcript:
+def build_transcript(located: Iterable[Located[RowEntry]], damage: list[Damage], *, file: int = 0) -> Transcript:
     """Rows and state lines of the entries of one file."""
     rows: list[Row] = []
     states: list[StateLine] = []

@@ -165,7 +165,11 @@ class _Mender:
         )
 
     def _usage(self, value: dict[str, Any]) -> UsageHead:
-        server, details, rounds = value.get("server_tool_use"), value.get("output_tokens_details"), value.get("iterations")
+        server, details, rounds = (
+            value.get("server_tool_use"),
+            value.get("output_tokens_details"),
+            value.get("iterations"),
+        )
         return UsageHead(
             self._count(value.get("input_tokens")),
             self._count(value.get("output_tokens")),

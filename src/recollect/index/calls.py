@@ -116,6 +116,11 @@ class _Intake:
         db = self._catalogue.connection
         if change.reason in ("rewritten", "gone"):
             self._sharing.forget(change)
+        told = None
+        if (
+            change.reason == "moved" and change.session_id is None
+        ):  # its lines said whose it is, and they are not read again
+            told = db.execute("SELECT session_id FROM files WHERE id = ?", (change.file_id,)).get
         begin(self._catalogue, change)
         if change.reason == "gone":
             return
@@ -133,8 +138,9 @@ class _Intake:
             end, lines, state = self._read(stream.fileno(), change, found)
             if state is not None:
                 db.execute("INSERT OR REPLACE INTO cost_states VALUES (?, ?, ?)", (change.file_id, state[0], state[1]))
-            if change.kind == "agent" and change.session_id is None and found.told_session is not None:
-                change.session_id = found.told_session
+            told = found.told_session or told
+            if change.kind == "agent" and change.session_id is None and told is not None:
+                change.session_id = told
                 db.execute("UPDATE files SET session_id = ? WHERE id = ?", (change.session_id, change.file_id))
             if change.start == 0:
                 if self._begun is not None:
@@ -148,7 +154,7 @@ class _Intake:
     def _put(self, change: FileChange, found: FileCalls) -> None:
         """The calls of a file that was read from its start."""
         file_id = change.file_id
-        rows = [(file_id, number, *row) for number, row in enumerate(found.rows(self._strings.number))]
+        rows = list(found.rows(file_id, self._strings.number))
         if rows:
             self._catalogue.connection.executemany(_INSERT, rows)
             self._sharing.note(change, rows)
@@ -175,7 +181,8 @@ class _Intake:
         }
         next_number = max((row[0] for row in known.values()), default=-1) + 1
         rows: list[tuple[Any, ...]] = []
-        for new in found.rows(self._strings.number):
+        for _, _, *columns in found.rows(file_id, self._strings.number):
+            new = tuple(columns)
             old = known.get(new[:3])
             if old is None:
                 rows.append((file_id, next_number, *new))
@@ -278,4 +285,3 @@ class _Intake:
         if data.startswith(COST_STATE):
             state = base + last, data.decode("utf-8", "replace")
         return base + end, lines + 1, state
-

@@ -45,7 +45,9 @@ def microseconds(text: str | None) -> int | None:
                 if len(_DAYS) > 10_000:
                     _DAYS.clear()
                 day = _DAYS[text[:10]] = (date.fromisoformat(text[:10]).toordinal() - _EPOCH) * 86_400_000
-            clock = int(text[11:13]) * 3_600_000 + int(text[14:16]) * 60_000 + int(text[17:19]) * 1000 + int(text[20:23])
+            clock = (
+                int(text[11:13]) * 3_600_000 + int(text[14:16]) * 60_000 + int(text[17:19]) * 1000 + int(text[20:23])
+            )
             return (day + clock) * 1000
         except ValueError:
             pass
@@ -147,17 +149,19 @@ class FileCalls:
             else:
                 _join(call, tuple(counts), when, stop, flags)
 
-    def rows(self, number: Callable[[Any], int | None]) -> Iterator[tuple[Any, ...]]:
-        """The calls as columns of `call_rows` without file and number; `number` gives the numbers of texts."""
+    def rows(self, file_id: int, number: Callable[[Any], int | None]) -> Iterator[tuple[Any, ...]]:
+        """The calls as rows of `call_rows`, numbered from 0; `number` gives the numbers of texts."""
         own_agent = self.agent_id
+        place = -1
         for (ident, request, model), (entry, usage, line, when, stop, agent, flags, counts) in self.calls.items():
             tier = speed = geo = None
             if usage is not None:
                 tier, speed, geo = usage.service_tier, usage.speed, usage.inference_geo
                 if geo == "not_available":
                     geo = None
+            place += 1
             yield (
-                ident, request, number(model), line, microseconds(when),
+                file_id, place, ident, request, number(model), line, microseconds(when),
                 *(usage_counts(usage) if counts is None else counts),
                 number(tier), number(speed), number(geo), number(stop), None if agent == own_agent else agent,
                 number(entry.gitBranch or None), number(entry.cwd), flags if stop is not None else flags | LOWER_BOUND,

@@ -78,7 +78,9 @@ class Sharing:
             return stale
         db = self._db
         # One pass over all calls: an index on ids that are drawn at random would cost more than all else at every sync.
-        db.execute("CREATE TEMP TABLE IF NOT EXISTS touched(message_id TEXT PRIMARY KEY) WITHOUT ROWID; DELETE FROM touched")
+        db.execute(
+            "CREATE TEMP TABLE IF NOT EXISTS touched(message_id TEXT PRIMARY KEY) WITHOUT ROWID; DELETE FROM touched"
+        )
         db.executemany("INSERT OR IGNORE INTO touched VALUES (?)", [(key[0],) for _, key in self._touched])
         found: dict[tuple[int, Key], list[tuple[Any, ...]]] = {place: [] for place in self._touched}
         rows = db.execute(
@@ -99,14 +101,16 @@ class Sharing:
         db = self._db
         where = (home, *key)
         before = db.execute(
-            "SELECT file_id FROM shared_calls WHERE home_id = ? AND message_id = ? AND request_id = ? AND model_id = ?", where
+            "SELECT file_id FROM shared_calls WHERE home_id = ? AND message_id = ? AND request_id = ? AND model_id = ?",
+            where,
         ).get
         if before is not None:
             stale.add(before)
         if len(rows) < 2:
             if before is not None:
                 db.execute(
-                    "DELETE FROM shared_calls WHERE home_id = ? AND message_id = ? AND request_id = ? AND model_id = ?", where
+                    "DELETE FROM shared_calls WHERE home_id = ? AND message_id = ? AND request_id = ? AND model_id = ?",
+                    where,
                 )
                 stale.update(row[0] for row in rows)
             return

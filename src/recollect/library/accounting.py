@@ -109,7 +109,12 @@ class Accounting:
         """Usage grouped by a period, `session`, `project`, `model`, `agent`, `branch` or `tool`."""
         self.sync()
         chosen = selection or Selection()
-        if by in PERIODS and chosen.only_time and not self.today_prices and (days := self._whole_days(chosen)) is not None:
+        if (
+            by in PERIODS
+            and chosen.only_time
+            and not self.today_prices
+            and (days := self._whole_days(chosen)) is not None
+        ):
             numbers = home_numbers(self.catalogue, self.homes)
             if len(numbers) == 1:
                 report = from_day_sums(self.sums.totals(numbers, *days), by, self.zone, self.book)

@@ -31,7 +31,9 @@ def read_budgets(folder: Path) -> list[Budget]:
         return msgspec.json.decode(data, type=list[Budget])
     except msgspec.MsgspecError as problem:
         raise DamagedData(
-            f"{folder / FILE} cannot be read: {problem}", hint="mend it, or delete it and set budgets again", slug="bad-budgets"
+            f"{folder / FILE} cannot be read: {problem}",
+            hint="mend it, or delete it and set budgets again",
+            slug="bad-budgets",
         ) from problem
 
 
@@ -53,7 +55,9 @@ def remove_budgets(folder: Path, period: str | None, project: str | None) -> lis
     """Take budgets away: those of a period and project, or all. Returns what was removed."""
     budgets = read_budgets(folder)
     gone = [
-        item for item in budgets if (period is None or item.period == period) and (project is None or item.project == project)
+        item
+        for item in budgets
+        if (period is None or item.period == period) and (project is None or item.project == project)
     ]
     if gone:
         write_budgets(folder, [item for item in budgets if item not in gone])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..store.check.home import check_home
-from ..store.check.rule import Finding
+from ..store.check.rule import INFO, Finding
 from ..store.check.session import SessionReport, check_session
 from ..store.scan import SessionFile
 from .library import Library
@@ -29,3 +29,11 @@ def files_of(library: Library, reference: str | None, project: str | None) -> li
     if project is not None:
         return [item.file for item in library.sessions(project=project, count=False)]
     return library.files()
+
+
+def needs_repair(file: SessionFile, rules: Sequence[str] = ()) -> bool:
+    """Whether a look at a session finds something that a repair could mend: much cheaper than to plan one."""
+    return any(
+        item.rule.fix is not None and (item.code in rules if rules else item.severity != INFO)
+        for item in check_session(file).findings
+    )

@@ -157,7 +157,7 @@ class Library:
     def session(self, reference: str) -> Session:
         """A session by id, the start of an id, title, path inside a home, or `last`. Raises NotFound with the nearest."""
         file = self._by_path(reference) or find_session(self, reference)
-        key = (str(file.path), file.size, file.mtime)
+        key = (str(file.path), file.size, file.mtime, file.is_kept)
         known = self._opened.get(key)
         if known is not None:
             return known
@@ -248,7 +248,7 @@ class Library:
 
     def _weigh(self, session: Session) -> None:
         """A session was parsed: the cache must know what it weighs now, to stay within its bound."""
-        key = (str(session.file.path), session.file.size, session.file.mtime)
+        key = (str(session.file.path), session.file.size, session.file.mtime, False)
         self._opened.put(key, session, session.weight)
 
     def _by_path(self, reference: str) -> SessionFile | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from ..format.decode import Located, RowStream, parse_lines
+from ..format.decode import Located, file_entries, file_row_entries
 from ..format.entries import Entry, decode_loosely
 from ..format.line import Damage, RawLine, read_lines
 from ..graph.collector import collector_waits
@@ -25,14 +25,15 @@ def stream_entries(
     path: Path, home: Home | None = None, damage: list[Damage] | None = None
 ) -> Iterator[Located[Entry]]:
     """The entries of a file in order, as they are read. Damage is appended to `damage`."""
-    return parse_lines(stream_lines(path, home), [] if damage is None else damage)
+    with _open(path, home) as stream:
+        yield from file_entries(stream, [] if damage is None else damage)
 
 
 def read_transcript(path: Path, home: Home | None = None, *, file: int = 0) -> Transcript:
     """All rows of a file. The words stay on disk: a row knows where its bytes are."""
     damage: list[Damage] = []
     with _open(path, home) as stream, collector_waits():
-        places = RowStream(stream, damage)
+        places = file_row_entries(stream, damage)
         transcript = build_transcript(places, damage, file=file)
     transcript.lines, transcript.size = places.lines, places.size
     return transcript

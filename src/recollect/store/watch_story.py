@@ -157,10 +157,10 @@ class Story:
                 self._keep_call(ident, name, row.time)
                 yield ToolStarted(**shared, tool_use_id=ident, name=name, input=inputs.get(ident), uuid=row.uuid)
         for ident in row.tool_results:
-            name, began = self._calls.pop(ident, None) or (None, None)
+            called, began = self._calls.pop(ident, None) or (None, None)
             took = None if began is None or row.time is None else max(row.time - began, 0.0)
             yield ToolFinished(
-                **shared, tool_use_id=ident, name=name, duration=took, is_error=ident in row.failed, uuid=row.uuid
+                **shared, tool_use_id=ident, name=called, duration=took, is_error=ident in row.failed, uuid=row.uuid
             )
 
     def _compacted(self, shared: dict[str, Any], row: Row) -> Compacted:

@@ -27,10 +27,11 @@ class Parameter:
     description: str
     schema: Schema
     place: str = "query"
+    needed: bool = False
 
     @property
     def required(self) -> bool:
-        return self.place == "path"
+        return self.needed or self.place == "path"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from typing import Any
 from ..errors import NotFound
 from ..format.times import to_iso
 from ..library.session import Session
-from .api_description import ANYTHING, TIME, Endpoint, Parameter, integer, listed, nullable, record, rows_of, text
+from .api_description import TIME, Endpoint, Parameter, integer, nullable, record, rows_of, text
+from .api_questions import endpoints
 from .api_shapes import (
     AGENT,
     BRANCH,
@@ -231,6 +232,7 @@ ENDPOINTS: list[Endpoint] = [
         "/sessions/{id}/context", "How full the context window was at each answer", rows_of(_CONTEXT), one(_context),
         (ID,), errors=(404,),
     ),
+    *endpoints(ID, LIMIT, OFFSET),
     Endpoint("/changes", "What Recollect changed, newest first", rows_of(CHANGE), _journal, _LIST),
     *(
         Endpoint(
@@ -246,5 +248,3 @@ ENDPOINTS: list[Endpoint] = [
         errors=(403, 404, 409, 422),
     ),
 ]  # fmt: skip
-
-__all__ = ["ANYTHING", "ENDPOINTS", "listed"]

@@ -8,8 +8,6 @@ from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
@@ -32,12 +30,14 @@ from .routes import (
     session_tabs,
     sessions,
     sql,
+    usage,
 )
-from .security import Gate
+from .security import BodyTooLarge, BodyTooSlow, Gate, body_refused
 
 log = logging.getLogger("recollect.web")
 NAVIGATION = (
-    ("/", "Home"), ("/sessions", "Sessions"), ("/search", "Search"), ("/sql", "SQL"), ("/health", "Health"),
+    ("/", "Home"), ("/sessions", "Sessions"), ("/search", "Search"), ("/usage", "Usage"), ("/sql", "SQL"),
+    ("/health", "Health"),
     ("/changes", "Changes"),
 )  # fmt: skip
 
@@ -55,20 +55,8 @@ class Guarded(Starlette):
 def create_app(desk: Desk, access: Access, hosts: frozenset[str]) -> Starlette:
     """The application over an opened library."""
     pages = [
-        login,
-        files_of_ours,
-        home,
-        sessions,
-        session,
-        session_tabs,
-        lines,
-        actions,
-        search,
-        sql,
-        health,
-        live,
-        api,
-    ]
+        login, files_of_ours, home, sessions, session, session_tabs, lines, actions, search, usage, sql, health, live, api,
+    ]  # fmt: skip
     found = [route for module in pages for route in module.routes]
 
     @asynccontextmanager
@@ -79,8 +67,10 @@ def create_app(desk: Desk, access: Access, hosts: frozenset[str]) -> Starlette:
 
     app = Guarded(
         routes=[*found, *api.last_routes],
-        middleware=[Middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)],
-        exception_handlers={RecollectError: _known, HTTPException: _http, Exception: _unknown},
+        exception_handlers={
+            RecollectError: _known, BodyTooLarge: body_refused, BodyTooSlow: body_refused, HTTPException: _http,
+            Exception: _unknown,
+        },
         lifespan=lifespan,
     )  # fmt: skip
     app.access, app.hosts = access, hosts
@@ -88,14 +78,7 @@ def create_app(desk: Desk, access: Access, hosts: frozenset[str]) -> Starlette:
     app.state.desk = desk
     app.state.access = access
     app.state.live = live.Live(desk)
-    app.state.navigation = [
-        ("/", "Home"),
-        ("/sessions", "Sessions"),
-        ("/search", "Search"),
-        ("/sql", "SQL"),
-        ("/health", "Health"),
-        ("/changes", "Changes"),
-    ]
+    app.state.navigation = NAVIGATION
     return app
 
 

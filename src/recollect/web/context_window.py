@@ -57,7 +57,7 @@ def _context_of(desk: Desk, session: Session) -> list[Answer]:
             [],
             item.usage,
             full_model=item.model or "",
-        )  # fmt: skip
+        )
         for item in found
     ]
     price_messages(desk, priced)

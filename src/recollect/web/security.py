@@ -10,6 +10,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -70,12 +71,7 @@ class Gate:
         if refusal is not None:
             await refusal(scope, receive, send)
             return
-        try:
-            await self.app(scope, _limited(receive), send)
-        except BodyTooLarge:
-            await _say(scope, 413, "too-large", "the request is too large")(scope, receive, send)
-        except BodyTooSlow:
-            await _say(scope, 408, "too-slow", "the request took too long")(scope, receive, send)
+        await self.app(scope, _limited(receive), send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         hosts = headers.getlist("host")
@@ -128,6 +124,13 @@ def cookie_value(headers: Headers, name: str) -> str | None:
         if found is not None:
             return found.value
     return None
+
+
+def body_refused(request: Request, problem: Exception) -> Response:
+    """The answer to a body that was too large or too slow."""
+    if isinstance(problem, BodyTooLarge):
+        return _say(request.scope, 413, "too-large", "the request is too large")
+    return _say(request.scope, 408, "too-slow", "the request took too long")
 
 
 def wants_json(scope: Scope) -> bool:

@@ -306,3 +306,11 @@ def test_the_same_session_in_two_projects(tmp_path: Path) -> None:
     (other / f"{t.session_id}.jsonl").write_bytes(home.session_path(t).read_bytes())
     (other / "stray.JSONL").write_text("x")
     assert {"session-id-twice", "skipped-file"} <= set(home_codes(root))
+
+
+def test_two_projects_in_one_folder(tmp_path: Path) -> None:
+    home = HomeBuilder(tmp_path / "claude")
+    for cwd in ("/w/a-b", "/w/a/b"):
+        home.session(cwd).user("x")
+    found = home_codes(home.write())
+    assert found["shared-folder"].detail == "/w/a-b and /w/a/b"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -79,6 +80,31 @@ def test_bytes_overwritten_anywhere(data: bytes, place: int, length: int, new: b
 @pytest.mark.parametrize("name", sorted(DAMAGES))
 def test_each_kind_of_damage(name: str) -> None:
     holds(mend(DAMAGES[name].make(3)))
+
+
+def breaches(mended: Mended) -> list[str]:
+    """What the API would refuse in a resume: calls without a result in the next message, results without a call in the last."""
+    found: list[str] = []
+    open_calls: set[str] = set()
+    messages = [list(rows) for _, rows in groupby(mended.thread.sent, key=lambda row: row.type)]
+    for number, rows in enumerate(messages):
+        if rows[0].type == "assistant":
+            open_calls = {ident for row in rows for ident, _ in row.tool_uses}
+            if number == len(messages) - 1:
+                open_calls = set()  # broken off: the client makes up the results
+        else:
+            answered = [ident for row in rows for ident in row.tool_results]
+            found += [f"unasked {ident}" for ident in set(answered) - open_calls]
+            found += [f"unanswered {ident}" for ident in open_calls - set(answered)]
+            found += [f"twice {ident}" for ident in answered if answered.count(ident) > 1]
+            open_calls = set()
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(set(DAMAGES) - {"deep-arrays", "deep-objects", "huge-line"}))
+@pytest.mark.parametrize("data", SAMPLES)
+def test_the_api_accepts_what_a_repaired_session_sends(name: str, data: bytes) -> None:
+    assert breaches(mend(DAMAGES[name].apply(data, 1))) == []
 
 
 @pytest.mark.parametrize("data", SAMPLES)

@@ -65,7 +65,9 @@ class PriceBook:
         """Micro-dollars for a web search."""
         self.at = at
         """Price everything as at this moment (microseconds), whenever it happened."""
-        self._factors: dict[tuple[str, str], int] = {(field, value): percent for field, value, percent, _ in table["factors"]}
+        self._factors: dict[tuple[str, str], int] = {
+            (field, value): percent for field, value, percent, _ in table["factors"]
+        }
         self._models: dict[str, list[_Period]] = {}
         self._fast: dict[str, list[_Period]] = {}
         self.windows: dict[str, int] = {}
@@ -109,6 +111,29 @@ class PriceBook:
             found = self._known[key] = self._make(model, period, number, speed, tier, geo, key[5], moment is None)
         return found
 
+    def bound(self, model: str, speed: str | None) -> int:
+        """The length of prompt above which a response without a time costs more; a number beyond all lengths where none is."""
+        places = self._places(model, speed)
+        return (places[0][-1].above if places is not None else 0) or 1 << 62
+
+    def spell(
+        self, model: str, time: int, speed: str | None, tier: str | None, geo: str | None
+    ) -> tuple[int, int, int, Tariff, Tariff] | None:
+        """For many responses alike: from when to when the same rates hold, above which prompt the second ones do, and both."""
+        if (model, speed) not in self._bounds:
+            self._bounds[model, speed] = self._places(model, speed)
+        places = self._bounds[model, speed]
+        if places is None:
+            return None
+        periods, starts = places
+        number = bisect_right(starts, time) - 1
+        low = starts[number] if number >= 0 else -(1 << 62)
+        high = starts[number + 1] if number + 1 < len(starts) else 1 << 62
+        above = periods[max(number, 0)].above or 1 << 62
+        short, long = (self.tariff(model, time, prompt, speed, tier, geo) for prompt in (0, above + 1))
+        assert short is not None and long is not None
+        return (low, high, above, short, long) if self.at is None else (-(1 << 62), 1 << 62, above, short, long)
+
     def _places(self, model: str, speed: str | None) -> tuple[list[_Period], list[int]] | None:
         name = plain_name(model)
         periods = self._fast.get(name) if speed == "fast" else None
@@ -150,7 +175,12 @@ def _period(row: dict[str, Any]) -> _Period:
     start = datetime.fromisoformat(row["from"]).replace(tzinfo=UTC)
     long_rates = tuple(row.get("long_rates", ()))
     return _Period(
-        int(start.timestamp()) * _MICRO, row["from"], tuple(row["rates"]), row.get("above", 0), long_rates, row["source"]
+        int(start.timestamp()) * _MICRO,
+        row["from"],
+        tuple(row["rates"]),
+        row.get("above", 0),
+        long_rates,
+        row["source"],
     )
 
 

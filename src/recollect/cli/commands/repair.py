@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ...errors import RecollectError
-from ...library.checking import files_of
+from ...library.checking import files_of, needs_repair
 from ...store.repair.home_files import plan_home_repair
 from ...store.repair.plan import RepairResult, Standing, plan_repair
 from ...store.scan import SessionFile
@@ -64,6 +64,8 @@ def repair(
     failed = None
     if session is not None or project is not None or everything:
         for file in files_of(face.library, session, project):
+            if session is None and not needs_repair(file, rules):
+                continue
             try:
                 row = _repair_one(face, file, rules, fork=fork, apply=apply, alone=session is not None)
             except RecollectError as problem:

@@ -47,7 +47,9 @@ TOPICS = ("cache", "speed", "tools", "context", "blocks", "hours", "changes", "c
     "--prices", type=click.Choice(["then", "today"]), default="then", show_default=True,
     help="Prices of the day of use, or today's.",
 )  # fmt: skip
-@click.option("--explain", is_flag=False, flag_value="", metavar="[ID]", help="Every response with rule, price and line.")
+@click.option(
+    "--explain", is_flag=False, flag_value="", metavar="[ID]", help="Every response with rule, price and line."
+)
 @click.option("--more", type=click.Choice(TOPICS), help="Beyond tokens: one of these topics.")
 @click.option("--check", is_flag=True, help="Hold the client's own counts against ours.")
 @click.option("--separate", is_flag=True, help="Do not count worktrees to their repository.")
@@ -130,14 +132,9 @@ def _show(
     elif face.is_text:
         _show_table(face, report, groups, by, accounting)
     else:
-        from ..usage_text import remarks
+        from ..usage_text import report_totals
 
-        face.rows(
-            [group_data(group, by) for group in groups],
-            by=by, totals=report.totals.data(), timezone=report.zone, prices=report.prices,
-            unpriced_models=report.unpriced, copies_not_counted=report.copies, remarks=remarks(report),
-            client_counts=[item.data() for item in accounting.comparisons()] if accounting.has_client_counts else [],
-        )  # fmt: skip
+        face.rows([group_data(group, by) for group in groups], **report_totals(report, accounting))
     return report.totals.calls > 0
 
 
@@ -145,6 +142,7 @@ def _show_table(face: Face, report: UsageReport, groups: list[Any], by: str, acc
     from ...analysis.usage import models_in_words
     from ..charts import bar, sparkline
     from ..usage_text import money, remarks, tokens
+    from ..words import plural
 
     if not report.groups:
         face.say("no API calls found")
@@ -161,7 +159,9 @@ def _show_table(face: Face, report: UsageReport, groups: list[Any], by: str, acc
             "searches": counts.web_searches or "", "cost": money(totals), "bar": drawn,
         }  # fmt: skip
 
-    rows = [row(shorten(group.key), group.totals, group.models, bar(group.totals.cost, largest, 16)) for group in groups]
+    rows = [
+        row(shorten(group.key), group.totals, group.models, bar(group.totals.cost, largest, 16)) for group in groups
+    ]
     rows.append(row("total", report.totals, (), ""))
     columns = [
         Column("key", by), Column("models"), Column("calls", right=True), Column("input", right=True),
@@ -179,7 +179,7 @@ def _show_table(face: Face, report: UsageReport, groups: list[Any], by: str, acc
     if accounting.has_client_counts:
         differing = [item for item in accounting.comparisons() if not item.same_tokens]
         if differing:
-            face.say(f"the client's own count differs for {len(differing):,} sessions: see --check")
+            face.say(f"the client's own count differs for {plural(len(differing), 'session')}: see --check")
 
 
 def _show_heat(face: Face, accounting: Accounting, chosen: Selection) -> None:

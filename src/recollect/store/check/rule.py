@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -61,8 +61,6 @@ class Finding:
 
 def fold(findings: Iterable[Finding]) -> list[Finding]:
     """Findings of folding rules as one each: the first place, and how many there are."""
-    from dataclasses import replace
-
     kept: list[Finding] = []
     place: dict[tuple[str, str, Path], int] = {}
     for item in findings:

@@ -77,7 +77,7 @@ class MigrateResult:
 
 def plan_migrate(journal: Journal, file: SessionFile, *, to: str = TARGET) -> tuple[Change, MigrateResult]:
     """Prepare the lifting of a session. In place: `undo` takes it back; for a copy, copy the home first (`copied_home`)."""
-    from .layouts import LAYOUTS
+    from .layouts import LAYOUTS  # its steps work on the draft of this module
 
     if to != TARGET and not to.startswith(f"{TARGET}."):
         raise Unavailable(f"layouts are lifted to {TARGET}, not to {to}", slug="no-migration")

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ...errors import DamagedData, RecollectError
+from ...errors import RecollectError
 from ...format.config_merge import config_bytes, merged, whole_object
 from ...format.index_entry import EMPTY_INDEX, index_entry
 from ..changes import Change, Journal
@@ -60,10 +60,7 @@ def _restore_config(change: VerifiedChange, home: Home, path: Path, repair: Home
     backup, value = found
     change.read_from(path)
     broken = read_inside(home, path)
-    result = merged(value, broken)
-    if whole_object(config_bytes(result)) is None:
-        raise DamagedData(f"{backup} cannot be merged with {path}", slug="damaged-data")
-    change.write(path, [config_bytes(result)], replace=True)
+    change.write(path, [config_bytes(merged(value, broken))], replace=True)
     repair.done.append(f"{path}: restored from {backup.name}, with what the broken file still says")
 
 

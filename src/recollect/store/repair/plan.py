@@ -88,6 +88,11 @@ def plan_repair(
     Raises StoreBusy for a session in use, unless it is forked: then it is only read.
     """
     wanted = _wanted(tuple(rules))
+    if fork and any(fix.writes_beside for fix in wanted):
+        raise Refused(
+            "what goes into other files cannot be done in a fork", slug="not-repairable",
+            hint="leave --fork out; `recollect undo` takes the repair back",
+        )  # fmt: skip
     if not fork:
         refuse_if_busy(file.home, file.session_id, file.path, journal, rewrite=True)
     with contextlib.ExitStack() as thrown_away_on_errors, contextlib.ExitStack() as opened:
@@ -100,15 +105,15 @@ def plan_repair(
         result = RepairResult(file.session_id, file.path, file.path, before, before)
         result.fixes, result.refused = apply_fixes(main, [fix for fix in wanted if fix.name != NAME_FIX])
         result.after = standing(main) if result.fixes else before
+        renamed = not fork and not file.client_lists and any(fix.name == NAME_FIX for fix in wanted)
         agents: list[tuple[AgentFile, Draft, bool]] = []
-        for agent in file.agents:
+        for agent in () if renamed else file.agents:  # under its new name the session is repaired like any other
             change.read_from(agent.path)
             draft = Draft.of(agent.path, file.home)
             opened.callback(draft.close)
             done, _ = apply_fixes(draft, [fix for fix in wanted if fix.for_agents])
             result.fixes += done
             agents.append((agent, draft, bool(done)))
-        renamed = any(fix.name == NAME_FIX for fix in wanted) and not file.client_lists
         if renamed:
             result.fixes.append(Applied(NAME_FIX, "give the file a name that the client finds", 1, file.path))
         if result.fixes:
@@ -251,7 +256,7 @@ def _write(
         elif changed:
             change.write(file.path, main.chunks(), replace=True, mtime_ns=_mtime(file.path))
         for agent, draft, has_changed in agents:
-            if has_changed and not renamed:
+            if has_changed:
                 change.write(agent.path, draft.chunks(), replace=True, mtime_ns=_mtime(agent.path))
         for path, chunks in main.beside.items():
             change.write(path, chunks)

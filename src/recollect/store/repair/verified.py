@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...errors import DamagedData, StoreBusy
+from ...errors import DamagedData, NotFound, StoreBusy
 from ..actions import Replace
 from ..changes import Change, Journal, Record
 from ..evidence import sha256_of
@@ -23,7 +23,12 @@ class VerifiedChange(Change):
     def read_from(self, path: Path) -> None:
         """The plan is made from this file as it is now. Call it before reading."""
         self.rely_on(path)
-        self._hashes[str(path)] = sha256_of(path)
+        try:
+            self._hashes[str(path)] = sha256_of(path)
+        except FileNotFoundError as problem:
+            raise NotFound(f"no such file: {path}", slug="no-such-file") from problem
+        except OSError as problem:
+            raise DamagedData(f"cannot read {path}: {problem.strerror or problem}", slug="unreadable-file") from problem
 
     def _make_sure(self) -> None:
         super()._make_sure()

@@ -50,6 +50,9 @@ def handler(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
                 if name not in known or known[name].place == "path":
                     raise BadParameter(f"{name[:80]!r} is not known here", hint=f"known: {', '.join(known) or 'none'}")
                 values[name] = check(known[name], value)
+            for item in endpoint.parameters:
+                if item.required and item.name not in values:
+                    raise BadParameter(f"{item.name} is missing", hint=item.description)
             if endpoint.body is not None:
                 values["body"] = check_body(endpoint.body, await _json(request))
             return answer(await run_in_threadpool(endpoint.handle, desk_of(request), values))

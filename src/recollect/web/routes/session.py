@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ...errors import NotFound
@@ -54,6 +54,18 @@ def session(request: Request) -> Response:
         return Response(
             _fragment(request, desk, reading, number), media_type="text/html", headers={"Vary": "HX-Request"}
         )
+    running = desk.is_running(found.id)
+    return desk.keep(
+        found,
+        ("whole", wanted, number, running),
+        lambda: _whole(request, desk, reading, number),
+        lambda made: len(made.body),
+    )
+
+
+def _whole(request: Request, desk: Desk, reading: Reading, number: int) -> HTMLResponse:
+    """The page around the messages. Everything on it comes from the session, so it is as lasting as that."""
+    found, wanted = reading.session, reading.wanted
     turns = reading.turns[:TURNS_SHOWN]
     with desk.busy(found):
         side = desk.keep(found, "side", lambda: _side(found), lambda _: 20_000)

@@ -39,6 +39,7 @@
       const order = stacked.map((_, number) => number).reverse();
       const bars = window.uPlot.paths.bars({ size: [0.8, 40] });
       draw(figure, {
+        scales: { x: { range: (_, from, to) => [from - 43200, to + 43200] } },
         axes: [axis({}), axis({ values: (_, ticks) => ticks.map(unit), size: 60 })],
         series: [
           { label: "day", value: (_, value) => value ? new Date(value * 1000).toISOString().slice(0, 10) : "" },

@@ -31,6 +31,8 @@ class Fix(NamedTuple):
     mend: Callable[[Draft], int]
     """Works on a draft; gives the number of places that it mended."""
     on_request: bool = False
+    writes_beside: bool = False
+    """Whether something goes into another file of the home."""
     parts: bool = False
     """Whether rows leave for another file: then the client gets at fewer of them here, as it should."""
     for_agents: bool = False
@@ -43,7 +45,7 @@ FIXES: Final[dict[str, Fix]] = {
         Fix(lines.NAME, lines.WORDS, lines.fix, for_agents=True),
         Fix(text.NAME, text.WORDS, text.fix, for_agents=True),
         Fix(copies.NAME, copies.WORDS, copies.fix, on_request=True),
-        Fix(sessions.NAME, sessions.WORDS, sessions.fix, on_request=True, parts=True),
+        Fix(sessions.NAME, sessions.WORDS, sessions.fix, on_request=True, parts=True, writes_beside=True),
         Fix(identity.NAME, identity.WORDS, identity.fix, for_agents=True),
         Fix(shape.NAME, shape.WORDS, shape.fix),
         Fix(links.NAME, links.WORDS, links.fix, for_agents=True),
@@ -54,7 +56,7 @@ FIXES: Final[dict[str, Fix]] = {
         Fix(thinking.NAME, thinking.WORDS, thinking.fix),
         Fix(images.NAME, images.WORDS, images.fix),
         Fix(blocks.NAME, blocks.WORDS, blocks.fix, on_request=True),
-        Fix(outputs.NAME, outputs.WORDS, outputs.fix, on_request=True),
+        Fix(outputs.NAME, outputs.WORDS, outputs.fix, on_request=True, writes_beside=True),
     )
 }
 

@@ -1,0 +1,170 @@
+"""The endpoints that ask over all sessions: search, usage, SQL, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..analysis.usage import DIMENSIONS, group_data
+from ..errors import Unavailable
+from ..format.times import to_iso
+from ..index.search import SORTS
+from ..library.accounting import Accounting, Selection
+from ..library.checking import check_sessions
+from ..library.searching import search as search_library
+from .api_description import ANYTHING, TIME, Endpoint, Parameter, integer, listed, nullable, record, rows_of, text
+from .desk import Desk
+from .routes.health import finding_data
+from .routes.sql import ask as ask_sql
+from .routes.usage import SPANS, since
+from .work import StillIndexing
+
+Values = Mapping[str, Any]
+HIT = record(
+    {
+        "line": integer(), "uuid": nullable("string"), "role": nullable("string"), "agent_id": nullable("string"),
+        "time": TIME, "score": {"type": "number"}, "snippet": text(), "marks": listed(listed(integer())),
+    }
+)  # fmt: skip
+FOUND = record(
+    {
+        "session_id": text(), "title": nullable("string"), "project": nullable("string"), "modified": TIME,
+        "hit_count": integer(), "hits": listed(HIT),
+    }
+)  # fmt: skip
+FINDING = record(
+    {
+        "code": text(), "severity": text(), "session_id": nullable("string"), "line": nullable("integer"),
+        "uuid": nullable("string"), "detail": text(), "count": integer(), "title": text(), "client": text(), "remedy": text(),
+        "fix": nullable("string"), "path": text(),
+    }
+)  # fmt: skip
+PATIENCE = 20.0
+
+
+def _not_yet(progress: StillIndexing) -> Unavailable:
+    told = f"{progress.done:,} of {progress.total:,} bytes are in it"
+    return Unavailable("the index is being built for the first time", slug="still-indexing", hint=told)
+
+
+def search(desk: Desk, values: Values) -> Any:
+    try:
+        found = desk.index.ask(
+            lambda library: search_library(
+                library, values.get("q", ""), sort=values.get("sort", "relevance"), limit=values.get("limit") or 10,
+                offset=values.get("offset", 0), facets=False,
+            ),
+            patience=PATIENCE,
+        )  # fmt: skip
+    except StillIndexing as progress:
+        raise _not_yet(progress) from None
+    rows = [
+        {
+            "session_id": item.session_id, "title": item.title, "project": item.project, "modified": to_iso(item.modified),
+            "hit_count": item.hit_count,
+            "hits": [
+                {
+                    "line": hit.line, "uuid": hit.uuid, "role": hit.role, "agent_id": hit.agent_id,
+                    "time": to_iso(hit.time), "score": hit.score, "snippet": hit.snippet.text,
+                    "marks": [list(mark) for mark in hit.snippet.marks],
+                }
+                for hit in item.hits
+            ],
+        }
+        for item in found.sessions
+    ]  # fmt: skip
+    return {"rows": rows, "total": found.total, "exact": found.exact, "more": found.more, "advice": list(found.advice)}
+
+
+def usage(desk: Desk, values: Values) -> Any:
+    by, span = values.get("by", "day"), values.get("span", "30")
+
+    def count(accounting: Accounting) -> Any:
+        report = accounting.usage(by, Selection(since=since(accounting, span)))
+        rows = [{"key": group.key, **group_data(group, by)} for group in report.groups]
+        return {
+            "rows": rows,
+            "total": len(rows),
+            "totals": report.totals.data(),
+            "timezone": report.zone,
+            "prices": report.prices,
+        }
+
+    try:
+        return desk.accounts.ask(("api usage", by, span), count, patience=PATIENCE)
+    except StillIndexing as progress:
+        raise _not_yet(progress) from None
+
+
+def sql(desk: Desk, values: Values) -> Any:
+    try:
+        found = ask_sql(desk, values["body"]["sql"])
+    except StillIndexing as progress:
+        raise _not_yet(progress) from None
+    columns = [{"name": column.name, "type": column.type} for column in found.columns]
+    return {
+        "columns": columns,
+        "rows": found.rows,
+        "total": len(found.rows),
+        "cut": found.cut,
+        "seconds": found.seconds,
+    }
+
+
+def check(desk: Desk, values: Values) -> Any:
+    session = desk.session(values["id"])
+    with desk.busy(session):
+        report = next(check_sessions([session.file]))
+    return {
+        "rows": [finding_data(item) for item in report.findings],
+        "total": len(report.findings),
+        "reachable_share": report.reachable_share,
+        "found": report.found,
+    }
+
+
+def endpoints(session_id: Parameter, limit: Parameter, offset: Parameter) -> list[Endpoint]:
+    ranked = Parameter("limit", "Sessions at most.", integer(1, 100))
+    return [
+        Endpoint(
+            "/search", "Find anything that was said or seen",
+            rows_of(FOUND, total=integer(), exact={"type": "boolean"}, more={"type": "boolean"}, advice=listed(text())), search,
+            (
+                Parameter("q", "The query, as for `recollect search`.", text(minLength=1, maxLength=2000), needed=True),
+                Parameter("sort", "The order.", text(enum=list(SORTS))), ranked,
+                Parameter("offset", "Leave so many sessions out.", integer(0, 10_000)),
+            ),
+            errors=(503,),
+        ),
+        Endpoint(
+            "/usage", "Tokens and money",
+            rows_of(
+                {"type": "object"}, total=integer(), totals={"type": "object"}, timezone=text(), prices=text(),
+            ),
+            usage,
+            (
+                Parameter("by", "What to group by.", text(enum=[name for name in DIMENSIONS if name != "version"])),
+                Parameter("span", "How many days back.", text(enum=[name for name, _ in SPANS])),
+            ),
+            errors=(503,),
+        ),
+        Endpoint(
+            "/sql", "Ask in SQL",
+            record(
+                {
+                    "columns": listed(record({"name": text(), "type": text()})), "rows": listed(listed(ANYTHING)),
+                    "total": integer(), "cut": text(), "seconds": {"type": "number"},
+                }
+            ),
+            sql, method="POST", body=record({"sql": text(minLength=1, maxLength=20_000)}),
+            description="One SELECT over the documented tables. It runs in a process that can open no file but its own.",
+            errors=(403, 503),
+        ),
+        Endpoint(
+            "/sessions/{id}/check", "What is wrong with a session",
+            rows_of(
+                FINDING, total=integer(), reachable_share=nullable("number"), found={"type": "boolean"},
+            ),
+            check, (session_id,), errors=(404,),
+        ),
+    ]  # fmt: skip
