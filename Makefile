@@ -4,13 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test lint compat soak bench docs prices clean
+.PHONY: run test web-assets lint compat soak bench docs prices clean
 
 run: $(STAMP)
 	@$(BIN)/recollect overview --or-demo
 
-test: $(STAMP) lint
+test: $(STAMP) lint web-assets
 	$(BIN)/python -m pytest -q -n auto -m "not compat" tests
+
+web-assets: $(STAMP)
+	$(BIN)/python hatch_build.py --for-tests
+	@$(BIN)/python -m tests.browser.chromium
 
 compat: $(STAMP)
 	$(BIN)/python -m pytest -q -m compat tests/compat

@@ -149,8 +149,9 @@ class Server:
 def serving(homes: list[Path]) -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as scratch:
         own = {f"RECOLLECT_{kind}_DIR": str(Path(scratch) / kind.lower()) for kind in ("DATA", "CACHE", "CONFIG")}
+        named = [word for home in homes for word in ("--home", str(home))]
         process = subprocess.Popen(
-            [*RECOLLECT, *(word for home in homes for word in ("--home", str(home))), "serve", "--port", "0", "--json", "--read-only"],
+            [*RECOLLECT, *named, "serve", "--port", "0", "--json", "--read-only"],
             cwd=REPOSITORY,
             env={**os.environ, **own, "HOME": scratch},
             stdout=subprocess.PIPE,

@@ -60,6 +60,22 @@ def test_without_request_the_message_alone(scene: Scene) -> None:
     assert scene.counts() == ONCE
 
 
+def test_without_any_id_every_line_is_a_call(scene: Scene) -> None:
+    rows = [scene.answer(None, FULL, request=None) for _ in range(2)]
+    for row in rows:
+        del row["uuid"]
+    del rows[1]["type"]
+    scene.write("s", *rows)
+    assert scene.counts() == (2, 20, 400, 60, 80, 1000)
+
+
+def test_without_a_message_id_the_row_counts_once(scene: Scene) -> None:
+    row = scene.answer(None, FULL, request=None)
+    scene.write("s", row, row)
+    scene.write("copy", row)
+    assert scene.counts() == ONCE
+
+
 def test_fork_copies_rows_with_their_uuids(scene: Scene) -> None:
     rows = [scene.answer("msg_1", FULL), scene.answer("msg_1", FULL)]
     scene.write("s", *rows)

@@ -99,6 +99,7 @@ def watch(tab: Tab) -> None:
 
     tab.page.on("console", console)
     tab.page.on("pageerror", lambda error: tab.problems.append(f"{error} @ {tab.page.url}"))
+
     def dialog(opened: Any) -> None:
         tab.problems.append(f"dialog {opened.message}")
         opened.dismiss()

@@ -72,7 +72,13 @@ def test_a_hash_leads_to_a_message_on_any_page(looked_at: Scene, open_tab: OpenT
     tab = open_tab(looked_at)
     tab.go(f"/sessions/{session}#m-{rows[0]['uuid']}")
     tab.page.wait_for_url(re.compile(r"page=[78]#m-"))
-    assert tab.page.locator(f"#m-{rows[0]['uuid']}").is_visible()
+    expect(tab.page.locator("article.message.current")).to_be_in_viewport()
+    assert (
+        tab.page.locator(
+            f"article.message.current:has(#m-{rows[0]['uuid']}), article.current#m-{rows[0]['uuid']}"
+        ).count()
+        == 1
+    )
 
 
 def test_finding_in_a_session_and_unfolding(looked_at: Scene, open_tab: OpenTab) -> None:

@@ -209,18 +209,26 @@ def _count(answer: Answer | None, trial: Trial, known: Sequence[str]) -> int | N
 
 def table(verdicts: Sequence[Verdict]) -> str:
     """One line a kind: what a resume says before and after, over all seeds, for each version."""
+    kinds = list(dict.fromkeys(item.kind for item in verdicts))
+    repaired = [kind for kind in kinds if any(item.fixes for item in verdicts if item.kind == kind)]
+    right = sum(item.right for item in verdicts)
     lines = [
+        f"{right} of {len(verdicts)} resumes were right after the repair, {len(repaired)} kinds of damage were repaired:",
+        "",
         "| damage | repaired by | 2.1.325 before | after | 2.0.77 before | after |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
-    for kind in dict.fromkeys(item.kind for item in verdicts):
-        cells = [f"`{kind}`"]
+    for kind in repaired:
         fixes = sorted({fix for item in verdicts if item.kind == kind for fix in item.fixes})
-        cells.append(", ".join(fixes) or "nothing to repair")
+        cells = [f"`{kind}`", ", ".join(fixes)]
         for version in VERSIONS:
             of = [item for item in verdicts if item.kind == kind and item.version == version]
             cells += [_cell(of, "before"), _cell(of, "after")]
         lines.append("| " + " | ".join(cells) + " |")
+    empty = [kind for kind in kinds if kind in NOTHING_LEFT]
+    whole = [kind for kind in kinds if kind not in repaired and kind not in NOTHING_LEFT]
+    lines += ["", "Left as they are, and resumed whole by both: " + ", ".join(f"`{kind}`" for kind in whole) + "."]
+    lines += ["", "Nothing is left to resume with: " + ", ".join(f"`{kind}`" for kind in empty) + "."]
     return "\n".join(lines)
 
 

@@ -32,6 +32,10 @@ TESTING = "testing"
 FRONT_DOORS = {"__init__": "library", "__main__": "cli"}
 
 
+#: Faces do not know one another, but a command may be what starts one.
+STARTS_ANOTHER_FACE = {(PACKAGE / "cli" / "commands" / "serve.py", "web")}
+
+
 def module_of(path: Path) -> tuple[str, ...]:
     """`("recollect", "store", "paths")`; a package is known by its folder."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -94,7 +98,7 @@ def test_imports_go_one_way() -> None:
         f"{path.relative_to(REPOSITORY)}:{line}: {room_of(path)} imports {room}"
         for path in SOURCES
         for line, room in rooms_imported(path)
-        if room not in allowed(room_of(path))
+        if room not in allowed(room_of(path)) and (path, room) not in STARTS_ANOTHER_FACE
     ]
     assert wrong == []
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import apsw
 
     from ..index.found import Found
+    from ..index.reading_back import Elsewhere
 
 
 class _Asked:
@@ -100,7 +101,7 @@ def _answer(db: apsw.Connection, folder: str, roots: list[str], asked: _Asked) -
     from ..index.search import Search
     from ..index.word_reading import WordReader
 
-    with Search(db, WordReader(f"{folder}/words"), homes) as search:
+    with Search(db, WordReader(f"{folder}/words"), homes, elsewhere=_kept_bytes(db)) as search:
         if search.needs_statuses(" ".join(asked.words)):
             return None
         return search.find(
@@ -110,6 +111,15 @@ def _answer(db: apsw.Connection, folder: str, roots: list[str], asked: _Asked) -
             offset=asked.offset,
             hits_per_session=asked.hits,
         )
+
+
+def _kept_bytes(db: apsw.Connection) -> Elsewhere | None:
+    vault = os.path.join(own_folder_name("data"), "vault")
+    if not os.path.isdir(vault):
+        return None
+    from ..index.kept import KeptTranscripts
+
+    return KeptTranscripts(vault).reader(db)
 
 
 def _print(found: Found, asked: _Asked) -> None:

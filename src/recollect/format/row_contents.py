@@ -112,8 +112,10 @@ def todos_written(entry: dict[str, Any]) -> list[Todo]:
 def role_of(entry: Any) -> str | None:
     """Whose words an entry holds, by its message; None where that does not say."""
     message = entry.get("message") if isinstance(entry, dict) else None
-    role = message.get("role") if isinstance(message, dict) else None
-    return role if role in ("user", "assistant") and "content" in message else None
+    if not isinstance(message, dict) or "content" not in message:
+        return None
+    role = message.get("role")
+    return role if role in ("user", "assistant") else None
 
 
 def says_side_plainly(data: bytes) -> bool:

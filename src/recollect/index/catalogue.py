@@ -23,6 +23,7 @@ import apsw
 
 from ..errors import StoreBusy
 from ..store import disk
+from .kept import KeptTranscripts
 from .schema import fingerprint, statements
 
 DATABASE: Final = "catalogue.sqlite"
@@ -47,6 +48,8 @@ class Catalogue:
         self.folder = folder
         self.problem = problem
         self.connection: apsw.Connection
+        self.kept: KeptTranscripts | None = None
+        """What the vault has; None where nothing was ever kept."""
         self.opened_as: tuple[int, int] | None = None
         """Device and inode of the open file: another process may make the catalogue anew, under the same name."""
         self._temporary = temporary
@@ -54,10 +57,15 @@ class Catalogue:
         self._thread = threading.RLock()
 
     @classmethod
-    def open(cls, folder: Path) -> Catalogue:
-        """The catalogue in a folder, made where there is none. In a temporary folder where that cannot be written."""
+    def open(cls, folder: Path, vault: Path | None = None) -> Catalogue:
+        """The catalogue in a folder, made where there is none. In a temporary folder where that cannot be written.
+
+        `vault` is where sessions are kept that the homes may have lost.
+        """
+        kept = KeptTranscripts(vault) if vault is not None and vault.is_dir() else None
         try:
             catalogue = cls(folder)
+            catalogue.kept = kept
             catalogue._open_here()
             return catalogue
         except (OSError, *_CANNOT_WRITE) as problem:
@@ -65,6 +73,7 @@ class Catalogue:
         temporary = tempfile.TemporaryDirectory(prefix="recollect-index-", ignore_cleanup_errors=True)
         words = f"the index folder {folder} cannot be written ({reason}): a temporary one is used for this run"
         catalogue = cls(Path(temporary.name), temporary, words)
+        catalogue.kept = kept
         catalogue._open_here()
         return catalogue
 

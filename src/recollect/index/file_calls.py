@@ -91,7 +91,7 @@ class FileCalls:
         self._entry(entry, line, 0)
 
     def _entry(self, entry: CallLine, line: int, flags: int) -> None:
-        if entry.type == "assistant":
+        if entry.type == "assistant" or entry.type is None:  # some other programs leave the type out
             answer = entry.message
             if answer is None or entry.isApiErrorMessage:
                 return
@@ -117,7 +117,10 @@ class FileCalls:
             return None
         if self.told_session is None:
             self.told_session = entry.sessionId
-        ident = answer.id or (f"row:{entry.uuid}" if request is None and entry.uuid else "")
+        # Without an id of the message: by its request, else by its row, else every line is a call of its own.
+        ident = answer.id or (
+            "" if request else f"row:{entry.uuid}" if entry.uuid else f"line:{line}:{self.session_id}"
+        )
         key = (ident, request or "", model or "")
         call = self.calls.get(key)
         if call is None:

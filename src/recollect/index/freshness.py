@@ -12,6 +12,8 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 
+from .kept import DEVICE as KEPT
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
@@ -53,7 +55,7 @@ def _unchanged_home(db: apsw.Connection, notes: dict[str, object], root: str) ->
 
 
 def _notes(db: apsw.Connection) -> dict[str, object]:
-    return dict(db.execute("SELECT name, value FROM notes WHERE name NOT GLOB 'seen:*'"))
+    return dict(db.execute("SELECT name, value FROM notes WHERE name NOT GLOB 'seen:*' AND name NOT GLOB 'kept:*'"))
 
 
 def _state(notes: dict[str, object]) -> list[object]:
@@ -88,8 +90,11 @@ def folder_times(root: str) -> _Folders | None:
     return found
 
 
-def remember(db: apsw.Connection, root: str, folders: _Folders | None) -> bool:
-    """After a sync: note what was seen, if it can be relied on. The caller has begun no transaction."""
+def remember(db: apsw.Connection, root: str, folders: _Folders | None, manifest: str | None = None) -> bool:
+    """After a sync: note what was seen, if it can be relied on. The caller has begun no transaction.
+
+    `manifest` is the vault's: with it, the index also knows what the home has lost.
+    """
     import apsw
 
     number = db.execute("SELECT id FROM homes WHERE path = ?", (root,)).get
@@ -97,7 +102,7 @@ def remember(db: apsw.Connection, root: str, folders: _Folders | None) -> bool:
         return False
     if max(mtime_ns for _, mtime_ns in folders) > time.time_ns() - _SETTLED_NS:
         return False
-    files = _known_files(db, int(number), root)
+    files = _known_files(db, int(number), root, manifest)
     notes = _notes(db)
     unfinished = db.execute("SELECT 1 FROM words_stale").get or notes.get("words_mark") != notes.get("last_entry")
     if files is None or unfinished:
@@ -110,13 +115,21 @@ def remember(db: apsw.Connection, root: str, folders: _Folders | None) -> bool:
     return True
 
 
-def _known_files(db: apsw.Connection, number: int, root: str) -> list[tuple[str, int, int, int]] | None:
+def _known_files(
+    db: apsw.Connection, number: int, root: str, manifest: str | None
+) -> list[tuple[str, int, int, int]] | None:
     rows: Iterable[tuple[str, int, int, int]] = db.execute(
         "SELECT f.path, p.size, p.mtime_ns, p.inode FROM files f JOIN progress p ON p.file_id = f.id "
-        "WHERE f.home_id = ? AND p.stage = 'entries' AND f.kind IN ('session', 'agent', 'title')",
-        (number,),
+        "WHERE f.home_id = ? AND p.stage = 'entries' AND f.kind IN ('session', 'agent', 'title') AND f.device <> ?",
+        (number, KEPT),
     )
     files: list[tuple[str, int, int, int]] = []
+    if manifest is not None:
+        try:
+            info = os.stat(manifest)
+        except OSError:
+            return None
+        files.append((manifest, info.st_size, info.st_mtime_ns, info.st_ino))
     for path, size, mtime_ns, inode in rows:
         if size < 0:
             return None

@@ -27,11 +27,20 @@ _HEARTBEAT = 0.5
 
 
 def scan_by_regex(
-    database: str, home_ids: list[int], where: str, pattern: str, *, everything: bool = False, silence: float = SILENCE
+    database: str,
+    home_ids: list[int],
+    where: str,
+    pattern: str,
+    *,
+    everything: bool = False,
+    silence: float = SILENCE,
+    vault: str | None = None,
 ) -> Iterator[ScanHit]:
     """As `scan` with a regular expression. Raises QueryError for one that is wrong, or that takes too long."""
     compile_pattern(pattern)
-    task = {"database": database, "homes": home_ids, "where": where, "pattern": pattern, "everything": everything}
+    task = {
+        "database": database, "homes": home_ids, "where": where, "pattern": pattern, "everything": everything, "vault": vault,
+    }  # fmt: skip
     child = subprocess.Popen(
         [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -87,6 +96,7 @@ def answer(task: dict[str, Any], out: IO[str]) -> None:
     import apsw
 
     from .entry_words import searched_text
+    from .kept import KeptTranscripts
     from .query_language import parse
     from .reading_back import EntryReader
     from .scan_search import all_strings
@@ -104,7 +114,8 @@ def answer(task: dict[str, Any], out: IO[str]) -> None:
     db = apsw.Connection(task["database"], flags=apsw.SQLITE_OPEN_READONLY)
     db.set_busy_timeout(20_000)
     text_of = all_strings if task["everything"] else searched_text
-    with EntryReader(SessionRows(db, task["homes"]).place_of) as reader:
+    kept = KeptTranscripts(task["vault"]).reader(db) if task["vault"] else None
+    with EntryReader(SessionRows(db, task["homes"]).place_of, kept) as reader:
         matcher = RegularExpression(task["pattern"])
         for hit in scan(db, task["homes"], parse(task["where"]), matcher, reader, text_of, moved_on):
             *place, snippet = hit

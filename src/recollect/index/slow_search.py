@@ -6,9 +6,10 @@ from collections.abc import Generator
 
 from ..errors import QueryError
 from .found import Found, Hit
+from .kept import KeptTranscripts
 from .query_language import mistake, parse
 from .query_tree import All, Text, texts
-from .reading_back import Elsewhere, EntryReader
+from .reading_back import EntryReader
 from .scan_search import MODES, ScanHit, Substring, Words, all_strings, scan
 from .session_rows import SessionRows
 from .snippets import Tokenize
@@ -36,7 +37,7 @@ def find_slowly(
     offset: int = 0,
     hits_per_session: int = 3,
     tokenize: Tokenize,
-    elsewhere: Elsewhere | None = None,
+    kept: KeptTranscripts | None = None,
     silence: float | None = None,
 ) -> Found:
     """`mode` is substring, regex or everything (the words of a query in all that there is). Raises QueryError."""
@@ -46,8 +47,8 @@ def find_slowly(
     groups: dict[tuple[int, str], list[ScanHit]] = {}
     total = 0
     enough = False
-    with EntryReader(rows.place_of, elsewhere) as reader:
-        hits = _hits(db, home_ids, query, mode, everything, where, tokenize, reader, silence)
+    with EntryReader(rows.place_of, kept.reader(db) if kept is not None else None) as reader:
+        hits = _hits(db, home_ids, query, mode, everything, where, tokenize, reader, silence, kept)
         for hit in hits:
             file = rows.our_files([hit.file_id])[hit.file_id]
             key = (file.home_id, file.session_id)
@@ -81,13 +82,17 @@ def _hits(
     tokenize: Tokenize,
     reader: EntryReader,
     silence: float | None,
+    kept: KeptTranscripts | None,
 ) -> Generator[ScanHit, None, None]:
     narrowed = parse(where)
     _only_filters(where, narrowed)
     if mode == "regex":
         from .scan_child import SILENCE, scan_by_regex
 
-        yield from scan_by_regex(db.filename, home_ids, where, query, everything=everything, silence=silence or SILENCE)
+        yield from scan_by_regex(
+            db.filename, home_ids, where, query, everything=everything, silence=silence or SILENCE,
+            vault=kept.folder if kept is not None else None,
+        )  # fmt: skip
         return
     from .entry_words import searched_text
 

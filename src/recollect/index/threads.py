@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
-from ..errors import RecollectError
+from ..errors import NotFound, RecollectError
 from ..format.decode import parse_as
 from ..format.entries import ROW_TYPES
 from ..format.line import Damage
@@ -57,7 +57,7 @@ def _behind(catalogue: Catalogue, roots: set[str]) -> list[tuple[int, str, str, 
 def _renew(catalogue: Catalogue, file_id: int, home: Home, path: str, offset: int) -> bool:
     try:
         with collector_waits():
-            rows, thread = _read(home, path, offset)
+            rows, thread = _read(catalogue, home, path, offset)
     except (RecollectError, OSError):
         return False  # gone or unreadable: the next sync sees that
     with catalogue.transaction() as db:
@@ -77,14 +77,23 @@ def _renew(catalogue: Catalogue, file_id: int, home: Home, path: str, offset: in
     return True
 
 
-def _read(home: Home, path: str, offset: int) -> tuple[list[int], Thread]:
+def _read(catalogue: Catalogue, home: Home, path: str, offset: int) -> tuple[list[int], Thread]:
     """The lines of the rows, and the thread, of the part of a file that the catalogue knows."""
     damage: list[Damage] = []
-    with open_inside(home, home.root / path, buffering=0) as stream:
+    with _opened(catalogue, home, path) as stream:
         lines = FileLines(stream, FileChange(home, "entries", path, "session", "new", size=offset))
         transcript = build_transcript(parse_as(lines, damage, _decode, row_entry_of), damage)
         transcript.lines, transcript.size = lines.lines, lines.end
     return [row.line for row in transcript.rows], find_thread(transcript)
+
+
+def _opened(catalogue: Catalogue, home: Home, path: str) -> BinaryIO:
+    try:
+        return open_inside(home, home.root / path, buffering=0)
+    except NotFound:
+        if catalogue.kept is None:
+            raise
+        return catalogue.kept.open(home.real_root, path)
 
 
 def _decode(data: bytes) -> RowEntry:

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -24,6 +25,7 @@ from ..errors import RecollectError
 from ..store.home import Home
 from ..store.paths import is_inside, open_inside
 from .catalogue import Catalogue
+from .kept import DEVICE
 from .schema import STAGE_KINDS, STAGE_TABLES
 
 LINE_KINDS: Final = frozenset({"session", "agent", "history"})
@@ -61,6 +63,8 @@ class FileChange:
     agent_id: str | None = None
     folder: str | None = None
     workflow: str | None = None
+    source: Callable[[], BinaryIO] | None = None
+    """Opens a file that the home has lost and the vault has."""
 
     @property
     def full_path(self) -> Path:
@@ -78,6 +82,9 @@ def changed(
     kinds = STAGE_KINDS[stage]
     for home in homes:
         files = look(home, kinds) if seen is None else seen[home.real_root]
+        kept = catalogue.kept.files(catalogue.connection, home.real_root) if catalogue.kept is not None else {}
+        if kept:
+            files = kept | files
         found += _changed_in(catalogue, home, stage, files, kinds)
     return found
 
@@ -110,6 +117,7 @@ class _Sorter:
 
     def __init__(self, catalogue: Catalogue, home: Home, home_id: int | None, stage: str, seen: Files) -> None:
         self._db = catalogue.connection
+        self._kept = catalogue.kept
         self._home = home
         self._home_id = home_id
         self._stage = stage
@@ -125,6 +133,8 @@ class _Sorter:
                 self._home, self._stage, path, kind, "new", size=size, mtime_ns=mtime_ns, inode=inode, device=device
             )
             describe(change)
+            if device == DEVICE and self._kept is not None:
+                change.source = partial(self._kept.open, self._home.real_root, path)
             row = self._row("f.path = ?", path)
             if row is None and (before := unnamed.get((device, inode))) is not None:
                 row = self._row("f.path = ?", before)
@@ -249,6 +259,8 @@ def open_changed(change: FileChange) -> BinaryIO:
 
     Raises NotFound, Refused or DamagedData, as every read in a home does.
     """
+    if change.source is not None:
+        return change.source()
     stream = open_inside(change.home, change.full_path, buffering=0)
     info = os.fstat(stream.fileno())
     change.size, change.mtime_ns = info.st_size, info.st_mtime_ns

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from ..errors import RecollectError
 from ..format.decode import parse_as
 from ..format.line import RawLine
 from ..format.worded_entry import IndexEntry, decode_index_entry, index_entry_of
-from ..store.home import Home
-from ..store.read import EntryBytes
 from .catalogue import Catalogue
+from .reading_back import EntryReader
 from .schema import FLAGS
 from .texts import clean_entry, words_of
 from .words import MARK, WordsWriter
@@ -43,12 +40,14 @@ def add_from_files(catalogue: Catalogue, words: WordsWriter, progress: Callable[
     count = size = 0
     last = catalogue.note("last_entry")
     at = words.mark
-    reader = _Reader()
-    try:
+    places: dict[int, tuple[str, str]] = {}
+    kept = catalogue.kept.reader(catalogue.connection) if catalogue.kept is not None else None
+    with EntryReader(places.get, kept) as reader:
         while True:
             rows: list[tuple[Any, ...]] = catalogue.connection.execute(_SELECT, (at, BATCH)).fetchall()
             for row in rows:
                 if row[6] & FLAGS["text"]:
+                    places[row[1]] = (row[10], f"{row[10]}/{row[11]}")
                     _add(catalogue, words, row, reader)
                     count += 1
                 size += row[3]
@@ -59,8 +58,6 @@ def add_from_files(catalogue: Catalogue, words: WordsWriter, progress: Callable[
                 size = 0
             if not rows:
                 return count
-    finally:
-        reader.close()
 
 
 def commit(catalogue: Catalogue, words: WordsWriter, mark: int) -> None:
@@ -71,9 +68,9 @@ def commit(catalogue: Catalogue, words: WordsWriter, mark: int) -> None:
         db.execute("DELETE FROM words_stale")
 
 
-def _add(catalogue: Catalogue, words: WordsWriter, row: tuple[Any, ...], reader: _Reader) -> None:
-    entry_id, file_id, offset, length, time, role, flags, model, branch, cwd, home, path = row
-    entry = decoded(reader.bytes_at(home, path, offset, length))
+def _add(catalogue: Catalogue, words: WordsWriter, row: tuple[Any, ...], reader: EntryReader) -> None:
+    entry_id, file_id, offset, length, time, role, flags, model, branch, cwd, _, _ = row
+    entry = decoded(reader.bytes_at(file_id, offset, length))
     if entry is None:
         return  # the file changed since: the next sync sees that, and gives its entries new numbers
     found = words_of(entry)
@@ -101,30 +98,3 @@ def decoded(data: bytes) -> IndexEntry | None:
         line = RawLine(data, 0, 2)
         salvaged = parse_as([line], [], decode_index_entry, lambda entry: clean_entry(index_entry_of(entry)))
         return next((item.entry for item in salvaged), None)
-
-
-class _Reader:
-    """Bytes of entries; the file that was asked for last stays open."""
-
-    def __init__(self) -> None:
-        self._open: tuple[str, str] | None = None
-        self._source: EntryBytes | None = None
-
-    def bytes_at(self, home: str, path: str, offset: int, length: int) -> bytes:
-        if self._open != (home, path):
-            self.close()
-            self._open = (home, path)
-            source = EntryBytes(Path(home) / path, Home(Path(home)))
-            try:
-                self._source = source.__enter__()
-            except (RecollectError, OSError):
-                self._source = None
-        try:
-            return self._source.bytes_at(offset, length) if self._source is not None else b""
-        except OSError:
-            return b""
-
-    def close(self) -> None:
-        if self._source is not None:
-            self._source.__exit__()
-        self._source, self._open = None, None

@@ -63,7 +63,7 @@ class Accounting:
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        return Catalogue.open(self.folder)
+        return Catalogue.open(self.folder, own_folder("data") / "vault")
 
     @cached_property
     def book(self) -> PriceBook:

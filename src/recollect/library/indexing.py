@@ -23,7 +23,7 @@ ALL_STAGES: Final = ("calls", "entries", "words")
 
 def open_catalogue(tell: Callable[[str], None] | None = None) -> Catalogue:
     """The catalogue in Recollect's own cache folder; where that cannot be written, `tell` is told so."""
-    catalogue = Catalogue.open(own_folder("cache") / "index")
+    catalogue = Catalogue.open(own_folder("cache") / "index", own_folder("data") / "vault")
     if catalogue.problem and tell is not None:
         tell(catalogue.problem)
     return catalogue

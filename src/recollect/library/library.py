@@ -24,8 +24,8 @@ from .session import Session
 if TYPE_CHECKING:
     from ..index.catalogue import Catalogue
     from ..index.found import Found
-    from ..index.sync_report import Progress, SyncReport
     from ..index.sql import Answer, Limits
+    from ..index.sync_report import Progress, SyncReport
     from ..store.watch_events import Budget
     from .keeping import KeptShelf
     from .watching import Watching

@@ -20,7 +20,9 @@ from ..index.word_reading import WordReader
 from ..index.words import MARK
 
 if TYPE_CHECKING:
+    from ..index.catalogue import Catalogue
     from ..index.ingest import Progress
+    from ..index.reading_back import Elsewhere
     from .library import Library
 
 MODES = ("words", "substring", "regex", "everything")
@@ -69,12 +71,17 @@ def search(
         offset=offset,
         hits_per_session=hits_per_session,
         tokenize=opened.words.tokenize,
+        kept=library.catalogue.kept,
     )
 
 
 def _grouped(query: str) -> str:
     """A query to which filters are added: they hold for all alternatives of it."""
     return f"({query})" if " OR " in query else query
+
+
+def _kept_bytes(catalogue: Catalogue) -> Elsewhere | None:
+    return None if catalogue.kept is None else catalogue.kept.reader(catalogue.connection)
 
 
 class OpenedSearch:
@@ -95,7 +102,8 @@ class OpenedSearch:
             folders = {root: folder_times(root) for root in roots}
             library.index(stages=("entries", "words"), statuses=statuses, progress=progress)
             for root in roots:
-                remember(library.catalogue.connection, root, folders[root])
+                kept = library.catalogue.kept
+                remember(library.catalogue.connection, root, folders[root], kept.manifest if kept is not None else None)
         state = self._current()
         if self._search is None or state != self._state:
             try:
@@ -126,7 +134,7 @@ class OpenedSearch:
         numbers = [catalogue.home_id(home.real_root) for home in self._library.homes]
         self.home_ids = [number for number in numbers if number is not None]
         self._words = WordReader(str(catalogue.words_folder))
-        self._search = Search(catalogue.connection, self._words, self.home_ids)
+        self._search = Search(catalogue.connection, self._words, self.home_ids, elsewhere=_kept_bytes(catalogue))
 
     @property
     def search(self) -> Search:

@@ -7,18 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import __version__
-from ..errors import RecollectError
+from ..errors import QueryError
 from .desk import Desk
 
 Schema = dict[str, Any]
 PREFIX = "/api/v1"
-
-
-class BadParameter(RecollectError):
-    """A parameter that cannot be used."""
-
-    exit_code = 2
-    default_slug = "bad-parameter"
 
 
 @dataclass(frozen=True)
@@ -111,33 +104,38 @@ def check(parameter: Parameter, value: str) -> Any:
     return value
 
 
-def _bad(parameter: Parameter, value: str, why: str) -> BadParameter:
-    return BadParameter(f"{parameter.name}: {value[:80]!r} {why}", hint=parameter.description)
+def _bad(parameter: Parameter, value: str, why: str) -> QueryError:
+    return bad_parameter(f"{parameter.name}: {value[:80]!r} {why}", parameter.description)
+
+
+def bad_parameter(message: str, hint: str | None = None) -> QueryError:
+    """A parameter or a body that cannot be used."""
+    return QueryError(message, hint=hint, slug="bad-parameter")
 
 
 def check_body(schema: Schema, value: Any) -> dict[str, Any]:
     """A body is an object of a few named strings, numbers and flags."""
     if not isinstance(value, dict):
-        raise BadParameter("the body must be a JSON object")
+        raise bad_parameter("the body must be a JSON object")
     known: dict[str, Schema] = schema["properties"]
     kinds: dict[str, type | tuple[type, ...]] = {"string": str, "boolean": bool, "integer": int}
     for name in schema.get("required", []):
         if name not in value:
-            raise BadParameter(f"{name} is missing")
+            raise bad_parameter(f"{name} is missing")
     for name, item in list(value.items()):
         if name not in known:
-            raise BadParameter(f"{str(name)[:80]!r} is not known here", hint=f"known: {', '.join(known)}")
+            raise bad_parameter(f"{str(name)[:80]!r} is not known here", f"known: {', '.join(known)}")
         kind = known[name]["type"]
         if kind == "integer" and isinstance(item, float) and item.is_integer():
             item = value[name] = int(item)  # 2.0 is a whole number, too
         if not isinstance(item, kinds[kind]) or (kind == "integer" and isinstance(item, bool)):
-            raise BadParameter(f"{name} must be of type {kind}")
+            raise bad_parameter(f"{name} must be of type {kind}")
         if kind == "integer" and not known[name].get("minimum", item) <= item <= known[name].get("maximum", item):
-            raise BadParameter(f"{name} is out of range")
+            raise bad_parameter(f"{name} is out of range")
         if isinstance(item, str) and not known[name].get("minLength", 0) <= len(item) <= known[name].get(
             "maxLength", 10_000
         ):
-            raise BadParameter(f"{name} is too short or too long")
+            raise bad_parameter(f"{name} is too short or too long")
     return value
 
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from ..errors import NotFound, RecollectError
+from ..errors import NotFound, QueryError, RecollectError
 from . import live
 from .access import Access
 from .desk import Desk
@@ -91,7 +91,7 @@ def _http(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
     if problem.status_code == 404:
         return error_answer(request, NotFound("there is no such page", slug="no-such-page"))
-    response = error_answer(request, RecollectError(str(problem.detail), slug="http"))
+    response = error_answer(request, QueryError(str(problem.detail), slug="bad-request"))
     response.status_code = problem.status_code
     return response
 
@@ -104,5 +104,8 @@ def _unknown(request: Request, problem: Exception) -> Response:
         )
     log.error("a page failed: %s", type(problem).__name__, exc_info=problem)
     return error_answer(
-        request, RecollectError(f"a bug: {type(problem).__name__}", hint="the terminal of `recollect serve` shows more")
+        request,
+        RecollectError(
+            f"a bug: {type(problem).__name__}", hint="the terminal of `recollect serve` shows more", slug="bug"
+        ),
     )

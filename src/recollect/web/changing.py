@@ -74,7 +74,7 @@ def _fork(desk: Desk, session: Session, values: Mapping[str, str]) -> Planned:
     if branch and not (branch.isascii() and branch.isdigit() and len(branch) < 7):
         raise NotFound(f"there is no branch {branch[:40]!r}", slug="no-such-branch")
     if branch and values.get("at"):
-        raise Refused("give a message or a branch, not both", slug="two-places")
+        raise Refused("give a message or a branch, not both", slug="bad-fork")
     change, result = plan_fork(
         desk.journal, session.file, at=values.get("at") or None, branch=int(branch) if branch else None,
         title=values.get("title") or None,

@@ -14,8 +14,6 @@ import click
 from ...environment import own_folder
 from ..face import Face, command
 
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
-
 
 @command(
     "serve",
@@ -41,39 +39,20 @@ def serve(
 
     The link that is printed signs one browser in, once; then the next one is printed. Ends with Ctrl-C.
     """
-    from ...web.access import Access, allowed_hosts
-    from ...web.app import create_app
-    from ...web.assets import check_assets
-    from ...web.desk import Desk
-    from ...web.server import open_socket, server_for
+    from ...web.launch import launch
 
-    check_assets()
-    desk = Desk(face.library, face.journal, read_only=read_only, own_folders=own_folder)
-    listening = open_socket(bind, port)
-    chosen: int = listening.getsockname()[1]
-    name = f"[{bind}]" if ":" in bind else bind
-    shown = "127.0.0.1" if bind in ("0.0.0.0", "::") else name
-    if bind not in LOOPBACK:
+    ready = launch(
+        face.library, face.journal, own_folder, bind=bind, port=port, read_only=read_only, more_hosts=allow_host,
+        next_link=lambda link: face.say(f"For another browser: {link}"),
+    )  # fmt: skip
+    if not ready.is_local:
         face.say(f"warning: {bind} can be reached by other machines, and what they exchange with it is not encrypted")
-    access = Access(chosen)
-    url = f"http://{shown}:{chosen}"
-
-    def tell(token: str) -> None:
-        face.say(f"\nFor another browser: {url}/login?token={token}")
-
-    link = f"{url}/login?token={access.issue_link()}"
-    access.new_link = tell
-    hosts = allowed_hosts(chosen, [name, *allow_host])
-    server = server_for(create_app(desk, access, hosts))
     if face.is_text:
-        face.print(f"Recollect: {link}")
+        face.print(f"Recollect: {ready.link}")
         face.say("The link works once. Ctrl-C ends the server.")
     else:
-        face.value({"url": url, "link": link, "key": access.api_key, "read_only": read_only})
+        face.value({"url": ready.url, "link": ready.link, "key": ready.key, "read_only": read_only})
     sys.stdout.flush()
-    if open_browser and not webbrowser.open(link):
+    if open_browser and not webbrowser.open(ready.link):
         face.say("no browser could be opened: open the link yourself")
-    try:
-        server.run(sockets=[listening])
-    finally:
-        listening.close()
+    ready.run()

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ...errors import RecollectError
-from ..api_description import PREFIX, BadParameter, Endpoint, check, check_body, document
+from ...errors import QueryError, RecollectError
+from ..api_description import PREFIX, Endpoint, bad_parameter, check, check_body, document
 from ..api_endpoints import ENDPOINTS
 from ..pages import desk_of, error_data, status_of
 
@@ -36,8 +36,7 @@ def _finite(value: Any) -> Any:
 
 
 def error(problem: RecollectError) -> Response:
-    status = 400 if isinstance(problem, BadParameter) else status_of(problem)
-    return answer({"error": error_data(problem)}, status)
+    return answer({"error": error_data(problem)}, status_of(problem))
 
 
 def handler(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
@@ -48,11 +47,11 @@ def handler(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
             values = {name: check(known[name], value) for name, value in request.path_params.items()}
             for name, value in request.query_params.multi_items():
                 if name not in known or known[name].place == "path":
-                    raise BadParameter(f"{name[:80]!r} is not known here", hint=f"known: {', '.join(known) or 'none'}")
+                    raise bad_parameter(f"{name[:80]!r} is not known here", f"known: {', '.join(known) or 'none'}")
                 values[name] = check(known[name], value)
             for item in endpoint.parameters:
                 if item.required and item.name not in values:
-                    raise BadParameter(f"{item.name} is missing", hint=item.description)
+                    raise bad_parameter(f"{item.name} is missing", item.description)
             if endpoint.body is not None:
                 values["body"] = check_body(endpoint.body, await _json(request))
             return answer(await run_in_threadpool(endpoint.handle, desk_of(request), values))
@@ -62,18 +61,16 @@ def handler(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
     return handle
 
 
-class WrongContentType(BadParameter):
-    default_slug = "wrong-content-type"
-
-
 async def _json(request: Request) -> Any:
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind != "application/json":
-        raise WrongContentType("the body must be JSON, and say so", hint="Content-Type: application/json")
+        raise QueryError(
+            "the body must be JSON, and say so", hint="Content-Type: application/json", slug="wrong-content-type"
+        )
     try:
         return json.loads(await request.body())
     except (ValueError, RecursionError) as problem:
-        raise BadParameter("the body is no JSON") from problem
+        raise bad_parameter("the body is no JSON") from problem
 
 
 def openapi(_: Request) -> Response:

@@ -1,0 +1,63 @@
+"""Everything that must be there before the pages are served: the socket, the application over it, the first link."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..library.library import Library
+from ..store.changes import Journal
+from .access import Access, allowed_hosts
+from .app import create_app
+from .assets import check_assets
+from .desk import Desk
+from .server import Server, open_socket, server_for
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+@dataclass
+class Launch:
+    """A server that listens and does not answer yet."""
+
+    url: str
+    link: str
+    """Signs one browser in, once."""
+    key: str
+    server: Server
+    listening: socket.socket
+    is_local: bool
+
+    def run(self) -> None:
+        """Answer until interrupted."""
+        try:
+            self.server.run(sockets=[self.listening])
+        finally:
+            self.listening.close()
+
+
+def launch(
+    library: Library,
+    journal: Journal,
+    own_folders: Callable[[str], Path],
+    *,
+    bind: str = "127.0.0.1",
+    port: int = 0,
+    read_only: bool = False,
+    more_hosts: Sequence[str] = (),
+    next_link: Callable[[str], None] = lambda _: None,
+) -> Launch:
+    """`next_link` is told a new link whenever one was used."""
+    check_assets()
+    desk = Desk(library, journal, read_only=read_only, own_folders=own_folders)
+    listening = open_socket(bind, port)
+    chosen: int = listening.getsockname()[1]
+    name = f"[{bind}]" if ":" in bind else bind
+    url = f"http://{'127.0.0.1' if bind in ('0.0.0.0', '::') else name}:{chosen}"
+    access = Access(chosen)
+    link = f"{url}/login?token={access.issue_link()}"
+    access.new_link = lambda token: next_link(f"{url}/login?token={token}")
+    app = create_app(desk, access, allowed_hosts(chosen, [name, *more_hosts]))
+    return Launch(url, link, access.api_key, server_for(app), listening, bind in LOOPBACK)
