@@ -19,6 +19,7 @@ PAGES = {
     "findings": f"/sessions/{DAMAGED_SESSION}/findings",
     "rename": f"/sessions/{CACHE_SESSION}/actions/rename",
     "search": "/search?q=table",
+    "usage": "/usage?span=all",
     "sql": "/sql",
     "health": "/health",
     "changes": "/changes",

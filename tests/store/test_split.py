@@ -14,7 +14,7 @@ from recollect.library.library import Library
 from recollect.store.changes import Journal
 from recollect.store.home import Home
 from recollect.store.move import MoveResult
-from recollect.store.split import plan_split, shared_folders
+from recollect.store.split import plan_split, folders_of_two_projects
 from recollect.testing import HomeBuilder, TranscriptBuilder
 
 A, B, FOLDER = "/w/a-b", "/w-a/b", "-w-a-b"
@@ -52,8 +52,8 @@ def shared(tmp_path: Path) -> Shared:
     return Shared(Home(builder.write()), Journal(tmp_path / "data"), a, b)
 
 
-def test_shared_folders_are_found(shared: Shared) -> None:
-    assert shared_folders(shared.home) == {FOLDER: [B, A]}
+def test_folders_of_two_projects_are_found(shared: Shared) -> None:
+    assert folders_of_two_projects(shared.home) == {FOLDER: [B, A]}
 
 
 def test_to_another_path(shared: Shared) -> None:

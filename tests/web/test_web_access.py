@@ -17,6 +17,7 @@ EVERYWHERE = (
     "/",
     "/sessions",
     "/search",
+    "/usage",
     "/sql",
     "/health",
     "/changes",

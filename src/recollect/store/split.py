@@ -26,7 +26,7 @@ from .path_map import PathMap, path_map
 _FOLDER_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def shared_folders(home: Home) -> dict[str, list[str]]:
+def folders_of_two_projects(home: Home) -> dict[str, list[str]]:
     """Folders that hold sessions of more than one project whose paths lead there."""
     return {name: folder.projects for name, folder in owned_folders(home).items() if len(folder.projects) > 1}
 

@@ -1,6 +1,6 @@
 """`recollect statusline`: one line for the client's status line.
 
-It prints text only: model, cost of the session and of today, the five-hour block, and how full the context is.
+No JSON form. It prints text only: model, cost of the session and of today, the five-hour block, and how full the context is.
 """
 
 from __future__ import annotations

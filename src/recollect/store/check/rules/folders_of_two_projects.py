@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...split import shared_folders
+from ...split import folders_of_two_projects
 from ..home_subject import HomeSubject
 from ..rule import INFO, Finding, Rule
 
@@ -17,5 +17,5 @@ RULE: Final = Rule(
 
 
 def look(subject: HomeSubject) -> Iterator[Finding]:
-    for name, projects in shared_folders(subject.home).items():
+    for name, projects in folders_of_two_projects(subject.home).items():
         yield Finding(RULE, subject.home.projects / name, " and ".join(projects))
