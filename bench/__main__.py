@@ -24,6 +24,7 @@ from bench import (
     usage,
     vault,
     watch,
+    web,
 )
 from bench.measure import REPOSITORY, BenchFailed
 from bench.table import Row, circumstances, markdown, write_between_markers
@@ -45,6 +46,7 @@ BENCHMARKS: Final[dict[str, Callable[[bool], Iterator[Row]]]] = {
     "search": search.rows,
     "sql": sql.rows,
     "vault": vault.rows,
+    "web": web.rows,
 }
 PAGE: Final = REPOSITORY / "docs" / "benchmarks.md"
 

@@ -23,7 +23,15 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Scene, 
 def test_nothing_of_a_transcript_acts(attacked: tuple[Scene, str, list[str]], open_tab: OpenTab) -> None:
     scene, everything, others = attacked
     tab = open_tab(scene)
-    paths = ["/", "/sessions", "/search?q=script", "/usage?span=all&by=project", "/usage?span=all&by=branch", "/health", "/changes"]
+    paths = [
+        "/",
+        "/sessions",
+        "/search?q=script",
+        "/usage?span=all&by=project",
+        "/usage?span=all&by=branch",
+        "/health",
+        "/changes",
+    ]
     for session in (everything, *others):
         paths += [
             f"/sessions/{session}{part}"

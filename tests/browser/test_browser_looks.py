@@ -23,6 +23,7 @@ PAGES = {
     "sql": "/sql",
     "health": "/health",
     "changes": "/changes",
+    "bookmarks": "/bookmarks",
     "raw": f"/sessions/{CACHE_SESSION}/raw/0/1",
     "missing": "/sessions/zzzz",
 }

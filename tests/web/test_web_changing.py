@@ -180,3 +180,27 @@ def test_scripts_may_plan_change_and_undo(demo: Scene) -> None:
     assert script.get("/api/v1/changes").json()["rows"][0]["number"] == done["change"]
     assert script.post(f"/api/v1/changes/{done['change']}/undo").json()["undone"] is True
     assert files_below(demo.root) == before
+
+
+def test_bookmarks_of_a_session_and_of_a_message(demo: Scene) -> None:
+    browser, script = demo.browser, demo.script
+    before = files_below(demo.root)
+    uuid = script.get(f"/api/v1/sessions/{CACHE_SESSION}/messages").json()["rows"][0]["uuid"]
+    address = f"/sessions/{CACHE_SESSION}/bookmark"
+    assert "No bookmarks yet" in browser.get("/bookmarks").text
+    assert browser.get(address, params={"at": uuid}).status_code == 200
+    assert browser.post(address, data={"note": "the <b>whole</b>"}).status_code == 200
+    assert browser.post(address, data={"at": uuid, "note": "first"}).status_code == 200
+    assert browser.post(address, data={"at": uuid, "note": "once more"}).status_code == 200
+    assert browser.post(address, data={"at": "nobody"}).status_code == 404
+    text = browser.get("/bookmarks").text
+    assert "the &lt;b&gt;whole&lt;/b&gt;" in text
+    assert f"/sessions/{CACHE_SESSION}/m/{uuid}" in text
+    rows = script.get("/api/v1/bookmarks").json()["rows"]
+    assert [(row["message"], row["note"]) for row in rows] == [(uuid, "once more"), (None, "the <b>whole</b>")]
+    assert browser.post("/bookmarks/remove", data={"session": CACHE_SESSION, "at": uuid}).status_code == 303
+    assert browser.post("/bookmarks/remove", data={"session": CACHE_SESSION, "at": uuid}).status_code == 404
+    assert script.get("/api/v1/bookmarks").json()["total"] == 1
+    assert files_below(demo.root) == before
+    (demo.desk.own_folders("data") / "bookmarks.json").write_text("broken", "utf-8")
+    assert browser.get("/bookmarks").status_code == 422

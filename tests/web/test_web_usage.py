@@ -78,7 +78,10 @@ def test_usage_adds_up(demo: Scene) -> None:
 
 def test_costs_are_on_the_lists_and_the_messages(demo: Scene) -> None:
     script = demo.script
-    until(lambda: script.get("/sessions").text, 'class="cost"')
+    listed = until(lambda: script.get("/sessions").text, 'class="cost"')
+    assert "model=claude-opus-5" in listed
+    assert "Cache the tide tables" in script.get("/sessions?model=claude-opus-5").text
+    assert "Missing day" not in script.get("/sessions?model=claude-opus-5").text
     shown = script.get(f"/sessions/{CACHE_SESSION}").text
     assert re.search(r"in, [\d.k]+ out, \$\d", shown)
 

@@ -52,7 +52,9 @@ def scan_by_regex(
         if child.wait() != 0:
             assert child.stderr is not None
             reason = child.stderr.read().decode("utf-8", "replace").strip().splitlines()
-            raise RecollectError(f"the search ended early: {reason[-1] if reason else child.returncode}")
+            raise RecollectError(
+                f"the search ended early: {reason[-1] if reason else child.returncode}", slug="search-ended"
+            )
     finally:
         child.kill()
         child.wait()

@@ -19,6 +19,7 @@ from ..format.relink import PLAIN_SYSTEM, Names, RowNames, renamed_row
 from ..format.times import to_iso
 from ..graph.ending import Ending, sent_on_resume
 from ..graph.rows import Row, StateLine, Transcript, build_transcript
+from ..graph.thread import find_thread
 
 _TICK: Final = 0.001
 _LATEST: Final = 253_402_214_400.0
@@ -60,7 +61,7 @@ def plan_rows(
         for checkpoint in (False, True):
             plan = ForkPlan(wanted, rows, checkpoint)
             made.states = [_checkpoint(plan)] if checkpoint else []
-            if [row.uuid for row in sent_on_resume(made)] == meant:
+            if [row.uuid for row in sent_on_resume(made)] == meant and (meant or find_thread(made).found):
                 return plan
         # What was summarised is in the way where rows of one response, or with one name, stand on both sides.
     raise DamagedData(

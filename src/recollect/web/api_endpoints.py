@@ -193,6 +193,7 @@ ENDPOINTS: list[Endpoint] = [
             Parameter("project", "A project's path.", text(maxLength=500)),
             Parameter("branch", "A git branch.", text(maxLength=500)),
             Parameter("tag", "A tag.", text(maxLength=500)),
+            Parameter("model", "A model that answered in it.", text(maxLength=500)),
             Parameter("status", "A state.", text(enum=list(STATUSES))),
             Parameter("date", "When it was last changed.", text(enum=["today", "week", "month", "older"])),
             Parameter("day", "A day on which it began or was last active: 2026-03-02.", text(maxLength=10)),

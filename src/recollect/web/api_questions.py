@@ -10,6 +10,7 @@ from ..errors import Unavailable
 from ..format.times import to_iso
 from ..index.search import SORTS
 from ..library.accounting import Accounting, Selection
+from ..library.bookmarks import read_bookmarks
 from ..library.checking import check_sessions
 from ..library.searching import search as search_library
 from .api_description import ANYTHING, TIME, Endpoint, Parameter, integer, listed, nullable, record, rows_of, text
@@ -123,6 +124,22 @@ def check(desk: Desk, values: Values) -> Any:
     }
 
 
+def bookmarks(desk: Desk, values: Values) -> Any:
+    found = read_bookmarks(desk.own_folders("data"))
+    start, limit = values.get("offset", 0), values.get("limit", 100)
+    rows = [
+        {
+            "session_id": item.session_id, "message": item.message, "note": item.note, "title": item.title,
+            "time": to_iso(item.time),
+        }
+        for item in found[start : start + limit]
+    ]  # fmt: skip
+    return {"rows": rows, "total": len(found)}
+
+
+BOOKMARK = record({"session_id": text(), "message": nullable("string"), "note": text(), "title": text(), "time": TIME})
+
+
 def endpoints(session_id: Parameter, limit: Parameter, offset: Parameter) -> list[Endpoint]:
     ranked = Parameter("limit", "Sessions at most.", integer(1, 100))
     return [
@@ -136,6 +153,7 @@ def endpoints(session_id: Parameter, limit: Parameter, offset: Parameter) -> lis
             ),
             errors=(503,),
         ),
+        Endpoint("/bookmarks", "Bookmarks, newest first", rows_of(BOOKMARK), bookmarks, (limit, offset), errors=(422,)),
         Endpoint(
             "/usage", "Tokens and money",
             rows_of(

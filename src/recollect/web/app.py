@@ -20,6 +20,7 @@ from .pages import error_answer
 from .routes import (
     actions,
     api,
+    bookmarks,
     files_of_ours,
     health,
     home,
@@ -37,8 +38,7 @@ from .security import BodyTooLarge, BodyTooSlow, Gate, body_refused
 log = logging.getLogger("recollect.web")
 NAVIGATION = (
     ("/", "Home"), ("/sessions", "Sessions"), ("/search", "Search"), ("/usage", "Usage"), ("/sql", "SQL"),
-    ("/health", "Health"),
-    ("/changes", "Changes"),
+    ("/health", "Health"), ("/bookmarks", "Bookmarks"), ("/changes", "Changes"),
 )  # fmt: skip
 
 
@@ -55,7 +55,8 @@ class Guarded(Starlette):
 def create_app(desk: Desk, access: Access, hosts: frozenset[str]) -> Starlette:
     """The application over an opened library."""
     pages = [
-        login, files_of_ours, home, sessions, session, session_tabs, lines, actions, search, usage, sql, health, live, api,
+        login, files_of_ours, home, sessions, session, session_tabs, lines, actions, bookmarks, search, usage, sql, health,
+        live, api,
     ]  # fmt: skip
     found = [route for module in pages for route in module.routes]
 

@@ -114,18 +114,31 @@ class Desk:
     def _find(self, reference: str) -> Session:
         files = self._files()
         if reference == "last" and files:
-            return self.library.session(max(files, key=lambda file: file.mtime).session_id)
+            return self._open(max(files, key=lambda file: file.mtime).session_id, files)
         wanted = reference.lower()
         ids = {file.session_id for file in files}
         found = [reference] if reference in ids else sorted(item for item in ids if item.startswith(wanted))
         if len(found) == 1:
-            return self.library.session(found[0])
+            return self._open(found[0], files)
         raise NotFound(
             f"{reference!r} is the start of {len(found)} session ids" if found else f"no session {reference!r}",
             slug="ambiguous" if found else "no-such-session",
             hint="the list of sessions shows all of them; deleted ones may be in the journal of changes",
             nearest=tuple(found[:10]) or tuple(difflib.get_close_matches(wanted, ids, 5, 0.6)),
         )
+
+    def _open(self, session_id: str, files: list[SessionFile]) -> Session:
+        """The library knows a session by its main file; here it must be new when one of its sub-agents went on, too."""
+        session = self.library.session(session_id)
+        file = max((item for item in files if item.session_id == session_id), key=lambda item: item.mtime)
+        if file.is_kept or _agents_mark(file) == _agents_mark(session.file):
+            return session
+        key = ("session", str(file.path), file.size, file.mtime, _agents_mark(file))
+        known = self._kept.get(key)
+        if not isinstance(known, Session):
+            known = Session(file)
+            self._kept.put(key, known, 4096 + file.size // 4)
+        return known
 
     def busy(self, session: Session) -> threading.RLock:
         """Held while a session is parsed or rendered: its parts are worked out once."""
@@ -136,7 +149,8 @@ class Desk:
 
     def keep(self, session: Session, name: object, make: Callable[[], T], weigh: Callable[[T], int]) -> T:
         """Something worked out of a session: made once, and again when the session changed."""
-        key = (str(session.file.path), session.file.size, session.file.mtime, name)
+        file = session.file
+        key = (str(file.path), file.size, file.mtime, _agents_mark(file), name)
         with self._lock:
             known = self._kept.get(key)
         if known is not None:
@@ -165,6 +179,12 @@ def _is_current(file: SessionFile) -> bool:
         return True
     try:
         info = os.stat(file.path)
+        agents = sum(os.stat(agent.path).st_size for agent in file.agents)
     except OSError:
         return False
-    return info.st_size == file.size and info.st_mtime == file.mtime
+    return (info.st_size, info.st_mtime, agents) == (file.size, file.mtime, sum(agent.size for agent in file.agents))
+
+
+def _agents_mark(file: SessionFile) -> tuple[int, int]:
+    """Changes when a sub-agent comes or goes on."""
+    return len(file.agents), sum(agent.size for agent in file.agents)

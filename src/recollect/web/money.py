@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from ..analysis.cost import Counts, cost_of, dollars
@@ -25,17 +25,27 @@ class Spent:
     cost: int
 
 
-def session_costs(desk: Desk) -> dict[str, str]:
-    """What each session cost, in words, by its id."""
+@dataclass(slots=True)
+class SessionAccounts:
+    """By the session's id: what it cost, in words, and which models answered. Empty while nothing is counted yet."""
 
-    def count(accounting: Accounting) -> dict[str, str]:
-        groups = accounting.usage("session").groups
-        return {group.key: dollars(group.totals.cost) for group in groups if group.totals.cost}
+    costs: dict[str, str] = field(default_factory=dict)
+    models: dict[str, list[str]] = field(default_factory=dict)
+
+
+def session_accounts(desk: Desk) -> SessionAccounts:
+    def count(accounting: Accounting) -> SessionAccounts:
+        found = SessionAccounts()
+        for group in accounting.usage("session").groups:
+            if group.totals.cost:
+                found.costs[group.key] = dollars(group.totals.cost)
+            found.models[group.key] = sorted(group.models)
+        return found
 
     try:
         return desk.accounts.ask("sessions", count, patience=QUICK_SECONDS)
     except (StillIndexing, RecollectError):
-        return {}
+        return SessionAccounts()
 
 
 def spent_lately(desk: Desk, days: int = 30) -> Spent | None:

@@ -178,6 +178,7 @@ def _with_headers(send: Send) -> Send:
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
+            message = {**message, "headers": list(message["headers"])}  # a kept answer must not collect them
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 if name not in headers:

@@ -13,6 +13,7 @@ from ..library.library import sort_sessions
 from ..store.config_files import cleanup_days
 from ..store.summary import SessionSummary
 from .desk import Desk
+from .money import session_accounts
 from .wording import tail
 
 STATUSES = ("running", "expiring", "damaged", "archived", "with sub-agents", "only in the vault")
@@ -36,6 +37,7 @@ class Asked:
     status: str = ""
     date: str = ""
     day: str = ""
+    model: str = ""
     sort: str = "modified"
 
     def query(self, **changed: str) -> str:
@@ -52,7 +54,11 @@ class Asked:
 
     @property
     def words(self) -> str:
-        told = [f"{name}: {self[name]}" for name in ("project", "branch", "tag", "status", "date", "day") if self[name]]
+        told = [
+            f"{name}: {self[name]}"
+            for name in ("project", "model", "branch", "tag", "status", "date", "day")
+            if self[name]
+        ]
         return ", ".join(([f"“{self.q}”"] if self.q else []) + told)
 
 
@@ -84,6 +90,7 @@ class Chooser:
 
     def __init__(self, desk: Desk) -> None:
         self.now = time.time()
+        self.accounts = session_accounts(desk)
         self.running = frozenset(desk.library.running)
         self.days = {str(home.root): cleanup_days(home) for home in desk.library.homes}
 
@@ -118,6 +125,7 @@ class Chooser:
             "project": lambda item: asked.project in (item.project, item.worktree_of, item.file.folder),
             "branch": lambda item: item.git_branch == asked.branch,
             "tag": lambda item: item.tag == asked.tag,
+            "model": lambda item: asked.model in self.accounts.models.get(item.session_id, ()),
             "status": lambda item: asked.status in self.statuses(item),
             "date": lambda item: (
                 self.date_of(item) == asked.date
@@ -162,6 +170,7 @@ def facets(sessions: list[SessionSummary], chooser: Chooser, asked: Asked) -> li
         "status": ("Status", chooser.statuses),
         "date": ("Date", lambda item: [chooser.date_of(item)]),
         "project": ("Project", lambda item: [text for text in [item.worktree_of or item.project] if text]),
+        "model": ("Model", lambda item: chooser.accounts.models.get(item.session_id, [])),
         "branch": ("Git branch", lambda item: [item.git_branch] if item.git_branch else []),
         "tag": ("Tag", lambda item: [item.tag] if item.tag else []),
     }

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...store.summary import SessionSummary
-from ..money import session_costs, spent_lately
+from ..money import spent_lately
 from ..pages import desk_of, is_fragment, page
 from ..session_choice import SOON_DAYS, Chooser, active_days
 
@@ -42,7 +42,7 @@ def home(request: Request) -> Response:
         damaged=sum("damaged" in chooser.statuses(item) for item in sessions),
         running=[item for item in sessions if item.session_id in chooser.running], running_ids=chooser.running,
         recent=[item for item in sessions if item.session_id not in chooser.running][:RECENT],
-        weeks=weeks, month_names=months, spent=spent_lately(desk), costs=session_costs(desk), soon_days=SOON_DAYS,
+        weeks=weeks, month_names=months, spent=spent_lately(desk), costs=chooser.accounts.costs, soon_days=SOON_DAYS,
     )  # fmt: skip
 
 

@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ..money import session_costs
 from ..pages import desk_of, is_fragment, page
 from ..session_choice import SORTS, Chooser, asked_of, choose, facets
 
@@ -28,7 +27,7 @@ def sessions(request: Request) -> Response:
     values: dict[str, Any] = {
         "asked": asked, "asked_words": asked.words, "rows": rows, "total": len(found), "all": len(everything),
         "bytes": sum(item.file.size for item in found), "sorts": SORTS, "running_ids": chooser.running,
-        "next_query": following, "costs": session_costs(desk),
+        "next_query": following, "costs": chooser.accounts.costs,
     }  # fmt: skip
     if is_fragment(request) and start:
         return page(request, "sessions_rows.html", **values)

@@ -54,8 +54,8 @@
       if (!told.values.length) return;
       const bars = window.uPlot.paths.bars({ size: [0.8, 60] });
       draw(figure, {
-        scales: { x: { time: false } },
-        axes: [axis({ values: (_, ticks) => ticks.map((at) => String(told.labels[at] ?? "").slice(0, 14)), incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000] }), axis({ values: (_, ticks) => ticks.map(short), size: 60 })],
+        scales: { x: { time: false, range: (_, from, to) => [from - 0.6, to + 0.6] }, y: { range: (_, low, high) => [Math.min(low, 0), high * 1.05 || 1] } },
+        axes: [axis({ values: (_, ticks) => ticks.map((at) => String(told.labels[at] ?? "").slice(-14)), incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000] }), axis({ values: (_, ticks) => ticks.map(short), size: 60 })],
         series: [
           { label: told.label ?? "", value: (_, at) => told.labels[at] ?? "" },
           { label: told.name ?? "value", stroke: color("--accent"), fill: color("--accent"), width: 0, paths: bars, points: { show: false } },

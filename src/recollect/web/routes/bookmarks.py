@@ -1,0 +1,85 @@
+"""Bookmarks: marking a session or a message, the list of all marks, taking one away."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from ...errors import NotFound
+from ...library.bookmarks import add_bookmark, read_bookmarks, remove_bookmark
+from ..changing import refuse_if_read_only
+from ..forms import read_form
+from ..pages import desk_of, is_fragment, page
+from ..reading import find_place
+
+_lock = threading.Lock()
+"""One change of the file at a time."""
+
+
+def ask(request: Request) -> Response:
+    desk = desk_of(request)
+    refuse_if_read_only(desk)
+    found = desk.session(request.path_params["id"])
+    message = request.query_params.get("at") or None
+    known = [item for item in read_bookmarks(desk.own_folders("data")) if item.key == (found.id, message)]
+    values: dict[str, Any] = {
+        "session": found,
+        "message": message or "",
+        "known": known[0] if known else None,
+        "done": False,
+    }
+    return page(request, "bookmark_part.html" if is_fragment(request) else "bookmark.html", **values)
+
+
+async def mark(request: Request) -> Response:
+    form = await read_form(request)
+    return await run_in_threadpool(_mark, request, form)
+
+
+def _mark(request: Request, form: dict[str, str]) -> Response:
+    desk = desk_of(request)
+    refuse_if_read_only(desk)
+    found = desk.session(request.path_params["id"])
+    message = form.get("at") or None
+    if message is not None:
+        with desk.busy(found):
+            find_place(desk, found, message)  # there is such a message
+    with _lock:
+        made = add_bookmark(
+            desk.own_folders("data"), found.id, message, form.get("note", ""), found.summary.title or ""
+        )
+    values: dict[str, Any] = {"session": found, "message": message or "", "known": made, "done": True}
+    return page(request, "bookmark_part.html" if is_fragment(request) else "bookmark.html", **values)
+
+
+def listed(request: Request) -> Response:
+    desk = desk_of(request)
+    known = {item.session_id: item for item in desk.sessions()}
+    return page(request, "bookmarks.html", marks=read_bookmarks(desk.own_folders("data")), known=known)
+
+
+async def remove(request: Request) -> Response:
+    form = await read_form(request)
+    desk = desk_of(request)
+    refuse_if_read_only(desk)
+
+    def take_away() -> bool:
+        with _lock:
+            return remove_bookmark(desk.own_folders("data"), form.get("session", ""), form.get("at") or None)
+
+    if not await run_in_threadpool(take_away):
+        raise NotFound("there is no such bookmark", slug="no-such-bookmark")
+    return RedirectResponse("/bookmarks", 303)
+
+
+routes = [
+    Route("/bookmarks", listed),
+    Route("/bookmarks/remove", remove, methods=["POST"]),
+    Route("/sessions/{id}/bookmark", ask, methods=["GET"]),
+    Route("/sessions/{id}/bookmark", mark, methods=["POST"]),
+]
