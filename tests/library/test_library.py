@@ -122,8 +122,8 @@ class TestRepository:
             assert len(await repository.find_sessions(SessionFilter(title_contains="CATS"))) == 1
             with pytest.raises(Unavailable):
                 await repository.find_by_group("g")
-            answer = await repository.query("SELECT count(*) FROM sessions WHERE project = '/w/app'")
-            assert [tuple(row) for row in answer.rows] == [(1,)]
+            answer = await repository.query("SELECT count(*) AS n FROM sessions WHERE project = '/w/app'")
+            assert answer == [{"n": 1}]
 
         asyncio.run(ask())
 

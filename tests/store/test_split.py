@@ -14,7 +14,7 @@ from recollect.library.library import Library
 from recollect.store.changes import Journal
 from recollect.store.home import Home
 from recollect.store.move import MoveResult
-from recollect.store.split import plan_split, folders_of_two_projects
+from recollect.store.split import folders_of_two_projects, plan_split
 from recollect.testing import HomeBuilder, TranscriptBuilder
 
 A, B, FOLDER = "/w/a-b", "/w-a/b", "-w-a-b"

@@ -14,6 +14,7 @@ from . import (
     config_files,
     duplicate_uuid,
     file_order,
+    folders_of_two_projects,
     images,
     line_damage,
     long_lines,
@@ -26,7 +27,6 @@ from . import (
     reachable,
     session_identity,
     sessions_index,
-    folders_of_two_projects,
     side_files,
     thinking,
     timestamps,
@@ -41,7 +41,15 @@ _OF_A_SESSION: Final = (
     reachable, line_damage, session_identity, valid_uuid, duplicate_uuid, parents, timestamps, file_order,
     unusable_message, checkpoints, tool_pairs, thinking, images, nul_text, unknown, long_lines, long_outputs, todo_steps,
 )  # fmt: skip
-_OF_A_HOME: Final = (config_files, placed_files, folders_of_two_projects, sessions_index, orphans, side_files, permissions)
+_OF_A_HOME: Final = (
+    config_files,
+    placed_files,
+    folders_of_two_projects,
+    sessions_index,
+    orphans,
+    side_files,
+    permissions,
+)
 
 SESSION_LOOKS: Final[tuple[Callable[[SessionSubject], Iterator[Finding]], ...]] = tuple(
     module.look for module in _OF_A_SESSION
