@@ -10,7 +10,8 @@ run: $(STAMP)
 	@$(BIN)/recollect overview --or-demo
 
 test: $(STAMP) lint web-assets
-	$(BIN)/python -m pytest -q -n auto -m "not compat" tests
+	$(BIN)/python -m pytest -q -n auto -m "not compat and not browser" tests
+	$(BIN)/python -m pytest -q -n auto -m browser tests/browser
 
 web-assets: $(STAMP)
 	$(BIN)/python hatch_build.py --for-tests
