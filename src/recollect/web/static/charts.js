@@ -19,7 +19,7 @@
       const data = [rows.map((row) => row.number), rows.map((row) => row.context), rows.map((row) => row.output)];
       draw(figure, {
         scales: { x: { time: false } },
-        axes: [axis({ incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] }), axis({ values: (_, ticks) => ticks.map(short), size: 56 })],
+        axes: [axis({ incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] }), axis({ values: (_, ticks) => ticks.map(short), size: 76 })],
         series: [
           { label: "answer" },
           { label: "sent", stroke: color("--accent"), width: 2, fill: color("--accent-tint"), value: (_, value) => short(value) },
@@ -40,7 +40,7 @@
       const bars = window.uPlot.paths.bars({ size: [0.8, 40] });
       draw(figure, {
         scales: { x: { range: (_, from, to) => [from - 43200, to + 43200] } },
-        axes: [axis({}), axis({ values: (_, ticks) => ticks.map(unit), size: 60 })],
+        axes: [axis({}), axis({ values: (_, ticks) => ticks.map(unit), size: 76 })],
         series: [
           { label: "day", value: (_, value) => value ? new Date(value * 1000).toISOString().slice(0, 10) : "" },
           ...order.map((number) => ({
@@ -55,7 +55,7 @@
       const bars = window.uPlot.paths.bars({ size: [0.8, 60] });
       draw(figure, {
         scales: { x: { time: false, range: (_, from, to) => [from - 0.6, to + 0.6] }, y: { range: (_, low, high) => [Math.min(low, 0), high * 1.05 || 1] } },
-        axes: [axis({ values: (_, ticks) => ticks.map((at) => String(told.labels[at] ?? "").slice(-14)), incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000] }), axis({ values: (_, ticks) => ticks.map(short), size: 60 })],
+        axes: [axis({ values: (_, ticks) => ticks.map((at) => String(told.labels[at] ?? "").slice(-14)), incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000] }), axis({ values: (_, ticks) => ticks.map(short), size: 76 })],
         series: [
           { label: told.label ?? "", value: (_, at) => told.labels[at] ?? "" },
           { label: told.name ?? "value", stroke: color("--accent"), fill: color("--accent"), width: 0, paths: bars, points: { show: false } },
