@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,16 @@ def forked_or_refused(data: bytes, transcript: Transcript, ending: Ending, *, ke
         return None
 
 
+def forks(entries: list[dict[str, Any]], *, keep: bool) -> Iterator[tuple[Ending, bytes, Names]]:
+    """The fork at every end of a session."""
+    data = encoded(entries)
+    transcript = transcript_of(data)
+    for ending in endings(transcript):
+        fork = forked_or_refused(data, transcript, ending, keep=keep)
+        if fork is not None:
+            yield ending, *fork
+
+
 def endings(transcript: Transcript) -> list[Ending]:
     """The conversation as it stands, and as it is up to each of the rows."""
     thread = find_thread(transcript)
@@ -65,26 +76,14 @@ def same(found: list[str | None], wanted: list[str | None]) -> bool:
 
 @given(FILES, st.booleans())
 def test_a_fork_sends_what_was_meant(entries: list[dict[str, Any]], keep: bool) -> None:
-    data = encoded(entries)
-    transcript = transcript_of(data)
-    for ending in endings(transcript):
-        fork = forked_or_refused(data, transcript, ending, keep=keep)
-        if fork is None:
-            continue
-        copy, names = fork
+    for ending, copy, names in forks(entries, keep=keep):
         thread = find_thread(transcript_of(copy))
         assert same([row.uuid for row in thread.sent], named(ending, names))
 
 
 @given(FILES, st.booleans())
 def test_a_fork_is_one_chain_in_file_order_with_the_newest_row_last(entries: list[dict[str, Any]], keep: bool) -> None:
-    data = encoded(entries)
-    transcript = transcript_of(data)
-    for ending in endings(transcript):
-        fork = forked_or_refused(data, transcript, ending, keep=keep)
-        if fork is None:
-            continue
-        copy, _ = fork
+    for _, copy, _ in forks(entries, keep=keep):
         made = transcript_of(copy)
         above: str | None = None
         for row in made.rows:

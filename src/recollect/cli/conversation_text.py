@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator
 
 from ..format.blocks import MediaBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, UnknownBlock
+from ..format.times import local_minute
 from ..graph.agents import Agent
 from ..graph.rows import Row
 from ..graph.thread import LIVE
@@ -16,7 +17,7 @@ from .face import Face
 from .terminal import safe
 from .tool_words import call_line
 from .usage_text import message_tokens
-from .words import clock, plural, seconds
+from .words import plural, seconds
 
 _NAMES = {
     "user": ("You", "cyan"),
@@ -66,7 +67,7 @@ class ConversationText:
         face = self.face
         lines = [face.style(one_line(summary.title, 100) or "(no title)", bold=True)]
         facts = [
-            self.session.id, summary.project or "", summary.git_branch or "", clock(summary.created),
+            self.session.id, summary.project or "", summary.git_branch or "", local_minute(summary.created),
             plural(total, "message"),
         ]  # fmt: skip
         lines.append(face.style(" · ".join(fact for fact in facts if fact), dim=True))
@@ -105,7 +106,7 @@ class ConversationText:
         if view.model and view.role == "assistant":
             name = f"{name} ({view.model.removeprefix('claude-')})"
         head = self.face.style(f"▌ {name}", fg=color, bold=True)
-        marks = [clock(view.time)]
+        marks = [local_minute(view.time)]
         if view.status != LIVE and depth == 0:
             marks.append(view.status)
         if self.tokens and view.usage is not None and view.role == "assistant":

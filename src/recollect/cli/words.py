@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from ..format.times import local_minute
 
 
 def size(count: int) -> str:
@@ -38,18 +38,8 @@ def plural(count: int, word: str, words: str | None = None) -> str:
     return f"{count:,} {word if count == 1 else (words or word + 's')}"
 
 
-def clock(moment: float | None) -> str:
-    """Local date and time to the minute."""
-    if moment is None:
-        return ""
-    try:
-        return datetime.fromtimestamp(moment).strftime("%Y-%m-%d %H:%M")
-    except (OverflowError, OSError, ValueError):
-        return ""
-
-
 def day(moment: float | None) -> str:
-    return clock(moment)[:10]
+    return local_minute(moment)[:10]
 
 
 def ago(moment: float, now: float) -> str:

@@ -36,6 +36,16 @@ def to_datetime(seconds: float | None) -> datetime | None:
         return None
 
 
+def local_minute(seconds: float | None) -> str:
+    """Date and time on the clock of this machine, to the minute; empty for what is no time."""
+    if seconds is None:
+        return ""
+    try:
+        return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
 def to_iso(seconds: float | None) -> str | None:
     """``2026-01-31T12:00:00.000Z``, the client's own form."""
     moment = to_datetime(seconds)

@@ -23,10 +23,10 @@ from ..analysis.prices.book import PriceBook, price_book
 from ..analysis.responses import Response, home_numbers, project_path, responses
 from ..analysis.usage import PERIODS, UsageReport, from_day_sums, gather
 from ..analysis.zones import Zone, zone_named
-from ..environment import home_candidates, own_folder, time_zone
-from ..errors import NotFound
+from ..environment import own_folder, time_zone
 from ..index.catalogue import BROKEN, Catalogue
-from ..store.home import Home, check_home, existing_homes
+from ..store.home import Home
+from .homes import open_homes
 
 if TYPE_CHECKING:
     from ..analysis.client_counts import Comparison
@@ -237,15 +237,5 @@ def open_accounting(
     homes: Sequence[str | os.PathLike[str]] = (), *, timezone: str | None = None, prices: str = "then", **folders: Any
 ) -> Accounting:
     """Over the named homes, else those of CLAUDE_CONFIG_DIR, else the usual ones. `prices`: "then" or "today"."""
-    candidates, named = home_candidates(homes)
-    found = [check_home(path) for path in candidates] if named else existing_homes(candidates)
-    if not found:
-        places = " and ".join(str(path) for path in candidates)
-        raise NotFound(
-            f"no Claude home found: looked at {places}",
-            hint="name one with --home DIR, or try `recollect demo`",
-            slug="no-home",
-        )
     folder = folders.get("folder") or own_folder("cache") / "index"
-    unique = {home.real_root: home for home in reversed(found)}
-    return Accounting(list(reversed(unique.values())), folder, zone_named(timezone, time_zone()), prices=prices)
+    return Accounting(open_homes(homes), folder, zone_named(timezone, time_zone()), prices=prices)

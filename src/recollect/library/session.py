@@ -230,7 +230,7 @@ class Session:
                 usage: Usage | None = None
                 for row in message.rows:
                     value = self._value_from(sources, row)
-                    blocks.extend(_blocks_of(value))
+                    blocks.extend(blocks_of(value))
                     body = value.get("message")
                     told = parse_usage(body.get("usage")) if isinstance(body, dict) else None
                     if told is not None:
@@ -264,8 +264,8 @@ class Session:
         }
 
 
-def _blocks_of(value: dict[str, Any]) -> list[Block]:
-    """What a row says: its message, or the text of a system row, or the words of an attachment."""
+def blocks_of(value: dict[str, Any]) -> list[Block]:
+    """What an entry says: its message, or the text of a system row, or the words of an attachment."""
     message = value.get("message")
     if isinstance(message, dict):
         return parse_blocks(message.get("content"))

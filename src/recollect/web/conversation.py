@@ -24,7 +24,7 @@ from ..graph.agents import Agent
 from ..graph.messages import Message
 from ..graph.rows import Row
 from ..graph.tool_calls import ToolCall
-from ..library.session import MessageView, Session
+from ..library.session import MessageView, Session, blocks_of
 from ..store.read import EntryBytes
 from .differences import DiffLine, diff_of_call
 from .rendering import TEXT_LIMIT, code, language_of, markdown, plain, pretty_json, terminal
@@ -257,22 +257,6 @@ def _usage(values: list[tuple[Row, dict[str, Any]]]) -> Usage | None:
             if told is not None:
                 found = told if found is None else found.maximum(told)
     return found
-
-
-def blocks_of(value: dict[str, Any]) -> list[Block]:
-    """What an entry says: its message, the text of a system row, or the words of an attachment."""
-    message = value.get("message")
-    if isinstance(message, dict):
-        return parse_blocks(message.get("content"))
-    content = value.get("content")
-    if isinstance(content, (str, list)):
-        return parse_blocks(content)
-    attachment = value.get("attachment")
-    if isinstance(attachment, dict):
-        for name in ("content", "prompt", "text", "stdout", "message"):
-            if isinstance(attachment.get(name), (str, list)):
-                return parse_blocks(attachment[name])
-    return []
 
 
 def media_of(value: dict[str, Any]) -> list[MediaBlock]:

@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from .. import __version__
 from ..errors import DamagedData, NotFound, QueryError, RecollectError, Refused, StoreBusy, Unavailable
+from ..format.times import local_minute
 from . import wording
 from .desk import Desk
 from .rendering import plain
@@ -37,8 +38,9 @@ def templates() -> Environment:
         loader=FileSystemLoader(FOLDER / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
-    for name in ("size", "number", "short_number", "money", "took", "local", "ago", "machine_time", "tail", "title_of"):
+    for name in ("size", "number", "short_number", "money", "took", "ago", "machine_time", "tail", "title_of"):
         environment.filters[name] = getattr(wording, name)
+    environment.filters["local"] = local_minute
     environment.filters["plain"] = lambda text: plain(str(text or ""))
     environment.filters["segment"] = lambda text: quote(str(text), safe="")
     environment.globals["plural"] = wording.plural

@@ -7,12 +7,12 @@ from typing import Any
 
 from ..errors import NotFound
 from ..format.todos import parse_todo
-from ..library.session import Session
+from ..library.session import Session, blocks_of
 from ..store.file_contents import first_state, last_state, state_at, unified_diff
 from ..store.file_versions import SessionFiles, collect_file_versions
 from ..store.session_files import backup_reader, file_backups
 from ..store.side_files import task_lists, todo_lists
-from .conversation import HELD_LINE, blocks_of
+from .conversation import HELD_LINE
 from .rendering import plain
 
 

@@ -6,13 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ..format.times import local_minute
 from ..graph.branches import Branch
 from ..library.session import Session
 from .conversation import Reader
 from .desk import Desk
 from .reading import Reading, Wanted, prompt_words
 from .rendering import plain
-from .wording import local, number, plural, size, took
+from .wording import number, plural, size, took
 
 ACTIONS: Final = (
     ("rename", "Rename"), ("tag", "Tag"), ("fork", "Fork"), ("delete", "Delete"),
@@ -126,8 +127,8 @@ def facts_of(session: Session) -> list[tuple[str, str]]:
     times = [row.time for row in transcript.rows if row.time is not None]
     found = [
         ("Project", session.summary.project or ""),
-        ("Begun", local(min(times, default=None))),
-        ("Last message", local(max(times, default=None))),
+        ("Begun", local_minute(min(times, default=None))),
+        ("Last message", local_minute(max(times, default=None))),
         ("Took", took(max(times) - min(times)) if len(times) > 1 else ""),
         ("Messages", number(sum(row.is_message for row in transcript.rows))),
         ("Tool calls", number(len(graph.tools.calls))),

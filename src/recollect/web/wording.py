@@ -6,6 +6,7 @@ import time
 from datetime import datetime
 from typing import Any
 
+from ..format.times import local_minute
 from ..store.summary import one_line
 from .rendering import plain
 
@@ -64,15 +65,6 @@ def took(seconds: float | None) -> str:
     return f"{hours} h {minutes:02d} min"
 
 
-def local(moment: float | None) -> str:
-    if moment is None:
-        return ""
-    try:
-        return datetime.fromtimestamp(moment).strftime("%Y-%m-%d %H:%M")
-    except (OverflowError, OSError, ValueError):
-        return ""
-
-
 def machine_time(moment: float | None) -> str:
     """For the `datetime` attribute."""
     if moment is None:
@@ -88,12 +80,12 @@ def ago(moment: float | None) -> str:
         return ""
     passed = time.time() - moment
     if passed < -60:
-        return local(moment)
+        return local_minute(moment)
     for limit, unit, name in ((3600, 60, "min"), (86400, 3600, "h"), (86400 * 60, 86400, "d")):
         if passed < limit:
             count = int(max(passed, 0) // unit)
             return "just now" if name == "min" and count == 0 else f"{count} {name} ago"
-    return local(moment)[:10]
+    return local_minute(moment)[:10]
 
 
 def plural(count: int, word: str, words: str | None = None) -> str:

@@ -14,13 +14,13 @@ import click
 
 from ...errors import NotFound, RecollectError
 from ...format.line import HARMLESS, Damage
-from ...format.times import to_iso
+from ...format.times import local_minute, to_iso
 from ...library.library import COUNT_BUDGET, Library
 from ...store.config_files import cleanup_days
 from ...store.read import stream_entries
 from ...store.summary import SessionSummary, one_line
 from ..face import Face, command
-from ..words import ago, clock, number, plural, size
+from ..words import ago, number, plural, size
 
 SOON_DAYS = 7
 
@@ -177,7 +177,7 @@ def _print(face: Face, told: dict[str, Any], now: float) -> None:
     face.print_styled("  " + face.style("Recent", bold=True))
     for item in told["recent"]:
         moment = _seconds(item["modified"])
-        when = ago(moment, now) if moment <= now else clock(moment)
+        when = ago(moment, now) if moment <= now else local_minute(moment)
         title = one_line(item["title"], 60) or "(no title)"
         face.print(f"    {item['session_id'][:8]}  {when:>10}  {size(item['bytes']):>9}  {title}")
     face.print()

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ...format.times import to_iso
+from ...format.times import local_minute, to_iso
 from ...graph.branches import Branch
 from ...graph.rows import Row
 from ...library.session import Session
 from ...store.summary import command_text, one_line, typed_text
 from ..face import Face, command, session_argument
-from ..words import clock, plural, seconds
+from ..words import plural, seconds
 
 
 @command("tree", epilog="recollect tree last\nrecollect tree 3f2a --json")
@@ -127,7 +127,7 @@ def _draw(face: Face, session: Session) -> list[str]:
         words = prompt_words(session, turn.prompt) or "(no prompt)"
         took = seconds(turn.duration)
         calls = plural(turn.tool_calls, "call") if turn.tool_calls else ""
-        note = "  ".join(item for item in (clock(turn.rows[0].time), calls, took) if item)
+        note = "  ".join(item for item in (local_minute(turn.rows[0].time), calls, took) if item)
         if turn.prompt is not None or not seam:
             mark = face.style("○" if before else "●", fg="yellow" if before else "green")
             lines.append(f"{mark} {face.style(words)}  {face.style(note, dim=True)}")
