@@ -58,7 +58,7 @@ def inside_agents(rows: list[Row]) -> list[Agent]:
     agents: dict[str, Agent] = {}
     root_of: dict[str, str] = {}
     for row in rows:
-        if not row.sidechain or row.type == "progress":
+        if row.side is not True or row.type == "progress":
             continue
         if row.agent_id:
             name = row.agent_id
@@ -76,6 +76,8 @@ def collect_links(groups: list[tuple[str | None, list[Row]]]) -> Links:
     links = Links({}, {}, [])
     for owner, rows in groups:
         for row in rows:
+            if not row.tool_uses and row.result_agent is None:
+                continue
             writer = owner if owner is not None else (row.agent_id if row.sidechain else None)
             for ident, name in row.tool_uses:
                 if name in AGENT_TOOLS:

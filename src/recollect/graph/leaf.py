@@ -109,7 +109,7 @@ def _nearest_message(state: Loaded, start: str | None) -> str | None:
 
 def _open_ends(state: Loaded) -> list[str]:
     """User and assistant rows below which there is no other one."""
-    parents = set(state.parents.values())
+    parents = {state.parents[uuid] for uuid in state.rows}
     with_child = {state.parents[uuid] for uuid, row in state.rows.items() if row.is_message}
     ends: dict[str, None] = {}
     known: dict[str, str | None] = {}

@@ -12,18 +12,34 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 
-from .rows import SPOKEN, Row, StateLine, Transcript
+from .rows import Row, StateLine, Transcript
 
 LARGE_FILE = 5 << 20
 """From this size on the client drops all rows before the last plain boundary while it loads."""
+
+
+class Parents:
+    """What each row hangs on: as the row says, but for those links that the client reads differently."""
+
+    __slots__ = ("changed", "rows")
+
+    def __init__(self, rows: dict[str, Row], changed: dict[str, str | None]) -> None:
+        self.rows = rows
+        self.changed = changed
+
+    def __getitem__(self, uuid: str) -> str | None:
+        return self.changed[uuid] if uuid in self.changed else self.rows[uuid].parent
+
+    def get(self, uuid: str) -> str | None:
+        return self[uuid] if uuid in self.rows else None
 
 
 class Loaded(Struct):
     """Rows and links as the client sees them, and what it remembers of the checkpoints."""
 
     rows: dict[str, Row]
-    parents: dict[str, str | None]
-    original_parents: dict[str, str | None]
+    parents: Parents
+    original_parents: Parents
     """The links before compaction re-hung any of them."""
     superseded: set[int]
     """Indexes of rows of which a later copy exists."""
@@ -49,7 +65,10 @@ class Loaded(Struct):
 
 def load(transcript: Transcript) -> Loaded:
     """Replay a transcript line by line, as the client does."""
-    state = Loaded({}, {}, {}, set())
+    rows: dict[str, Row] = {}
+    changed: dict[str, str | None] = {}
+    links = Parents(rows, changed)
+    state = Loaded(rows, links, links, set())
     bridged: dict[str, str | None] = {}
     unusable: dict[str, str | None] = {}
     newest = ""
@@ -58,24 +77,45 @@ def load(transcript: Transcript) -> Loaded:
     pending = checkpoints.pop(0, ())
     for line in pending:
         _note_checkpoint(state, line)
+    untold: str | None = None  # the last row of a stretch of ordinary ones, of which the state has yet to hear
     for row in transcript.rows:
+        kind = row.type
         if row.client_reads:
             uuid = row.uuid or ""  # all rows without a uuid share one place, as in the client
-            if row.type in SPOKEN and row.usable and row.side is not True and uuid not in state.rows:
-                newest = _note_new_message(state, row, uuid, bridged, newest)
-            elif row.type == "progress":
+            if (
+                (kind == "assistant" or kind == "user")
+                and row.usable
+                and row.side is not True
+                and state.since_rewind is None
+                and uuid not in rows
+            ):
+                rows[uuid] = row
+                if bridged and row.parent in bridged:
+                    changed[uuid] = bridged[row.parent]
+                timestamp = row.timestamp
+                if timestamp is not None and timestamp > newest:
+                    state.newest_row, newest = uuid, timestamp
+                untold = uuid
+            elif kind == "progress":
                 bridged[uuid] = bridged.get(row.parent, row.parent) if row.parent else row.parent
             else:
+                if untold is not None:
+                    _note_talk(state, untold)
+                    untold = None
                 newest = _note_row(state, row, uuid, bridged, unusable, newest)
                 if row.index == plain_boundary:
                     _forget_before(state, uuid)
                     bridged.clear()
         if checkpoints and row.index + 1 in checkpoints:
+            if untold is not None:
+                _note_talk(state, untold)
+                untold = None
             for line in checkpoints[row.index + 1]:
                 _note_checkpoint(state, line)
+    if untold is not None:
+        _note_talk(state, untold)
     if unusable:
         _bridge_unusable(state, unusable)
-    state.original_parents = state.parents
     _apply_compaction(state)
     return state
 
@@ -97,7 +137,8 @@ def _note_row(
     newest: str,
 ) -> str:
     parent = row.parent
-    if parent is not None and parent in bridged:
+    is_bridged = parent is not None and parent in bridged
+    if parent is not None and is_bridged:
         parent = bridged[parent]
     if not row.usable:
         if uuid not in state.rows:
@@ -107,7 +148,10 @@ def _note_row(
     if known is not None:
         state.superseded.add(known.index)
     state.rows[uuid] = row
-    state.parents[uuid] = parent
+    if is_bridged:
+        state.parents.changed[uuid] = parent
+    elif known is not None:
+        state.parents.changed.pop(uuid, None)
     if row.type == "system" and row.subtype == "file_snapshot":
         state.trailing_snapshots += 1
     elif row.side is not True and not (row.type == "attachment" and row.detail == "fork_briefing"):
@@ -125,20 +169,11 @@ def _note_row(
     return newest
 
 
-def _note_new_message(state: Loaded, row: Row, uuid: str, bridged: dict[str, str | None], newest: str) -> str:
-    """What `_note_row` does, for the ordinary row: a message of the main conversation that was not there before."""
-    parent = row.parent
-    state.rows[uuid] = row
-    state.parents[uuid] = bridged[parent] if parent is not None and parent in bridged else parent
-    if state.since_rewind is not None:
-        state.since_rewind.add(uuid)
-    state.last_row = uuid
+def _note_talk(state: Loaded, last: str) -> None:
+    """What `_note_row` does, for a stretch of ordinary rows: messages of the main conversation that were not there before."""
+    state.last_row = last
     state.trailing_snapshots = 0
     state.checkpoint_explicit = state.cleared = False
-    if row.timestamp is not None and row.timestamp > newest:
-        state.newest_row = uuid
-        return row.timestamp
-    return newest
 
 
 def _note_checkpoint(state: Loaded, line: StateLine) -> None:
@@ -180,17 +215,18 @@ def _forget_before(state: Loaded, boundary: str) -> None:
     row = state.rows[boundary]
     parent = state.parents[boundary]
     state.rows.clear()
-    state.parents.clear()
+    state.parents.changed.clear()
     state.rows[boundary] = row
-    state.parents[boundary] = parent
+    state.parents.changed[boundary] = parent
 
 
 def _bridge_unusable(state: Loaded, unusable: dict[str, str | None]) -> None:
     """Rows whose parent had no usable content hang on that one's parent instead."""
     ends = shorten({uuid: parent for uuid, parent in unusable.items() if uuid not in state.rows})
-    for uuid, parent in state.parents.items():
+    for uuid in state.rows:
+        parent = state.parents[uuid]
         if parent is not None and parent in ends:
-            state.parents[uuid] = ends[parent]
+            state.parents.changed[uuid] = ends[parent]
 
 
 def shorten(links: dict[str, str | None]) -> dict[str, str | None]:
@@ -229,27 +265,26 @@ def _apply_compaction(state: Loaded) -> None:
         anchor, kept = found
         if any(uuid not in state.rows for uuid in kept):
             return
-    parents = dict(state.parents)
+    rows = dict(state.rows)
+    parents = Parents(rows, dict(state.parents.changed))
     if kept:
         above = anchor
         for uuid in kept:
-            parents[uuid] = above
+            parents.changed[uuid] = above
             above = uuid
         for uuid in state.rows:
             if parents[uuid] == anchor and uuid != kept[0]:
-                parents[uuid] = kept[-1]
+                parents.changed[uuid] = kept[-1]
     keep = set(kept)
     dropped = [uuid for place, uuid in enumerate(state.rows) if place < last and uuid not in keep]
     state.dropped_before = last
-    rows = dict(state.rows)
     for uuid in dropped:
         del rows[uuid]
-        del parents[uuid]
     if kept and dropped:
         gone = set(dropped)
         for uuid, row in rows.items():
             if row.is_message and parents[uuid] in gone:
-                parents[uuid] = kept[-1]
+                parents.changed[uuid] = kept[-1]
     state.rows, state.parents = rows, parents
     state.preserved_tail = kept[-1] if kept else None
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from .rows import Row
 
 
-class Message(Struct):
+class Message(Struct, gc=False):
     """What a reader sees as one message: a prompt, a response (of one or more lines), a result, a system row."""
 
     role: str
@@ -46,7 +46,7 @@ def join_responses(rows: Iterable[Row]) -> list[Message]:
     messages: list[Message] = []
     open_response: dict[tuple[str, str | None], Message] = {}
     for row in rows:
-        role = role_of(row)
+        role = "assistant" if row.type == "assistant" and not row.is_api_error else role_of(row)
         if role == "assistant" and row.message_id:
             key = (row.message_id, row.request_id)
             known = open_response.get(key)
@@ -57,7 +57,7 @@ def join_responses(rows: Iterable[Row]) -> list[Message]:
             open_response[key] = message
             messages.append(message)
             continue
-        if role in ("user", "summary"):
+        if open_response and (role == "user" or role == "summary"):
             open_response.clear()
         messages.append(Message(role, [row]))
     return messages

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from msgspec import Struct
-
 from .rows import SPOKEN, Row
 
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
@@ -20,28 +18,21 @@ _ONLY_RESULT: Final = ("tool_result",)
 _ONLY_TEXT: Final = ("text",)
 
 
-class _Message(Struct):
-    """A message of the request: the rows it is made of."""
-
-    role: str
-    rows: list[Row]
-
-
 def rows_sent(chain: list[Row]) -> list[Row]:
     """The user and assistant rows whose content is sent, in the order of the request."""
     rows = [row for row in chain if row.type in SPOKEN and not (row.is_api_error and is_dropped_error(row))]
-    messages = _messages(_calls_before_results(_without_empty_thoughts(_without_unanswered(rows, chain))))
+    rows = _without_empty_thoughts(_without_unanswered(rows, chain))
     sent: list[Row] = []
     known_calls: set[str] = set()
     open_calls: set[str] = set()
-    for message in messages:
-        if (
-            len(message.rows) == 1 and message.rows[0].block_types == _ONLY_TEXT
-        ):  # most of them, and nothing to put right
-            sent.append(message.rows[0])
-            open_calls = set()
+    for message in _messages(_calls_before_results(rows)):
+        first = message[0]
+        if first.block_types == _ONLY_TEXT and len(message) == 1:  # most of them, and nothing to put right
+            sent.append(first)
+            if open_calls:
+                open_calls = set()
             continue
-        if message.role == "assistant":
+        if first.type == "assistant":
             rows_here, open_calls = _assistant_rows(message, known_calls)
             sent.extend(rows_here)
         else:
@@ -56,7 +47,9 @@ def is_dropped_error(row: Row) -> bool:
 
 
 def _without_unanswered(rows: list[Row], chain: list[Row]) -> list[Row]:
-    answered = {ident for row in rows for ident in row.tool_results}
+    if not any(row.tool_uses for row in rows):
+        return rows
+    answered = {ident for row in rows if row.tool_results for ident in row.tool_results}
     trailing = _end_of_conversation(chain)
     return [
         row
@@ -96,54 +89,59 @@ def _calls_before_results(rows: list[Row]) -> list[Row]:
 
 
 def _without_empty_thoughts(rows: list[Row]) -> list[Row]:
-    thoughts = {row.index for row in rows if _only_thoughts(row)}
+    thoughts = {
+        row.index
+        for row in rows
+        if (kinds := row.block_types)
+        and kinds[0] in _THOUGHTS
+        and row.type == "assistant"
+        and _THOUGHTS.issuperset(kinds)
+    }
     if not thoughts:
         return rows
     spoken = {row.message_id for row in rows if row.type == "assistant" and row.index not in thoughts}
     return [row for row in rows if row.index not in thoughts or (row.message_id and row.message_id in spoken)]
 
 
-def _only_thoughts(row: Row) -> bool:
-    kinds = row.block_types
-    return bool(kinds) and kinds[0] in _THOUGHTS and row.type == "assistant" and _THOUGHTS.issuperset(kinds)
-
-
-def _messages(rows: list[Row]) -> list[_Message]:
-    """Messages of the request, with the lines of one response joined at the place of its first.
+def _messages(rows: list[Row]) -> list[list[Row]]:
+    """Messages of the request as their rows, with the lines of one response joined at the place of its first.
 
     Calls of one response come together wherever they stand; its words only over results and other responses.
     """
-    messages: list[_Message] = []
-    with_calls: dict[str, _Message] = {}
-    joinable: dict[str, _Message] = {}  # responses behind which only responses and results stand
+    messages: list[list[Row]] = []
+    with_calls: dict[str, list[Row]] = {}
+    joinable: dict[str, list[Row]] = {}  # responses behind which only responses and results stand
+    user: list[Row] | None = None  # the last message, if it is a user's
     for row in rows:
         if row.type == "assistant":
             ident = row.message_id or ""
             joined = (with_calls.get(ident) if row.tool_uses else None) or joinable.get(ident)
-            if joined is None:
-                joined = _Message("assistant", [])
+            if joined is not None:
+                joined.append(row)
+            else:
+                user, joined = None, [row]
                 messages.append(joined)
                 if ident:
                     joinable[ident] = joined
-            joined.rows.append(row)
             if row.tool_uses and ident:
                 with_calls.setdefault(ident, joined)
             continue
-        if not row.tool_results:
+        if joinable and not row.tool_results:
             joinable.clear()
-        if messages and messages[-1].role == "user":
-            messages[-1].rows.append(row)
+        if user is not None:
+            user.append(row)
         else:
-            messages.append(_Message("user", [row]))
+            user = [row]
+            messages.append(user)
     return messages
 
 
-def _assistant_rows(message: _Message, known: set[str]) -> tuple[list[Row], set[str]]:
+def _assistant_rows(message: list[Row], known: set[str]) -> tuple[list[Row], set[str]]:
     """Rows of a response, words before calls, without calls that were made before; and the calls that wait for a result."""
     made: set[str] = set()
     words: list[Row] = []
     calls: list[Row] = []
-    for row in message.rows:
+    for row in message:
         if not row.tool_uses:
             words.append(row)
             continue
@@ -156,12 +154,12 @@ def _assistant_rows(message: _Message, known: set[str]) -> tuple[list[Row], set[
     return words + calls, made
 
 
-def _user_rows(message: _Message, open_calls: set[str]) -> list[Row]:
+def _user_rows(message: list[Row], open_calls: set[str]) -> list[Row]:
     """Rows of a user message, results before words. A result that answers nothing here, or again, is not sent."""
     results: list[Row] = []
     words: list[Row] = []
     waiting = set(open_calls)
-    for row in message.rows:
+    for row in message:
         if not row.tool_results:
             if row.block_types != _ONLY_RESULT:
                 words.append(row)

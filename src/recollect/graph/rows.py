@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from sys import intern
 from typing import Any, Final
 
 from msgspec import UNSET, Struct, UnsetType
@@ -11,7 +12,7 @@ from msgspec import UNSET, Struct, UnsetType
 from ..format.decode import Located
 from ..format.entries import KNOWN_TYPES
 from ..format.line import Damage
-from ..format.row_entry import MessageHead, ResultHead, RowEntry
+from ..format.row_entry import ResultHead, RowEntry
 from ..format.times import parse_time
 
 #: Types of rows that are messages.
@@ -149,7 +150,8 @@ FOLDED: Final = frozenset(
         "atis-latch", "isolation-latch", "repl-mode", "derived-from",
     }
 )  # fmt: skip
-_ROWS: Final = frozenset({"user", "assistant", "system", "attachment", "progress"})
+#: One object for each: rows are asked for their type so often that comparing letters would be felt.
+_ROWS: Final = {kind: kind for kind in ("user", "assistant", "system", "attachment", "progress")}
 
 
 def build_transcript(located: Iterable[Located[RowEntry]], damage: list[Damage], *, file: int = 0) -> Transcript:
@@ -159,23 +161,37 @@ def build_transcript(located: Iterable[Located[RowEntry]], damage: list[Damage],
     types: dict[str | None, int] = {}
     folded: dict[str, RowEntry] = {}
     context = _Context()
-    uuid = session_id = prompt_id = None
+    uuid = session_id = prompt_id = version = cwd = branch = None
+    index = since = 0
     for entry, line, offset, length, client_reads in located:
         kind = entry.type
         types[kind] = types.get(kind, 0) + 1
-        if kind in _ROWS:
+        row_type = _ROWS.get(kind) if kind is not None else None
+        if row_type is not None:
             # Equal texts of neighbouring rows become one object: a long session takes a third less memory.
             if entry.parentUuid == uuid:
                 entry.parentUuid = uuid
-            if entry.sessionId == session_id:
-                entry.sessionId = session_id
             if entry.promptId == prompt_id:
                 entry.promptId = prompt_id
-            uuid, session_id, prompt_id = entry.uuid, entry.sessionId, entry.promptId
-            rows.append(_row(entry, kind or "", len(rows), line, offset, length, client_reads, file))
-            context.note(entry)
+            if (
+                entry.sessionId == session_id
+                and entry.version == version
+                and entry.cwd == cwd
+                and entry.gitBranch == branch
+            ):
+                entry.sessionId = session_id
+            else:
+                context.count(index - since, version, cwd, branch, session_id)
+                version, cwd, branch, session_id = entry.version, entry.cwd, entry.gitBranch, entry.sessionId
+                since = index
+            uuid, prompt_id = entry.uuid, entry.promptId
+            if row_type == "assistant" or row_type == "user":
+                rows.append(_message_row(entry, row_type, index, line, offset, length, client_reads, file))
+            else:
+                rows.append(_other_row(entry, row_type, index, line, offset, length, client_reads, file))
+            index += 1
             continue
-        state = StateLine(len(rows), line, offset, length, kind, entry.sessionId)
+        state = StateLine(index, line, offset, length, kind, entry.sessionId)
         if kind == "last-prompt":
             state.leaf = entry.leafUuid
             state.explicit = entry.explicit is True
@@ -184,7 +200,7 @@ def build_transcript(located: Iterable[Located[RowEntry]], damage: list[Damage],
         states.append(state)
         if kind in FOLDED:
             folded[kind or ""] = entry
-    context.finish()
+    context.count(index - since, version, cwd, branch, session_id)
     counted = Counter({kind or "(no type)": count for kind, count in types.items()})
     return Transcript(
         rows, states, damage, counted, Counter({kind: count for kind, count in counted.items() if kind not in KNOWN_TYPES}),
@@ -201,25 +217,13 @@ class _Context:
         self.cwds: Counter[str] = Counter()
         self.branches: Counter[str] = Counter()
         self.session_ids: Counter[str] = Counter()
-        self._last: tuple[str | None, str | None, str | None, str | None] = (None, None, None, None)
-        self._run = 0
 
-    def note(self, entry: RowEntry) -> None:
-        now = (entry.version, entry.cwd, entry.gitBranch, entry.sessionId)
-        if now == self._last:
-            self._run += 1
-            return
-        self.finish()
-        self._last, self._run = now, 1
-
-    def finish(self) -> None:
-        if self._run:
-            for counter, value in zip(
-                (self.versions, self.cwds, self.branches, self.session_ids), self._last, strict=True
-            ):
+    def count(self, run: int, version: str | None, cwd: str | None, branch: str | None, session_id: str | None) -> None:
+        if run:
+            counters = (self.versions, self.cwds, self.branches, self.session_ids)
+            for counter, value in zip(counters, (version, cwd, branch, session_id), strict=True):
                 if value:
-                    counter[value] += self._run
-            self._run = 0
+                    counter[value] += run
 
 
 def _fold(kind: str, entry: RowEntry) -> Any:
@@ -234,26 +238,76 @@ def _fold(kind: str, entry: RowEntry) -> Any:
     return named.get(kind, True)
 
 
-def _row(
+def _message_row(
     entry: RowEntry, kind: str, index: int, line: int, offset: int, length: int, client_reads: bool, file: int
 ) -> Row:
+    """A user or assistant row: its blocks and calls, and whether the client can use the message (it is text or blocks)."""
     link = entry.parentUuid
-    parent = link if link is not UNSET else None
-    if kind == "assistant" or kind == "user":
-        message = entry.message
-        row = Row(
-            index, line, offset, length, kind, entry.uuid, parent, entry.timestamp, entry.isSidechain, client_reads,
-            message is not None, link is not UNSET, entry.subtype, None, entry.agentId, entry.sessionId,
-            entry.isMeta is True, entry.isCompactSummary is True, entry.isApiErrorMessage is True,
-            entry.isVisibleInTranscriptOnly is True, entry.promptId,
+    message = entry.message
+    content = message.content if message is not None else None
+    kinds: tuple[str | None, ...] = ()
+    usable = True
+    uses: tuple[tuple[str, str], ...] = ()
+    results: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    result_agent = None
+    if content is None:
+        usable = False
+    elif isinstance(content, str):
+        kinds = _ONE_TEXT
+        # An assistant's blank text is dropped on load (2.1.325); a user's never is.
+        usable = kind == "user" or bool(content.strip())
+    else:
+        if len(content) == 1:
+            only = content[0].type
+            kinds = _ONE.get(only) or (only,)
+        else:
+            kinds = tuple([block.type for block in content])
+        if kinds is not _ONE_TEXT:
+            if None in kinds:
+                usable = any(one is not None for one in kinds)
+            if kind == "assistant":
+                if "tool_use" in kinds:
+                    uses = tuple([(b.id, b.name or "") for b in content if b.type == "tool_use" and b.id is not None])
+            elif "tool_result" in kinds:
+                results = tuple(
+                    [b.tool_use_id for b in content if b.type == "tool_result" and b.tool_use_id is not None]
+                )
+                failed = tuple([b.tool_use_id for b in content if b.is_error is True and b.tool_use_id is not None])
+                told = entry.toolUseResult
+                if isinstance(told, ResultHead):
+                    result_agent = told.agentId
+    if kind == "assistant" and message is not None:
+        model = message.model
+        stop = message.stop_reason
+        return Row(
+            index, line, offset, length, kind, entry.uuid, link if link is not UNSET else None, entry.timestamp,
+            entry.isSidechain, client_reads, usable, link is not UNSET, entry.subtype, None, entry.agentId,
+            entry.sessionId, entry.isMeta is True, entry.isCompactSummary is True, entry.isApiErrorMessage is True,
+            entry.isVisibleInTranscriptOnly is True, entry.promptId, message.id, entry.requestId,
+            intern(model) if model is not None else None, intern(stop) if stop is not None else None,
+            kinds, uses, results, failed, result_agent, None, None, None, None, None, file,
         )  # fmt: skip
-        row.file = file
-        if message is not None:
-            _note_message(row, entry, message)
-        return row
+    return Row(
+        index, line, offset, length, kind, entry.uuid, link if link is not UNSET else None, entry.timestamp,
+        entry.isSidechain, client_reads, usable, link is not UNSET, entry.subtype, None, entry.agentId,
+        entry.sessionId, entry.isMeta is True, entry.isCompactSummary is True, entry.isApiErrorMessage is True,
+        entry.isVisibleInTranscriptOnly is True, entry.promptId, None, None, None, None,
+        kinds, uses, results, failed, result_agent,
+        entry.sourceToolAssistantUUID if message is not None else None,
+        entry.sourceToolUseID if message is not None else None, None, None, None, file,
+    )  # fmt: skip
+
+
+def _other_row(
+    entry: RowEntry, kind: str, index: int, line: int, offset: int, length: int, client_reads: bool, file: int
+) -> Row:
+    """A system row, an attachment, or progress."""
+    link = entry.parentUuid
     row = Row(
-        index, line, offset, length, kind, entry.uuid, parent, entry.timestamp, entry.isSidechain, client_reads,
-        True, link is not UNSET, entry.subtype, entry.logicalParentUuid, entry.agentId, entry.sessionId,
+        index, line, offset, length, kind, entry.uuid, link if link is not UNSET else None, entry.timestamp,
+        entry.isSidechain, client_reads, True, link is not UNSET, entry.subtype, entry.logicalParentUuid, entry.agentId,
+        entry.sessionId,
     )  # fmt: skip
     row.file = file
     row.prompt_id = entry.promptId
@@ -271,47 +325,9 @@ def _row(
     return row
 
 
-def _note_message(row: Row, entry: RowEntry, message: MessageHead) -> None:
-    """Model, ids, blocks and calls, and whether the client can use the message (its content is text or blocks)."""
-    content = message.content
-    if row.type == "assistant":
-        row.message_id = message.id
-        row.request_id = entry.requestId
-        row.model = message.model
-        row.stop_reason = message.stop_reason
-    else:
-        row.source_assistant = entry.sourceToolAssistantUUID
-        row.source_tool_use = entry.sourceToolUseID
-    if isinstance(content, str):
-        row.block_types = _ONE_TEXT
-        # An assistant's blank text is dropped on load (2.1.325); a user's never is.
-        row.usable = row.type == "user" or bool(content.strip())
-        return
-    if content is None:
-        row.usable = False
-        return
-    if len(content) == 1:
-        kind = content[0].type
-        row.block_types = kinds = _ONE.get(kind) or (kind,)
-    else:
-        row.block_types = kinds = tuple([block.type for block in content])
-    if row.type == "assistant":
-        if "tool_use" in kinds:
-            row.tool_uses = tuple([(b.id, b.name or "") for b in content if b.type == "tool_use" and b.id is not None])
-    elif "tool_result" in kinds:
-        row.tool_results = tuple(
-            [b.tool_use_id for b in content if b.type == "tool_result" and b.tool_use_id is not None]
-        )
-        row.failed = tuple([b.tool_use_id for b in content if b.is_error is True and b.tool_use_id is not None])
-        told = entry.toolUseResult
-        if isinstance(told, ResultHead):
-            row.result_agent = told.agentId
-    if None in kinds:
-        row.usable = any(kind is not None for kind in kinds)
-
-
 _ONE_TEXT: Final = ("text",)
 #: Most rows have one block: their tuples are shared.
 _ONE: Final[dict[str | None, tuple[str | None, ...]]] = {
-    kind: (kind,) for kind in ("text", "thinking", "tool_use", "tool_result", "image", "redacted_thinking")
+    "text": _ONE_TEXT,
+    **{kind: (kind,) for kind in ("thinking", "tool_use", "tool_result", "image", "redacted_thinking")},
 }

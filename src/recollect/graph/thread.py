@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from .collector import collector_waits
 from .leaf import choose_leaf
-from .loaded import Loaded, load, shorten
+from .loaded import Loaded, Parents, load, shorten
 from .parallel import put_back
 from .request import is_dropped_error, rows_sent
 from .rows import SPOKEN, Row, Transcript
@@ -94,19 +94,19 @@ def _find_thread(transcript: Transcript) -> Thread:
     mended: dict[str, str] = {}
     seen: set[str] = set()
     chain: list[Row] = []
-    walked: set[str] = set()
+    added: frozenset[str] = frozenset()
     if leaf.uuid is not None:
-        chain = walk_up(state, leaf.uuid, seen, mended)
-        walked = set(seen)
-        chain = put_back(state, chain, seen)
+        walked = walk_up(state, leaf.uuid, seen, mended)
+        chain = put_back(state, list(walked), seen)
         _add_trailing(state, leaf.uuid, chain, seen)
+        if len(chain) > len(walked):
+            added = frozenset(row.uuid or "" for row in chain).difference([row.uuid or "" for row in walked])
     cut = _after_last_boundary(chain)
     live = chain[cut:]
     sent = rows_sent(live)
-    thread = Thread(
-        leaf.uuid, leaf.why, leaf.cleared, live, sent, [], mended,
-        frozenset(row.uuid or "" for row in live if row.uuid not in walked), [],
-    )  # fmt: skip
+    if added and cut:
+        added = added.intersection(row.uuid or "" for row in live)
+    thread = Thread(leaf.uuid, leaf.why, leaf.cleared, live, sent, [], mended, added, [])
     _place_all(thread, transcript, state, chain, cut)
     return thread
 
@@ -116,21 +116,33 @@ def walk_up(
 ) -> list[Row]:
     """Rows from the root to `start`. A missing or already passed parent is replaced by the row before in time, if close."""
     chain: list[Row] = []
-    mender = mender or _Mender(state)
-    rows, parents = state.rows, state.parents
-    uuid: str | None = start
-    while uuid is not None:
-        row = rows[uuid]
-        seen.add(uuid)
+    rows, changed = state.rows, state.parents.changed
+    row = rows[start]
+    uuid = start
+    # Who steps to earlier lines only cannot come back to a row: what was passed is written down when it matters.
+    lowest = row.index if not seen else -1
+    noted = 0
+    while True:
         chain.append(row)
-        parent = parents[uuid]
+        parent = changed[uuid] if changed and uuid in changed else row.parent
         if not parent:
             break
-        if parent in seen or parent not in rows:
-            parent = mender.row_before(row, seen)
-            if parent is not None:
+        above = rows.get(parent)
+        if above is not None and above.index < lowest:
+            lowest = above.index
+        else:
+            seen.update([item.uuid or "" for item in chain[noted:]])
+            noted = len(chain)
+            if above is None or parent in seen:
+                mender = mender or _Mender(state)
+                parent = mender.row_before(row, seen)
+                if parent is None:
+                    break
                 mended[uuid] = parent
-        uuid = parent
+                above = rows[parent]
+            lowest = min(lowest, above.index)
+        uuid, row = parent, above
+    seen.update([item.uuid or "" for item in chain[noted:]])
     chain.reverse()
     return chain
 
@@ -287,8 +299,8 @@ def as_written(rows: list[Row]) -> Loaded:
     bridges = {uuid: row.parent for uuid, row in readable.items() if row.type == "progress" or not row.usable}
     ends = shorten(bridges)
     kept = {uuid: row for uuid, row in readable.items() if uuid not in bridges}
-    parents = {uuid: ends.get(row.parent, row.parent) if row.parent else None for uuid, row in kept.items()}
-    return Loaded(kept, parents, parents, set())
+    links = Parents(kept, {uuid: ends[row.parent] for uuid, row in kept.items() if row.parent and row.parent in ends})
+    return Loaded(kept, links, links, set())
 
 
 def _last_before(boundary: Row, state: Loaded, rows: list[Row]) -> str | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from .rows import Row
 
 
-class ToolCall(Struct):
+class ToolCall(Struct, gc=False):
     id: str
     name: str
     call: Row
@@ -35,11 +35,14 @@ class ToolPairs(Struct):
     """(call id, row) of results whose call is nowhere."""
 
 
-def pair_tools(rows: Iterable[Row]) -> ToolPairs:
+def pair_tools(rows: Sequence[Row]) -> ToolPairs:
     """Calls in file order with their results. Copies of a row (same uuid) count once, the last one."""
+    named = {row.uuid for row in rows if row.tool_uses or row.tool_results}
     unique: dict[object, Row] = {}
-    for row in rows:
-        unique[row.uuid if row.uuid is not None else (row.file, row.index)] = row
+    if named:
+        for row in rows:
+            if row.uuid in named:
+                unique[row.uuid if row.uuid is not None else (row.file, row.index)] = row
     calls: dict[str, ToolCall] = {}
     for row in unique.values():
         for ident, name in row.tool_uses:

@@ -58,22 +58,24 @@ def build_tree(rows: Iterable[Row]) -> Tree:
     tree = Tree(by_uuid, {}, [], [], [])
     children = tree.children
     later: list[str] = []
-    passed: set[str] = set()
+    before: Row | None = None
     for uuid, row in by_uuid.items():
         parent = row.parent
         if parent is None:
             tree.roots.append(uuid)
-        elif parent in by_uuid:
-            known = children.get(parent)
-            if known is None:
-                children[parent] = [uuid]
-            else:
-                known.append(uuid)
-            if parent not in passed:
-                later.append(uuid)
         else:
-            tree.orphans.append(uuid)
-        passed.add(uuid)
+            # Most rows hang on the one before them: it need not be looked for.
+            above = before if before is not None and before.uuid is parent else by_uuid.get(parent)
+            if above is None:
+                tree.orphans.append(uuid)
+            else:
+                first = [uuid]
+                known = children.setdefault(parent, first)
+                if known is not first:
+                    known.append(uuid)
+                if above.index >= row.index:
+                    later.append(uuid)
+        before = row
     tree.circles = _circles(by_uuid, later)
     return tree
 

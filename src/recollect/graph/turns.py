@@ -9,7 +9,7 @@ from msgspec import Struct
 from .rows import Row
 
 
-class Turn(Struct):
+class Turn(Struct, gc=False):
     prompt: Row | None
     """None for rows before the first prompt."""
     rows: list[Row]
@@ -32,9 +32,14 @@ class Turn(Struct):
 
 def split_turns(rows: Iterable[Row]) -> list[Turn]:
     turns: list[Turn] = []
+    here: list[Row] | None = None
     for row in rows:
-        if row.is_prompt or not turns:
-            turns.append(Turn(row if row.is_prompt else None, [row]))
+        if row.type == "user" and row.is_prompt:
+            here = [row]
+            turns.append(Turn(row, here))
+        elif here is not None:
+            here.append(row)
         else:
-            turns[-1].rows.append(row)
+            here = [row]
+            turns.append(Turn(None, here))
     return turns

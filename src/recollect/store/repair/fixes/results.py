@@ -34,7 +34,7 @@ def _live_rows(draft: Draft) -> list[tuple[Row, int]]:
 def _lonely_results(draft: Draft) -> int:
     live = _live_rows(draft)
     places = {item.index: place for item, place in live}
-    pairs = pair_tools(item for item, _ in live)
+    pairs = pair_tools([item for item, _ in live])
     wrong: dict[int, set[str]] = {}
     for ident, item in pairs.orphan_results:
         wrong.setdefault(item.index, set()).add(ident)
