@@ -22,6 +22,7 @@ DEFAULT_MODEL: Final = "claude-sonnet-4-5-20250929"
 
 _LINE_BREAKERS: Final = re.compile("[\u2028\u2029\u0085\x7f]")
 _UNUSABLE: Final = re.compile("[\x00\ud800-\udfff]")
+_to_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 @dataclass(slots=True, frozen=True)
@@ -37,10 +38,11 @@ class RowContext:
 
 def encode_line(entry: Mapping[str, Any]) -> bytes:
     """An entry as a line, its LF included. Refuses text that would make the session unusable (NUL, half surrogate pairs)."""
-    check_text(entry)
-    text = json.dumps(entry, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    escaped = _LINE_BREAKERS.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
-    return escaped.encode("utf-8") + b"\n"
+    text = _to_json(entry)
+    if not text.isascii() or "\x7f" in text or "\\u0000" in text:  # a NUL, or a backslash and these letters
+        check_text(entry)
+        text = _LINE_BREAKERS.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    return text.encode("utf-8") + b"\n"
 
 
 def check_text(value: Any) -> None:

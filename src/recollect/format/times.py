@@ -49,4 +49,4 @@ def local_minute(seconds: float | None) -> str:
 def to_iso(seconds: float | None) -> str | None:
     """``2026-01-31T12:00:00.000Z``, the client's own form."""
     moment = to_datetime(seconds)
-    return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    return None if moment is None else moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"

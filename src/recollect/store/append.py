@@ -151,16 +151,16 @@ class SessionWriter:
         if not isinstance(entry.get("type"), str):
             raise Refused("an entry needs a type", slug="bad-entry")
         line = encode_line(entry)
-        with self._writing():
-            self._write(line)
+        with self._writing() as now:
+            self._write(line, now)
             if entry.get("uuid"):
                 self._known = False
 
     # --- how it is appended -------------------------------------------------------------------------------------------
 
     def _append_row(self, build: Any, parent: str | None) -> str:
-        with self._writing():
-            self._find_end()
+        with self._writing() as now:
+            self._find_end(now)
             above = self.leaf if parent is None else parent
             if parent is not None and parent not in self._uuids:
                 raise NotFound(f"session {self.context.session_id} has no message {parent}", slug="no-such-message")
@@ -169,7 +169,7 @@ class SessionWriter:
             entry = build(above, moment)
             if entry["uuid"] in self._uuids:
                 raise Refused(f"message {entry['uuid']} is there already", slug="exists")
-            self._write(encode_line(entry))
+            self._write(encode_line(entry), now)
             self._last_time = moment
             self.leaf = entry["uuid"]
             self._uuids.add(entry["uuid"])
@@ -178,24 +178,24 @@ class SessionWriter:
             return str(entry["uuid"])
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[None]:
-        """With the lock held, and nothing in the home that a crash left half done."""
+    def _writing(self) -> Iterator[Kept | None]:
+        """With the lock held, and nothing in the home that a crash left half done: the file as it is now."""
         with self.journal.locked(self.home):
             try:
                 if self.record is None or self.journal.is_interrupted(self.home):
                     self.journal.recover(self.home)
-                if self._exists and kept(self.path) is None:  # never a second session of the same name
+                now = kept(self.path)
+                if self._exists and now is None:  # never a second session of the same name
                     raise StoreBusy(
                         f"{self.path} was moved or removed meanwhile", hint="nothing was written; look for it again",
                         slug="changed-meanwhile",
                     )  # fmt: skip
-                yield
+                yield now
             except OSError as problem:
                 raise disk.explain(problem, self.path) from problem
 
-    def _find_end(self) -> None:
+    def _find_end(self, now: Kept | None) -> None:
         """The end of the conversation, found anew where somebody else wrote since the last look."""
-        now = kept(self.path)
         if self._known and now is not None and now == self._seen:
             return
         transcript = read_transcript(self.path, self.home) if now is not None else None
@@ -220,10 +220,10 @@ class SessionWriter:
             (item.model for item in reversed(rows) if item.model and item.model[0] != "<"), None
         )
 
-    def _write(self, line: bytes) -> None:
+    def _write(self, line: bytes, now: Kept | None) -> None:
         self._begin()
         try:
-            done = disk.append_bytes(self.path, line, create=kept(self.path) is None, sync=self.sync)
+            done = disk.append_bytes(self.path, line, create=now is None, sync=self.sync)
         except BaseException:
             self._give_up_if_empty()
             raise

@@ -134,9 +134,11 @@ class Journal:
     def _hold(self, name: str, otherwise: str) -> Iterator[None]:
         path = f"{self.locks}{os.sep}{name}.lock"
         try:
-            if not os.path.exists(path):
+            try:
+                lock = presence.take_lock(path, self.lock_seconds)
+            except FileNotFoundError:
                 disk.make_folders(self.locks)
-            lock = presence.take_lock(path, self.lock_seconds)
+                lock = presence.take_lock(path, self.lock_seconds)
         except TimeoutError as problem:
             hint = f"waited {self.lock_seconds:g} s; try again when it is done"
             raise StoreBusy(otherwise, hint=hint, slug="locked") from problem
@@ -149,7 +151,8 @@ class Journal:
 
     def is_interrupted(self, home: Home) -> bool:
         """Whether a crash left something half done in this home. Call with the lock held."""
-        return any(os.path.lexists(f"{self.folder}{os.sep}{kind}-{_key(home)}") for kind in ("doing", "undoing"))
+        start, key = f"{self.folder}{os.sep}", _key(home)
+        return os.path.lexists(f"{start}doing-{key}") or os.path.lexists(f"{start}undoing-{key}")
 
     def recover(self, home: Home) -> list[Record]:
         """Roll back what a crash left half done in this home, end what was being undone. Call with the lock held."""

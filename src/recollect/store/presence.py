@@ -34,8 +34,10 @@ def take_lease(fd: int) -> bool | None:
 
 def end_lease(fd: int) -> None:
     if _CAN_LEASE:
-        with contextlib.suppress(OSError):
+        try:
             fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+        except OSError:
+            return
 
 
 def is_being_written(path: Path) -> bool:
