@@ -120,15 +120,14 @@ def walk_up(
     row = rows[start]
     uuid = start
     # Who steps to earlier lines only cannot come back to a row: what was passed is written down when it matters.
-    lowest = row.index if not seen else -1
-    noted = 0
+    lowest, noted, before = row.index, 0, bool(seen)
     while True:
         chain.append(row)
         parent = changed[uuid] if changed and uuid in changed else row.parent
         if not parent:
             break
         above = rows.get(parent)
-        if above is not None and above.index < lowest:
+        if above is not None and above.index < lowest and not (before and parent in seen):
             lowest = above.index
         else:
             seen.update([item.uuid or "" for item in chain[noted:]])
