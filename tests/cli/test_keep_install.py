@@ -29,8 +29,13 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Programs that write down how they were called, in place of the system's."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    for name in ("systemctl", "launchctl"):
-        _program(folder / name, f'echo "{name} $@" >> "{tmp_path}/calls"')
+    _program(folder / "launchctl", f'test -f "$3" && echo "launchctl $@" >> "{tmp_path}/calls"')
+    timer = '"$XDG_CONFIG_HOME/systemd/user/recollect-keep.timer"'
+    _program(
+        folder / "systemctl",
+        f'found=; if [ "$2" = disable ]; then test -f {timer} || exit 1; found=", found"; fi\n'
+        f'echo "systemctl $@$found" >> "{tmp_path}/calls"',
+    )
     _program(folder / "crontab", f'if [ "$1" = -l ]; then cat "{tmp_path}/tab" 2>/dev/null; else cat > "{tmp_path}/tab"; fi')
     _program(folder / "recollect", "exit 0")
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
@@ -82,13 +87,17 @@ def test_systemd(home: Path, tools: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "OnUnitActiveSec=15min" in shown.err
     assert not folder.exists()
     assert ask(capsys, home, "--install", "systemd", "--every", "5", "--yes").code == 0
+    place = f'Environment="RECOLLECT_DATA_DIR={os.environ["RECOLLECT_DATA_DIR"]}"'
+    assert place in (folder / "recollect-keep.service").read_text(), "a timer keeps in the same vault"
     assert f"ExecStart={tools}/bin/recollect --home {home} keep --quiet" in (folder / "recollect-keep.service").read_text()
     assert "OnUnitActiveSec=5min" in (folder / "recollect-keep.timer").read_text()
     assert (tools / "calls").read_text().splitlines()[-1] == "systemctl --user enable --now recollect-keep.timer"
     assert ask(capsys, home, "--status", "--json").data["installed"] == ["systemd"]
     assert ask(capsys, home, "--remove", "systemd", "--yes").code == 0
     assert list(folder.iterdir()) == []
-    assert "disable --now" in (tools / "calls").read_text()
+    assert (tools / "calls").read_text().splitlines()[-2:] == [
+        "systemctl --user disable --now recollect-keep.timer, found", "systemctl --user daemon-reload",
+    ]  # fmt: skip
 
 
 def test_launchd(home: Path, tools: Path, own_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,7 +106,8 @@ def test_launchd(home: Path, tools: Path, own_home: Path, capsys: pytest.Capture
     told = plistlib.loads(path.read_bytes())
     assert told["ProgramArguments"][-2:] == ["keep", "--quiet"]
     assert told["StartInterval"] == 900
-    assert ask(capsys, home, "--remove", "launchd", "--yes").code == 0
+    assert told["EnvironmentVariables"]["RECOLLECT_DATA_DIR"] == os.environ["RECOLLECT_DATA_DIR"]
+    assert ask(capsys, home, "--remove", "launchd", "--yes").code == 0, "it is unloaded while the file is there"
     assert not path.exists()
 
 
@@ -107,7 +117,10 @@ def test_cron(home: Path, tools: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert ask(capsys, home, "--install", "cron", "--every", "30", "--yes").code == 0
     first, second = (tools / "tab").read_text().splitlines()
     assert first == "0 5 * * * backup"
-    assert second.startswith(f"*/30 * * * * {tools}/bin/recollect ")
+    words = second.split(" ")
+    assert words[:5] == ["*/30", "*", "*", "*", "*"]
+    assert f"RECOLLECT_DATA_DIR={os.environ['RECOLLECT_DATA_DIR']}" in words
+    assert f" {tools}/bin/recollect --home " in second
     assert ask(capsys, home, "--status", "--json").data["installed"] == ["cron"]
     assert ask(capsys, home, "--remove", "cron", "--yes").code == 0
     assert (tools / "tab").read_text() == "0 5 * * * backup\n"
@@ -116,8 +129,26 @@ def test_cron(home: Path, tools: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_a_tool_that_is_not_there_is_told(home: Path, tools: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tools / "bin" / "systemctl").write_text("#!/bin/sh\necho no bus >&2\nexit 1\n")
     ran = ask(capsys, home, "--install", "systemd", "--yes", "--json")
-    assert ran.data["done"] is False
+    assert (ran.code, ran.data["done"], ran.data["dry_run"]) == (8, False, False)
     assert "no bus" in ran.err
+
+
+def test_a_table_that_cannot_be_read_is_not_replaced(home: Path, tools: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tools / "tab").write_text("0 5 * * * backup\n")
+    tool = (tools / "bin" / "crontab").read_text()
+    (tools / "bin" / "crontab").write_text(tool.replace("then cat", "then echo broken >&2; exit 1; cat"))
+    ran = ask(capsys, home, "--install", "cron", "--yes")
+    assert (ran.code, "no-crontab" in ran.err) == (8, True)
+    assert (tools / "tab").read_text() == "0 5 * * * backup\n"
+
+
+@pytest.mark.parametrize(("every", "words"), [("5", "*/5 *"), ("60", "0 *"), ("90", "0 *"), ("240", "0 */4")])
+def test_how_often_in_words_of_cron(
+    home: Path, tools: Path, capsys: pytest.CaptureFixture[str], every: str, words: str
+) -> None:
+    assert ask(capsys, home, "--install", "cron", "--every", every, "--yes").code == 0
+    assert (tools / "tab").read_text().startswith(f"{words} * * * ")
+    assert ask(capsys, home, "--install", "cron", "--every", "0", "--yes").code == 2
 
 
 def test_words_for_systemd_are_quoted() -> None:

@@ -144,6 +144,31 @@ def test_overview_of_the_demo_home(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "will be deleted by the client within 7 days" in text
 
 
+def test_overview_says_what_is_in_danger(tmp_path: Path, capsys: pytest.CaptureFixture[str], own_home: Path) -> None:
+    root = tmp_path / "claude"
+    build_demo_home(root, now=datetime.now(UTC))
+    told = run(capsys, root, "--json").data
+    count = len(told["expiring"])
+    assert count == told["expiring_not_kept"] > 0
+    assert not any(item["kept"] for item in told["expiring"])
+    assert f"{count} not kept: recollect keep" in run(capsys, root).out
+    run(capsys, root, "keep")
+    told = run(capsys, root, "--json").data
+    assert (len(told["expiring"]), told["expiring_not_kept"]) == (count, 0)
+    assert all(item["kept"] for item in told["expiring"])
+    assert "; 0 not kept\n" in run(capsys, root).out
+    path = next(root.glob(f"projects/*/{told['expiring'][0]['session_id']}.jsonl"))
+    times = path.stat()
+    with open(path, "ab") as stream:
+        stream.write(b"{}\n")
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    told = run(capsys, root, "--json").data
+    assert told["expiring_not_kept"] == 1
+    assert [item["kept"] for item in told["expiring"]] == [False] + [True] * (count - 1)
+    (own_home / "recollect" / "data" / "vault" / "manifest").write_bytes(b"damaged\n")
+    assert run(capsys, root, "--json").code == 0
+
+
 def test_several_homes(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     roots = []
     for name in ("one", "two"):

@@ -64,6 +64,28 @@ def test_status_is_the_retention_guard(scene: Scene, ask: Ask) -> None:
     assert told["installed"] == []
 
 
+def test_compacting(scene: Scene, ask: Ask) -> None:
+    assert "no-vault" in ask("keep", "--compact", code=3).err
+    ask("keep")
+    for number in range(20):
+        with open(scene.path(), "ab") as stream:
+            stream.write(b'{"type":"tag","tag":"%d"}\n' % number * 1000)
+        ask("keep")
+    before, files = tree_state(scene.data / "vault"), scene.all_kept()
+    would = ask("keep", "--compact", "--dry-run", "--json").data
+    assert (would["dry_run"], would["stored_after"]) == (True, None)
+    assert would["unused"] == ask("keep", "--status", "--json").data["reclaimable"] > 0
+    assert "at least" in ask("keep", "--compact", "--dry-run").out
+    assert tree_state(scene.data / "vault") == before
+    assert "became" in ask("keep", "--compact").out
+    assert ask("keep", "--status", "--json").data["reclaimable"] == 0
+    told = ask("keep", "--compact", "--json").data
+    assert told["stored"] < would["stored"] - would["unused"]
+    assert scene.all_kept() == files
+    assert "nothing to gain" in ask("keep", "--compact").out
+    assert ask("verify", "--deep", "--json").data["rows"] == []
+
+
 def test_watching_keeps_what_comes(scene: Scene, own_home: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "-m", "recollect", "--home", str(scene.home.root), "keep", "--watch", "--jsonl"]

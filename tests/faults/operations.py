@@ -256,5 +256,14 @@ OPERATIONS = {
     )
 }
 
-ON_TWO_DISKS = ["replace", "delete", "restore a file", "repair", "many files", "undo a replace", "undo many files", "recover"]
+ON_TWO_DISKS = [
+    "replace",
+    "delete",
+    "restore a file",
+    "repair",
+    "many files",
+    "undo a replace",
+    "undo many files",
+    "recover",
+]
 """Operations to try with a journal from which nothing can be renamed into the home."""

@@ -6,21 +6,18 @@ at every single call that changes something. RECOLLECT_SOAK=1 kills 10,000 times
 
 from __future__ import annotations
 
-import gc
 import json
 import math
 import os
 import random
 import signal
-import time
-import traceback
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.faults.faulty import Fault, faulty_disk
+from tests.faults.kills import KILLS, Child, Tell, kill_at_random, pause
 from tests.faults.operations import ON_TWO_DISKS, OPERATIONS, Operation
 from tests.faults.oracle import Reference, append_works, next_run, reference, whole_lines
 from tests.faults.places import SOAK, quick_folder
@@ -28,56 +25,7 @@ from tests.faults.scene import SESSION, Scene, Tree, differences
 
 from recollect.errors import StoreBusy
 
-KILLS = int(os.environ.get("RECOLLECT_KILLS") or (10_000 if SOAK else 300))
-Tell = Callable[[bytes], None]
 __all__ = ["quick_folder"]
-
-
-class Child:
-    """A forked process that says on a pipe what it has done."""
-
-    def __init__(self, work: Callable[[Tell], None]) -> None:
-        self._out, inside = os.pipe()
-        self.pid = os.fork()
-        if self.pid == 0:
-            gc.disable()
-            try:
-                os.close(self._out)
-                os.write(inside, b"begun\n")
-                work(lambda text: _write_all(inside, text + b"\n"))
-                signal.pause()
-            except BaseException:
-                os.write(inside, b"error " + traceback.format_exc().replace("\n", "|").encode() + b"\n")
-            finally:
-                os._exit(1)
-        os.close(inside)
-        self._heard = b""
-        self.status = 0
-
-    def hear(self) -> bytes:
-        """The next words, at least the first of them."""
-        said = os.read(self._out, 1 << 16)
-        self._heard += said
-        return said
-
-    def kill(self) -> list[bytes]:
-        """Everything that it said before it died."""
-        os.kill(self.pid, signal.SIGKILL)
-        return self.end()
-
-    def end(self) -> list[bytes]:
-        while self.hear():
-            pass
-        os.close(self._out)
-        self.status = os.waitpid(self.pid, 0)[1]
-        said = self._heard.split(b"\n")[1:-1]
-        problems = [line.decode() for line in said if line.startswith(b"error ")]
-        assert not problems, problems[0].replace("|", "\n")
-        return said
-
-
-def _write_all(fd: int, data: bytes) -> None:
-    os.write(fd, data)  # short enough for a pipe to take at once
 
 
 @pytest.mark.timeout(7200 if SOAK else 300)
@@ -85,23 +33,12 @@ def _write_all(fd: int, data: bytes) -> None:
 def test_killed_at_a_random_moment(quick_folder: Path, name: str) -> None:
     scene, operation = Scene(quick_folder), OPERATIONS[name]
     known = reference(scene, operation)
-    chance = random.Random(name)
     outcomes: Counter[str] = Counter()
-    span = known.seconds * 1.5
 
-    def work(tell: Tell) -> None:
-        operation.perform(scene)
-        tell(b"done")
-
-    for _ in range(KILLS):
-        scene.reset()
-        child = Child(work)
-        child.hear()
-        _pause(chance.uniform(0, span))
-        acknowledged = bool(child.kill())
+    def judge(acknowledged: bool) -> None:
         outcomes[_judge(scene, known, acknowledged)] += 1
-        # Most kills shall come before the end, some after it, however busy the machine is.
-        span = min(max(span * (0.93 if acknowledged else 1.02), 1e-4), 0.5)
+
+    kill_at_random(name, known.seconds * 1.5, scene.reset, partial(operation.perform, scene), judge)
     assert sum(outcomes.values()) == KILLS
     assert outcomes["killed before the end"] > KILLS / 10, outcomes
 
@@ -125,15 +62,6 @@ def _append_first(scene: Scene) -> None:
     except StoreBusy:  # the session stood where the rolled back change had moved it
         return
     scene.journal.undo(scene.journal.record(), scene.home)
-
-
-def _pause(seconds: float) -> None:
-    """Sleeping is too coarse for moments within a single call."""
-    end = time.perf_counter() + seconds
-    if seconds > 0.0005:
-        time.sleep(seconds - 0.0003)
-    while time.perf_counter() < end:
-        pass
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -187,7 +115,7 @@ def test_killed_while_appending_lines_of_any_size(quick_folder: Path) -> None:
         child.hear()
         if round_ % 4:  # so that the kill comes within some line, not within the first journal entry
             child.hear()
-        _pause(chance.uniform(0, 0.01))
+        pause(chance.uniform(0, 0.01))
         acknowledged = [line.decode() for line in child.kill()]
         torn += _check_lines(scene, before, acknowledged)
         append_works(scene, SESSION)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import time
 from collections import Counter
@@ -12,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from tests.faults.faulty import Fault, faulty_disk
+from tests.faults.kills import KILLS, Child, Tell, kill_at_random
 from tests.faults.places import SOAK, quick_folder
-from tests.faults.test_kill import KILLS, Child, Tell, _pause
 from tests.faults.vault_scene import VaultScene
 
 __all__ = ["quick_folder"]
@@ -25,23 +24,14 @@ def test_killed_at_a_random_moment(quick_folder: Path) -> None:
     start = time.perf_counter()
     scene.keep()
     span = time.perf_counter() - start
-    chance = random.Random("keep")
     outcomes: Counter[str] = Counter()
 
-    def work(tell: Tell) -> None:
-        scene.keep()
-        tell(b"done")
+    def judge(acknowledged: bool) -> None:
+        outcome = scene.judge(acknowledged)
+        assert outcome == "new" or not acknowledged
+        outcomes["acknowledged" if acknowledged else outcome] += 1
 
-    for _ in range(KILLS):
-        scene.reset()
-        child = Child(work)
-        child.hear()
-        _pause(chance.uniform(0, span))
-        acknowledged = bool(child.kill())
-        outcomes["acknowledged" if acknowledged else scene.judge(False)] += 1
-        if acknowledged:
-            assert scene.judge(True) == "new"
-        span = min(max(span * (0.93 if acknowledged else 1.02), 1e-4), 0.5)
+    kill_at_random("keep", span, scene.reset, scene.keep, judge)
     assert sum(outcomes.values()) == KILLS
     assert outcomes["old"] > KILLS / 20, outcomes
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import random
 import signal
 from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.faults.faulty import Fault, faulty_disk
+from tests.faults.kills import KILLS, Child, kill_at_random
 from tests.faults.operations import Operation
 from tests.faults.oracle import Reference, next_run, reference
 from tests.faults.places import SOAK, quick_folder
 from tests.faults.scene import SESSION, Scene
-from tests.faults.test_kill import KILLS, Child, Tell, _pause, _perform_faulty
+from tests.faults.test_kill import _perform_faulty
 from tests.faults.test_nth_call_fails import KINDS
 
 from recollect.errors import RecollectError
@@ -81,22 +81,14 @@ def _judged(scene: Scene, known: Reference, acknowledged: bool) -> None:
 def test_killed_at_a_random_moment(quick_folder: Path, operation: Operation) -> None:
     scene = Scene(quick_folder)
     known = reference(scene, operation)
-    chance = random.Random(operation.name)
-    span, cut_off = known.seconds * 1.5, 0
+    cut_off = 0
 
-    def work(tell: Tell) -> None:
-        operation.perform(scene)
-        tell(b"done")
-
-    for _ in range(KILLS):
-        scene.reset()
-        child = Child(work)
-        child.hear()
-        _pause(chance.uniform(0, span))
-        acknowledged = bool(child.kill())
+    def judge(acknowledged: bool) -> None:
+        nonlocal cut_off
         _judged(scene, known, acknowledged)
         cut_off += not acknowledged
-        span = min(max(span * (0.93 if acknowledged else 1.02), 1e-4), 0.5)
+
+    kill_at_random(operation.name, known.seconds * 1.5, scene.reset, partial(operation.perform, scene), judge)
     assert cut_off > KILLS / 10
 
 

@@ -41,7 +41,9 @@ class VaultScene:
             stream.write(b'{"type":"tag","tag":"more"}\n' * 50)
         self.path(REWRITTEN).write_bytes(b'{"type":"tag","tag":"other"}\n' * 80)
         self.path(GONE).unlink()
-        (folder_of / f"{NEW}.jsonl").write_bytes(b'{"type":"tag","tag":"new"}\n' * 100 + os.urandom(3000).hex().encode())
+        (folder_of / f"{NEW}.jsonl").write_bytes(
+            b'{"type":"tag","tag":"new"}\n' * 100 + os.urandom(3000).hex().encode()
+        )
         for path in folder_of.iterdir():  # long ago, so that what was seen counts as settled
             os.utime(path, (1_700_000_000, 1_700_000_000))
         self.new = self.live()

@@ -15,6 +15,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 import time
@@ -91,7 +92,9 @@ def run(command: str, root: Path) -> str:
 
 
 def renewed(text: str, root: Path) -> str:
-    """A page with the output of its samples as it is now."""
+    """A page with the output of its samples as it is now. Each begins anew: nothing is kept or indexed yet."""
+    for own in (".local", ".cache", ".config"):
+        shutil.rmtree(root / "home" / "ada" / own, ignore_errors=True)
 
     def renew(block: re.Match[str]) -> str:
         commands = [line for line in block[0].splitlines() if line.startswith("$ ")]

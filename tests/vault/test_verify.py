@@ -14,6 +14,7 @@ from recollect.errors import DamagedData, Refused
 from recollect.store.home import Home
 from recollect.testing import uuid_from
 from recollect.vault.capture import capture
+from recollect.vault.compact import compact
 from recollect.vault.vault import Vault, format_mark
 from recollect.vault.verify import verify
 
@@ -42,12 +43,18 @@ def small_vault(folder: Path) -> Vault:
     return vault
 
 
-def test_a_flipped_bit_at_every_position_is_found(tmp_path: Path) -> None:
+@pytest.mark.parametrize("compacted", [False, True], ids=["as captured", "compacted"])
+def test_a_flipped_bit_at_every_position_is_found(tmp_path: Path, compacted: bool) -> None:
     vault = small_vault(tmp_path)
+    if compacted:
+        for path in (tmp_path / "claude").rglob("*.jsonl"):
+            path.write_bytes(path.read_bytes() * 12)
+        capture(vault, Home(tmp_path / "claude"))
+        assert compact(vault).stored_after is not None
     whole = {key: b"".join(vault.chunks(file)) for key, file in vault.contents.files.items()}
     assert verify(vault, deep=True).findings == []
     paths = [path for path in vault.folder.rglob("*") if path.is_file()]
-    assert {path.name for path in paths} == {"format", "manifest", "00000001.pack"}
+    assert {path.name for path in paths} == {"format", "manifest", f"0000000{1 + compacted}.pack"}
     flips = lost = 0
     for path in paths:
         data = path.read_bytes()

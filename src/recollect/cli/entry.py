@@ -23,6 +23,12 @@ def run() -> None:
         code = try_usage(arguments)
         if code is not None:
             sys.exit(code)
+    if "keep" in arguments[:5]:
+        from recollect.cli.lean_keep import try_keep
+
+        code = try_keep(arguments)
+        if code is not None:
+            sys.exit(code)
     if arguments[:1] == ["statusline"] and len(arguments) == 1:
         from recollect.cli.lean_statusline import print_statusline
 

@@ -12,9 +12,11 @@ A command is made with `@command("name", ...)`; its first argument is the `Face`
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -56,6 +58,8 @@ class Face:
     format: str = "text"
     color: bool | None = None
     lock_seconds: float = 10.0
+    may_change: bool = False
+    """Whether this run changes something: then it does so whether or not somebody reads what it says about it."""
     _library: Library | None = None
 
     @property
@@ -69,7 +73,8 @@ class Face:
 
     @property
     def journal(self) -> Journal:
-        """The journal of changes, in Recollect's own data folder."""
+        """The journal of changes, in Recollect's own data folder. Who asks for it is about to change something."""
+        self.may_change = True
         from ..environment import own_folder
         from ..store.changes import Journal
 
@@ -85,11 +90,25 @@ class Face:
 
     def say(self, text: str) -> None:
         """Talk: to stderr, never mixed with data."""
-        click.echo(safe(text), err=True)
+        self._echo(safe(text), err=True)
 
     def print(self, text: str = "") -> None:
         """A line of text as data."""
-        click.echo(safe(text))
+        self._echo(safe(text))
+
+    def _echo(self, text: str, *, err: bool = False, color: bool | None = None) -> None:
+        with self._unread(err):
+            click.echo(text, err=err, color=color)
+
+    @contextlib.contextmanager
+    def _unread(self, err: bool = False) -> Iterator[None]:
+        """A reader that goes away (`| head -1`) ends a command that only reads, but not one that changes something."""
+        try:
+            yield
+        except BrokenPipeError:
+            if not self.may_change:
+                raise
+            discard_output(err)
 
     def style(self, text: str, **styles: Any) -> str:
         """Safe text with our own colours; plain where colours are off."""
@@ -98,7 +117,7 @@ class Face:
 
     def print_styled(self, text: str) -> None:
         """Text whose parts went through `style` or `safe` already."""
-        click.echo(text, color=self.colored)
+        self._echo(text, color=self.colored)
 
     @property
     def colored(self) -> bool:
@@ -108,7 +127,7 @@ class Face:
 
     def value(self, value: Mapping[str, Any]) -> None:
         """One object: `--json` and `--jsonl` print it alike."""
-        click.echo(_dumps(value, indent=2 if self.format == "json" else None))
+        self._echo(_dumps(value, indent=2 if self.format == "json" else None))
 
     def rows(
         self, rows: Iterable[Row], columns: Sequence[Column] = (), *, empty: str = "nothing found", **totals: Any
@@ -116,11 +135,11 @@ class Face:
         """A list: a table, one object with `rows` and totals, or a row a line."""
         if self.format == "jsonl":
             for row in rows:
-                click.echo(_dumps(_data(row)))
+                self._echo(_dumps(_data(row)))
             return
         listed = list(rows)
         if self.format == "json":
-            click.echo(_dumps({"rows": [_data(row) for row in listed], **totals}, indent=2))
+            self._echo(_dumps({"rows": [_data(row) for row in listed], **totals}, indent=2))
             return
         if not listed:
             self.say(empty)
@@ -133,7 +152,11 @@ class Face:
         from rich.table import Table
         from rich.text import Text
 
-        console = Console(
+        class _Console(Console):
+            def on_broken_pipe(self) -> None:
+                raise ReaderGone  # by itself it would end the program
+
+        console = _Console(
             no_color=not self.colored, force_terminal=self.colored, highlight=False, emoji=False, markup=False,
             width=None if sys.stdout.isatty() else 200, file=sys.stdout, legacy_windows=False,
         )  # fmt: skip
@@ -149,7 +172,20 @@ class Face:
         table.expand = any(column.stretch for column in columns) and sys.stdout.isatty()
         for row in rows:
             table.add_row(*(Text(_cell(row.get(column.key), column)) for column in columns))
-        console.print(table)
+        with self._unread():
+            console.print(table)
+            sys.stdout.flush()
+
+
+class ReaderGone(BrokenPipeError):
+    """Nobody reads what is printed. Without a number of the system: by that, click would end the program with 1."""
+
+
+def discard_output(err: bool = False) -> None:
+    """Whatever is still written to stdout (stderr) is for nobody; Python must not complain of it when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, (sys.stderr if err else sys.stdout).fileno())
+    os.close(nowhere)
 
 
 def _data(row: Row) -> Row:
@@ -216,7 +252,10 @@ def command(
     def wrap(function: Callable[..., Any]) -> click.Command:
         def run(*args: Any, **kwargs: Any) -> Any:
             context = click.get_current_context()
-            return function(context.ensure_object(Face), *args, **kwargs)
+            try:
+                return function(context.ensure_object(Face), *args, **kwargs)
+            except BrokenPipeError as problem:
+                raise ReaderGone from problem
 
         update_wrapper(run, function)
         lines = [line.strip() for line in epilog.strip().splitlines()]

@@ -17,7 +17,7 @@ from typing import Final
 
 import click
 
-from ..errors import Refused
+from ..errors import Refused, Unavailable
 from ..store.changes import Change
 from ..store.home import Home
 from ..store.hook_settings import EVENTS, has_hook, plan_hook
@@ -30,12 +30,28 @@ _CRON_MARK: Final = "# recollect keep"
 
 @dataclass
 class Installation:
-    """Files to write or remove (None), and commands to run behind that, each with what it reads."""
+    """Files to write or remove (None), and commands to run before and behind that."""
 
     files: dict[Path, bytes | None] = field(default_factory=dict)
     commands: list[list[str]] = field(default_factory=list)
+    before: list[list[str]] = field(default_factory=list)
+    """While the files are still there: who stops something must find it."""
     input: bytes | None = None
     """What the last command reads."""
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """What a timer runs. Unlike a hook, it does not have the environment of the shell in which it was installed."""
+
+    command: list[str]
+    environment: dict[str, str]
+
+
+def _own_places() -> dict[str, str]:
+    """Where the vault is, if that was said by the environment: a timer must not begin another one."""
+    names = ("RECOLLECT_DATA_DIR", "RECOLLECT_CACHE_DIR", "RECOLLECT_CONFIG_DIR", "XDG_DATA_HOME", "XDG_CACHE_HOME")
+    return {name: os.path.abspath(os.path.expanduser(os.environ[name])) for name in names if os.environ.get(name)}
 
 
 def keep_command(homes: list[Home]) -> list[str]:
@@ -52,16 +68,19 @@ def install(face: Face, kind: str, *, remove: bool, every: int, yes: bool, dry_r
         for home in homes:
             _install_hook(face, home, remove=remove, yes=yes, dry_run=dry_run)
         return
-    plan = _PLANS[kind](keep_command(homes), every, remove)
+    plan = _PLANS[kind](Keeping(keep_command(homes), _own_places()), every, remove)
     _show(face, kind, plan)
     if dry_run:
-        _answer(face, kind, plan, None, done=False)
+        _answer(face, kind, plan, None, done=False, dry_run=True)
         return
     _confirm(yes)
+    outcomes = [_run(face, command, plan) for command in plan.before]
     number = _write(face, kind, plan, remove) if plan.files else None
-    outcomes = [_run(face, command, plan) for command in plan.commands]
+    outcomes += [_run(face, command, plan) for command in plan.commands]
     done = all(outcomes)
     _answer(face, kind, plan, number, done=done)
+    if not done:
+        raise click.exceptions.Exit(Unavailable.exit_code)
 
 
 def installed(face: Face) -> list[str]:
@@ -109,11 +128,12 @@ def _install_hook(face: Face, home: Home, *, remove: bool, yes: bool, dry_run: b
 # --- timers -----------------------------------------------------------------------------------------------------------
 
 
-def _systemd(command: list[str], every: int, remove: bool) -> Installation:
+def _systemd(keeping: Keeping, every: int, remove: bool) -> Installation:
     folder = _systemd_folder()
+    places = "".join(f'Environment="{_escaped(f"{name}={value}")}"\n' for name, value in keeping.environment.items())
     service = (
         "[Unit]\nDescription=Keep new conversations in the vault of Recollect\n\n"
-        f"[Service]\nType=oneshot\nExecStart={_quoted(command)}\n"
+        f"[Service]\nType=oneshot\n{places}ExecStart={_quoted(keeping.command)}\n"
     )
     timer = (
         f"[Unit]\nDescription=Keep new conversations every {every} minutes\n\n[Timer]\nOnBootSec=2min\n"
@@ -122,14 +142,19 @@ def _systemd(command: list[str], every: int, remove: bool) -> Installation:
     files = {folder / f"{_NAME}.service": service.encode(), folder / f"{_NAME}.timer": timer.encode()}
     control = ["systemctl", "--user"]
     if remove:
-        return Installation(dict.fromkeys(files), [[*control, "disable", "--now", f"{_NAME}.timer"]])
+        stop = [*control, "disable", "--now", f"{_NAME}.timer"]
+        return Installation(dict.fromkeys(files), [[*control, "daemon-reload"]], [stop])
     return Installation(dict(files), [[*control, "daemon-reload"], [*control, "enable", "--now", f"{_NAME}.timer"]])
 
 
 def _quoted(command: list[str]) -> str:
     """As systemd reads it: % and $ are special, quotes hold spaces."""
-    parts = [part.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$") for part in command]
+    parts = [_escaped(part).replace("$", "$$") for part in command]
     return " ".join(f'"{part}"' if not part or set(part) & set(" \t'\"\\") else part for part in parts)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
 
 
 def _systemd_folder() -> Path:
@@ -137,11 +162,15 @@ def _systemd_folder() -> Path:
     return (Path(named) if named else Path.home() / ".config") / "systemd" / "user"
 
 
-def _launchd(command: list[str], every: int, remove: bool) -> Installation:
+def _launchd(keeping: Keeping, every: int, remove: bool) -> Installation:
     path = _launchd_file()
     if remove:
-        return Installation({path: None}, [["launchctl", "unload", "-w", str(path)]])
-    told = {"Label": _LABEL, "ProgramArguments": command, "StartInterval": every * 60, "RunAtLoad": True}
+        return Installation({path: None}, before=[["launchctl", "unload", "-w", str(path)]])
+    told: dict[str, object] = {
+        "Label": _LABEL, "ProgramArguments": keeping.command, "StartInterval": every * 60, "RunAtLoad": True,
+    }  # fmt: skip
+    if keeping.environment:
+        told["EnvironmentVariables"] = keeping.environment
     return Installation({path: plistlib.dumps(told)}, [["launchctl", "load", "-w", str(path)]])
 
 
@@ -149,19 +178,30 @@ def _launchd_file() -> Path:
     return Path.home() / "Library" / "LaunchAgents" / f"{_LABEL}.plist"
 
 
-def _cron(command: list[str], every: int, remove: bool) -> Installation:
-    lines = [line for line in _crontab().splitlines() if _CRON_MARK not in line]
+def _cron(keeping: Keeping, every: int, remove: bool) -> Installation:
+    lines = [line for line in _crontab(strict=True).splitlines() if _CRON_MARK not in line]
     if not remove:
-        minutes = f"*/{every}" if every < 60 else "0"
-        lines.append(f"{minutes} * * * * {shlex.join(command).replace('%', chr(92) + '%')} {_CRON_MARK}")
-    return Installation({}, [["crontab", "-"]], "".join(f"{line}\n" for line in lines).encode())
+        minutes = f"*/{every} *" if every < 60 else f"0 */{every // 60}" if every >= 120 else "0 *"
+        places = [f"{name}={shlex.quote(value)}" for name, value in keeping.environment.items()]
+        words = " ".join([*places, shlex.join(keeping.command)]).replace("%", "\\%")
+        lines.append(f"{minutes} * * * {words} {_CRON_MARK}")
+    table = "".join(f"{line}\n" for line in lines)
+    return Installation({}, [["crontab", "-"]], input=table.encode("utf-8", "surrogateescape"))
 
 
-def _crontab() -> str:
+def _crontab(*, strict: bool = False) -> str:
+    """The user's table. With `strict`, one that cannot be read is not taken for an empty one."""
     if shutil.which("crontab") is None:
         return ""
-    done = subprocess.run(["crontab", "-l"], capture_output=True, check=False, timeout=20)
-    return done.stdout.decode("utf-8", "surrogateescape") if done.returncode == 0 else ""
+    done = subprocess.run(
+        ["crontab", "-l"], capture_output=True, check=False, timeout=20, env={**os.environ, "LC_ALL": "C"}
+    )
+    if done.returncode == 0:
+        return done.stdout.decode("utf-8", "surrogateescape")
+    said = done.stderr.decode("utf-8", "replace").strip()
+    if strict and said and "no crontab" not in said.lower() and "no such file" not in said.lower():
+        raise Unavailable(f"crontab -l: {said}", hint="nothing was changed", slug="no-crontab")
+    return ""
 
 
 _PLANS: Final = {"systemd": _systemd, "launchd": _launchd, "cron": _cron}
@@ -173,6 +213,8 @@ _PLANS: Final = {"systemd": _systemd, "launchd": _launchd, "cron": _cron}
 def _show(face: Face, kind: str, plan: Installation) -> None:
     if not face.is_text:
         return
+    for command in plan.before:
+        face.say(f"run {shlex.join(command)}")
     for path, data in plan.files.items():
         face.say(f"{'remove' if data is None else 'write'} {path}")
         for line in (data or b"").decode("utf-8", "replace").splitlines():
@@ -209,7 +251,7 @@ def _step(change: Change, path: Path, data: bytes | None) -> None:
 
 def _run(face: Face, command: list[str], plan: Installation) -> bool:
     """Whether it worked. Where it did not, the files stand and the user is told what to run."""
-    given = plan.input if command is plan.commands[-1] else None
+    given = plan.input if plan.commands and command is plan.commands[-1] else None
     try:
         done = subprocess.run(command, input=given, capture_output=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as problem:
@@ -220,7 +262,9 @@ def _run(face: Face, command: list[str], plan: Installation) -> bool:
     return done.returncode == 0
 
 
-def _answer(face: Face, kind: str, plan: Installation, change: int | None, *, done: bool) -> None:
+def _answer(
+    face: Face, kind: str, plan: Installation, change: int | None, *, done: bool, dry_run: bool = False
+) -> None:
     if face.is_text:
         if done:
             face.print(f"done: {kind}")
@@ -229,6 +273,6 @@ def _answer(face: Face, kind: str, plan: Installation, change: int | None, *, do
         return
     files = {str(path): None if data is None else data.decode("utf-8", "replace") for path, data in plan.files.items()}
     face.value(
-        {"kind": kind, "files": files, "commands": [shlex.join(item) for item in plan.commands], "done": done,
-         "change": change, "dry_run": not done and change is None}
+        {"kind": kind, "files": files, "commands": [shlex.join(item) for item in [*plan.before, *plan.commands]], "done": done,
+         "change": change, "dry_run": dry_run}
     )  # fmt: skip

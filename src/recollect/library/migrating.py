@@ -7,17 +7,35 @@ from pathlib import Path
 from ..environment import own_folder
 from ..store.home import Home
 from ..store.migrate.copying import copy_home
+from ..store.migrate.framework import Migration
 from ..store.migrate.own_folder import OwnFolder
+from ..vault import vault
 from .library import Library
+
+VAULT_MIGRATIONS: tuple[Migration[Path], ...] = ()
+"""From each format that a vault ever had to the next. There has been one so far."""
 
 
 def own_folders() -> list[OwnFolder]:
-    """The index, the vault and the settings, each with the format that this version writes and the steps that lead there."""
+    """The index, the vault and the settings, each with the format that this version writes and the steps that lead there.
+
+    An index of another schema needs no step: it is built anew when it is next used.
+    """
     return [
-        OwnFolder("index", own_folder("cache")),
-        OwnFolder("vault", own_folder("data") / "vault"),
+        OwnFolder("index", own_folder("cache") / "index"),
+        vault_folder(own_folder("data") / "vault"),
         OwnFolder("settings", own_folder("config")),
     ]
+
+
+def vault_folder(path: Path) -> OwnFolder:
+    """The vault, with the mark of its format that it has anyway, locked while it is exchanged."""
+    return OwnFolder(
+        "vault", path, str(vault.VERSION), VAULT_MIGRATIONS,
+        read_format=lambda folder: None if (version := vault.read_format(folder)) is None else str(version),
+        write_format=lambda folder, version: vault.write_format(folder, int(version)),
+        lock=lambda: vault.Vault(path).locked(),
+    )  # fmt: skip
 
 
 def library_of_copy(library: Library, target: Path) -> Library:

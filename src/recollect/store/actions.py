@@ -17,7 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..errors import Refused, StoreBusy
+from ..errors import DamagedData, Refused, StoreBusy
 from . import disk
 from .evidence import ensure_time, sha256_of, was_changed
 from .growth import Grow as Grow
@@ -105,6 +105,8 @@ class Replace(Struct, tag="replace"):
     before: Kept | None
     after_sha256: str
     mtime_ns: int | None = None
+    before_sha256: str | None = None
+    """Of the file as it was read, where that matters: then the copy must have it before anything takes its place."""
 
     def describe(self) -> str:
         return f"{'write' if self.before is None else 'rewrite'} {self.path}"
@@ -122,6 +124,11 @@ class Replace(Struct, tag="replace"):
         if self.before is not None:
             disk.link_or_copy(path, backup)
             disk.sync_folder(folder)
+            if self.before_sha256 is not None and sha256_of(backup) != self.before_sha256:
+                raise DamagedData(
+                    f"the copy of {path} in {backup} is not what was read", slug="backup-differs",
+                    hint="nothing was changed; try again, and if it happens again look at the disk",
+                )  # fmt: skip
         elif os.path.lexists(path):
             raise Refused(f"{path} exists already", slug="exists")
         left = kept(staged)

@@ -324,8 +324,17 @@ def make_folder(path: Path, mode: int = 0o700) -> None:
 
 
 def make_folders(path: Path) -> None:
-    """A folder of our own with those above it."""
-    os.makedirs(path, 0o700, exist_ok=True)
+    """A folder of our own with those above it, each of them for nobody else (makedirs would open those above to all)."""
+    missing: list[Path] = []
+    while not path.is_dir():
+        missing.append(path)
+        path = path.parent
+    for folder in reversed(missing):
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:  # somebody else just made it
+            if not folder.is_dir():
+                raise
 
 
 def remove_folder(path: Path) -> None:

@@ -88,6 +88,7 @@ class Contents:
     next_block: int = 0
     next_commit: int = 1
     last_time: float | None = None
+    era: int = 0
 
     def apply(self, commit: Commit) -> None:
         for number, block in enumerate(commit.blocks, commit.first_block):
@@ -99,6 +100,7 @@ class Contents:
             self._see(commit.time, record)
         self.next_commit = max(self.next_commit, commit.number + 1)
         self.last_time = commit.time
+        self.era = commit.era
 
     def _see(self, time: float, record: FileRecord) -> None:
         path = from_text(record.path)
@@ -111,6 +113,10 @@ class Contents:
         generation.replace_from(record.offset, record.pieces)
         for piece in record.pieces:
             self.by_hash.setdefault(piece.sha256, piece)
+        for seen in record.before:
+            file.looks.append(Look(seen.time, record.generation, seen.size, seen.mtime_ns, 0, 0))
+        if record.time is not None:
+            time = record.time
         file.looks.append(Look(time, record.generation, record.size, record.mtime_ns, record.ctime_ns, record.inode))
 
     def home_number(self, root: str) -> int | None:

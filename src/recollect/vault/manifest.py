@@ -39,6 +39,12 @@ class Manifest:
     """Bytes behind them: a line that was never finished."""
     last_check: str = ""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it tells every commit from the first to its last."""
+        numbers = [commit.number for commit, _ in self.commits]
+        return not self.bad and numbers == list(range(1, len(numbers) + 1))
+
 
 def read_manifest(path: Path) -> Manifest:
     try:

@@ -27,6 +27,14 @@ class Block(Struct, frozen=True, array_like=True):
     raw: int
 
 
+class Seen(Struct, frozen=True, array_like=True):
+    """How long a file's generation was at an earlier time. Only a compaction writes these: before, each had a commit."""
+
+    time: float
+    size: int
+    mtime_ns: int
+
+
 class FileRecord(Struct, array_like=True):
     """A file as it was seen: from `offset` on, its generation's bytes are `pieces`; before, what they were."""
 
@@ -40,6 +48,9 @@ class FileRecord(Struct, array_like=True):
     inode: int
     offset: int
     pieces: list[Piece]
+    time: float | None = None
+    """When it was seen, where that is not the time of the commit."""
+    before: list[Seen] = []
 
 
 class HomeRecord(Struct, frozen=True, array_like=True):
@@ -59,6 +70,8 @@ class Commit(Struct):
     blocks: list[Block] = []
     files: list[FileRecord] = []
     homes: list[HomeRecord] = []
+    era: int = 0
+    """How many times the vault was compacted: each time, its commits begin again with 1."""
 
 
 _decode = msgspec.json.Decoder(Commit).decode

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..store import disk
 from .blocks import MAGIC, RECORDS, BadBlock, Stored, pack_name, pack_numbers, read_block, walk_blocks
-from .manifest import encode_line, encode_lines
+from .manifest import Manifest, encode_line, encode_lines
 from .records import Commit, decode_commit
 from .vault import Vault
 from .zstandard import compress, decompress
@@ -47,6 +47,27 @@ def commits_in_packs(packs: Path, numbers: list[int] | None = None) -> Iterator[
             continue
 
 
+def commits_that_miss(packs: Path, manifest: Manifest, numbers: list[int] | None = None) -> list[tuple[Commit, int]]:
+    """Commits that the packs tell of and the manifest does not, all of one era.
+
+    Only while a compaction ends are there packs of two eras. The old ones go first to last: as long as the first of them
+    is there, all are.
+    """
+    found = list(commits_in_packs(packs, numbers))
+    if manifest.commits:
+        era = manifest.commits[0][0].era
+    else:
+        eras = sorted({commit.era for commit, _ in found})
+        era = next((item for item in eras if _is_gapless(found, item)), eras[-1] if eras else 0)
+    known = {commit.number for commit, _ in manifest.commits}
+    return [(commit, end) for commit, end in found if commit.era == era and commit.number not in known]
+
+
+def _is_gapless(commits: list[tuple[Commit, int]], era: int) -> bool:
+    numbers = sorted(commit.number for commit, _ in commits if commit.era == era)
+    return numbers == list(range(1, len(numbers) + 1))
+
+
 def recover(vault: Vault) -> bool:
     """Put in order what a crash left. True where there was something to do. Call with the lock held."""
     if not vault.exists and not pack_numbers(vault.packs):
@@ -54,7 +75,8 @@ def recover(vault: Vault) -> bool:
     healed = _heal_manifest(vault)
     carried = _carry_on(vault)
     cut = _cut_torn_line(vault)
-    return healed or carried or cut
+    ended = _end_compaction(vault)
+    return healed or carried or cut or ended
 
 
 def _heal_manifest(vault: Vault) -> bool:
@@ -64,8 +86,7 @@ def _heal_manifest(vault: Vault) -> bool:
     if not manifest.bad and not lost:
         return False
     known = {commit.number: (commit, end) for commit, end in manifest.commits}
-    for commit, end in commits_in_packs(vault.packs):
-        known.setdefault(commit.number, (commit, end))
+    known.update((commit.number, (commit, end)) for commit, end in commits_that_miss(vault.packs, manifest))
     if sorted(known) != list(range(1, len(known) + 1)) or len(known) < len(manifest.commits) + len(manifest.bad):
         return False  # something is lost for good: the damaged lines stay, for whoever can read more out of them
     aside = vault.folder / "damaged"
@@ -83,9 +104,21 @@ def _heal_manifest(vault: Vault) -> bool:
 
 
 def _carry_on(vault: Vault) -> bool:
-    """Commits that reached their pack but not the manifest; what lies behind the last commit is cut off."""
+    """Commits that reached their pack but not the manifest; what lies behind the last commit is cut off.
+
+    Where commits are lost that the packs do not tell of either, nothing is cut: what seems to belong to nothing may be all
+    that is left of them. The next capture begins a new pack then.
+    """
     manifest = vault.manifest
-    expected = max((commit.number for commit, _ in manifest.commits), default=0) + len(manifest.bad) + 1
+    if not manifest.is_whole:
+        return False
+    era = manifest.commits[0][0].era if manifest.commits else 0
+    if not manifest.commits:
+        told = list(commits_in_packs(vault.packs))
+        era = min((commit.era for commit, _ in told), default=0)
+        if not _is_gapless(told, era):
+            return False
+    expected = len(manifest.commits) + 1
     last_pack, end = max(((commit.pack, end) for commit, end in manifest.commits), default=(0, 0))
     done = False
     for number in pack_numbers(vault.packs):
@@ -102,12 +135,16 @@ def _carry_on(vault: Vault) -> bool:
             continue
         good = start
         with open(path, "rb") as stream:
-            found = list(_following_commits(stream, start, expected))
+            found = list(_following_commits(stream, start, expected, era))
         for commit, good in found:
             _append_to_manifest(vault, commit, good)
             expected += 1
             done = True
-        if good < size:
+        if good == len(MAGIC) and number != last_pack:  # never finished; or of a compaction that was not
+            if good < size:
+                disk.remove_file(path)
+                done = True
+        elif good < size:
             disk.truncate(path, good, expected=size, mtime_ns=path.stat().st_mtime_ns)
             done = True
     if done:
@@ -115,7 +152,7 @@ def _carry_on(vault: Vault) -> bool:
     return done
 
 
-def _following_commits(stream: object, offset: int, expected: int) -> Iterator[tuple[Commit, int]]:
+def _following_commits(stream: object, offset: int, expected: int, era: int) -> Iterator[tuple[Commit, int]]:
     while True:
         try:
             block = read_block(stream, offset)  # type: ignore[arg-type]
@@ -125,10 +162,27 @@ def _following_commits(stream: object, offset: int, expected: int) -> Iterator[t
             commit = decode_records(block)
         except BadBlock:
             return
-        if commit.number != expected:
+        if (commit.era, commit.number) != (era, expected):
             return
         expected += 1
         yield commit, offset
+
+
+def _end_compaction(vault: Vault) -> bool:
+    """Packs of the era before go, the first of them first, and what a compaction was making."""
+    manifest = vault.manifest
+    done = False
+    if manifest.commits and manifest.is_whole and manifest.commits[0][0].era:
+        first = min(commit.pack for commit, _ in manifest.commits)
+        for number in pack_numbers(vault.packs):
+            if number < first:
+                disk.remove_file(vault.pack_path(number))
+                done = True
+    if vault.compacting.exists():
+        disk.remove_tree(vault.compacting)
+        disk.sync_folder(vault.folder)
+        done = True
+    return done
 
 
 def is_in_the_making(vault: Vault) -> bool:
@@ -138,7 +192,7 @@ def is_in_the_making(vault: Vault) -> bool:
     with open(vault.manifest_path, "rb") as stream:
         stream.seek(manifest.size)
         tail = stream.read()
-    for commit, end in commits_in_packs(vault.packs, pack_numbers(vault.packs)[-2:]):
+    for commit, end in commits_that_miss(vault.packs, manifest, pack_numbers(vault.packs)[-2:]):
         if commit.number == expected:
             line = encode_line(commit, end, manifest.last_check)[0]
             return len(tail) < len(line) and line.startswith(tail)

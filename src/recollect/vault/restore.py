@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ..errors import DamagedData
 from ..store.restore_files import FileToRestore
 from .blocks import BadBlock
 from .contents import KeptFile, Look
@@ -23,9 +24,9 @@ def files_to_restore(
 
 def is_whole(vault: Vault, file: KeptFile, look: Look) -> bool:
     try:
-        for _, piece in file.pieces(look):
-            vault.piece(piece)
-    except BadBlock:
+        for _ in vault.chunks(file, look):
+            pass
+    except DamagedData:
         return False
     return True
 

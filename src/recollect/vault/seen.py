@@ -6,26 +6,28 @@ manifest is read instead. Few modules are needed for that, since most captures e
 
 from __future__ import annotations
 
-import hashlib
 import os
-from pathlib import Path
+import zlib
 
-from .selection import Stamp
+TYPE_CHECKING = False  # see selection.py
+if TYPE_CHECKING:
+    from .selection import Stamp
 
 
 class SeenFiles:
-    def __init__(self, folder: Path | None, vault: Path, root: str) -> None:
-        self._vault = vault
-        self._root = root
-        key = hashlib.sha256(f"{vault}\0{root}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
-        self._path = None if folder is None else folder / f"seen-{key}"
+    def __init__(self, folder: str | os.PathLike[str] | None, vault: str | os.PathLike[str], root: str) -> None:
+        self._vault = os.fspath(vault)
+        self._place = f"{self._vault}\0{root}"
+        key = zlib.crc32(self._place.encode("utf-8", "surrogateescape"))
+        self._path = None if folder is None else os.path.join(folder, f"seen-{key:08x}")
 
     def is_all(self, files: dict[str, Stamp]) -> bool:
         """Whether these are the files that were seen, unchanged, and the vault is as it was left."""
         if self._path is None:
             return False
         try:
-            seen = self._path.read_bytes()
+            with open(self._path, "rb", buffering=0) as stream:
+                seen = stream.read()
         except OSError:
             return False
         return seen == self._text(files)
@@ -35,26 +37,30 @@ class SeenFiles:
         text = self._text(files)
         if self._path is None or not text:
             return
+        from pathlib import Path
+
         from ..store import disk
 
-        fresh = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        path = Path(self._path)
+        fresh = path.with_name(f"{path.name}.{os.getpid()}")
         try:
-            disk.make_folders(self._path.parent)
+            disk.make_folders(path.parent)
             disk.remove_if_there(fresh)
             disk.write_new(fresh, [text])
-            disk.replace(fresh, self._path)
+            disk.replace(fresh, path)
         except OSError:
             return
 
     def _text(self, files: dict[str, Stamp]) -> bytes:
         """Empty where the vault has no state to speak of."""
         try:
-            info = os.stat(self._vault / "manifest")
-            newest = max(name for name in os.listdir(self._vault / "packs") if name.endswith(".pack"))
-            size = os.stat(self._vault / "packs" / newest).st_size
+            info = os.stat(os.path.join(self._vault, "manifest"))
+            packs = os.path.join(self._vault, "packs")
+            newest = max(name for name in os.listdir(packs) if name.endswith(".pack"))
+            size = os.stat(os.path.join(packs, newest)).st_size
         except (OSError, ValueError):
             return b""
         lines = [f"{name}\0{stamp}\n" for name, stamp in files.items()]
         lines.sort()
-        state = f"{self._root}\0{info.st_size} {info.st_mtime_ns} {newest} {size}\n"
+        state = f"{self._place}\0{info.st_size} {info.st_mtime_ns} {newest} {size}\n"
         return (state + "".join(lines)).encode("utf-8", "surrogateescape")

@@ -1,17 +1,19 @@
 """Which files of a home are kept: all that conversations consist of. Never tokens, accounts, settings, or what is running.
 
-The walk uses bare system calls, since most captures find nothing new and should cost next to nothing.
+The walk uses bare system calls and this module imports next to nothing, since most captures find nothing new.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Sequence
-from typing import Final, NamedTuple
 
-from ..store.home import Home
-from ..store.paths import is_inside
+TYPE_CHECKING = False  # typing and pathlib take as long as the walk itself
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Final
+
+    from ..store.home import Home
 
 #: Folders of a home whose files are kept, and files at its top.
 KEPT_FOLDERS: Final = (
@@ -30,23 +32,29 @@ Stamp = tuple[int, int, int, int]
 """How a file looks from outside: size, mtime_ns, ctime_ns, inode. If these are the same, so are its bytes."""
 
 
-class Found(NamedTuple):
-    files: dict[str, Stamp]
-    skipped: list[str]
-    """Links, pipes and unreadable folders, with why."""
+class Found:
+    """What a walk saw."""
+
+    __slots__ = ("files", "skipped")
+
+    def __init__(self) -> None:
+        self.files: dict[str, Stamp] = {}
+        self.skipped: list[str] = []
+        """Links, pipes and unreadable folders, with why."""
 
 
 def walk_home(home: Home) -> Found:
     """Every file to be kept, by its path below the home."""
-    found = Found({}, [])
-    root = str(home.root)
+    return walk_root(str(home.root))
+
+
+def walk_root(root: str) -> Found:
+    """The same for the folder of a home, for who has to start fast."""
+    found = Found()
     for name in KEPT_FOLDERS:
         path = os.path.join(root, name)
         if os.path.islink(path):
-            if is_inside(home, path):
-                found.skipped.append(f"{name}: a link")
-            else:
-                found.skipped.append(f"{name}: leads out of the home")
+            found.skipped.append(f"{name}: {'a link' if _stays_inside(root, path) else 'leads out of the home'}")
         elif os.path.isdir(path):
             _walk(path, name + "/", found, _DEEPEST)
     for name in KEPT_FILES:
@@ -57,6 +65,15 @@ def walk_home(home: Home) -> Found:
         if os.path.isfile(os.path.join(root, name)) and not os.path.islink(os.path.join(root, name)):
             found.files[name] = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
     return found
+
+
+def _stays_inside(root: str, path: str) -> bool:
+    from pathlib import Path
+
+    from ..store.home import Home
+    from ..store.paths import is_inside
+
+    return is_inside(Home(Path(root)), path)
 
 
 def _walk(folder: str, prefix: str, found: Found, depth: int) -> None:

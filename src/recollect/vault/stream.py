@@ -22,11 +22,14 @@ class KeptStream(io.RawIOBase):
 
     def __init__(self, vault: Vault, file: KeptFile, look: Look | None = None) -> None:
         self._vault = vault
-        self._file = file
         self._look = file.last if look is None else look
+        self._position = 0
+        self._take(file)
+
+    def _take(self, file: KeptFile) -> None:
+        self._file = file
         self._pieces = [piece for _, piece in file.pieces(self._look)]
         self._starts = [0, *itertools.accumulate(piece.length for piece in self._pieces)]
-        self._position = 0
 
     @property
     def size(self) -> int:
@@ -62,10 +65,14 @@ class KeptStream(io.RawIOBase):
             try:
                 data = self._vault.piece(piece)
             except BadBlock as problem:
-                raise DamagedData(
-                    f"{self._file.path}: {self._vault.name_of(piece.block)} {problem}", slug="vault-damaged",
-                    hint="`recollect verify` tells all that is damaged",
-                ) from problem  # fmt: skip
+                told = f"{self._file.path}: {self._vault.name_of(piece.block)} {problem}"
+                elsewhere = self._vault.compacted(self._file)
+                if elsewhere is None:
+                    raise DamagedData(
+                        told, slug="vault-damaged", hint="`recollect verify` tells all that is damaged"
+                    ) from problem
+                self._take(elsewhere)
+                continue
             part = data[self._position - start : end - start]
             parts.append(part)
             self._position += len(part)

@@ -3,6 +3,7 @@
     vault/format            `recollect vault 1` and the SHA-256 of that
     vault/manifest          see manifest.py
     vault/packs/00000001.pack ...   see blocks.py
+    vault/compacting        only while it is compacted (compact.py)
 
 A commit is appended to the pack and synced, then written into the manifest and synced: from then on it is acknowledged.
 What a crash leaves behind a pack's last commit is carried on with or cut off by the next capture (recovery.py).
@@ -20,6 +21,7 @@ from typing import Final
 
 from ..errors import DamagedData, Refused, StoreBusy
 from ..store import disk, presence
+from ..store.migrate.own_folder import settle
 from .blocks import DATA, MAGIC, BadBlock, pack_name, pack_numbers, read_block
 from .contents import LOST, Contents, KeptFile, Look, Place
 from .manifest import Manifest, read_manifest
@@ -37,12 +39,29 @@ def format_mark(version: int = VERSION) -> bytes:
     return words + hashlib.sha256(words).hexdigest().encode() + b"\n"
 
 
+def read_format(folder: Path) -> int | None:
+    """The format of a vault; None where its mark is not there yet, lost or damaged (the packs say the same)."""
+    try:
+        told = (folder / "format").read_bytes()
+    except OSError:
+        return None
+    version = told.partition(b"\n")[0].removeprefix(b"recollect vault ")
+    return int(version) if version.isdigit() and told == format_mark(int(version)) else None
+
+
+def write_format(folder: Path, version: int) -> None:
+    disk.remove_if_there(folder / "format.new")
+    disk.write_new(folder / "format.new", [format_mark(version)])
+    disk.replace(folder / "format.new", folder / "format")
+
+
 class Vault:
     """A vault at a folder, which need not exist yet."""
 
     def __init__(self, folder: Path, *, lock_seconds: float = LOCK_SECONDS) -> None:
         self.folder = folder
         self.packs = folder / "packs"
+        self.compacting = folder / "compacting"
         self.manifest_path = folder / "manifest"
         self.lock_seconds = lock_seconds
         self._unpacked: OrderedDict[int, bytes] = OrderedDict()
@@ -54,16 +73,17 @@ class Vault:
         return self.manifest_path.exists() or (self.folder / "format").exists()
 
     def check_format(self) -> None:
-        """Raise where the vault was made by a newer Recollect."""
-        try:
-            told = (self.folder / "format").read_bytes()
-        except OSError:
-            return  # not made yet, or lost: the packs say the same
-        version = told.partition(b"\n")[0].removeprefix(b"recollect vault ")
-        if version.isdigit() and int(version) != VERSION and told == format_mark(int(version)):
+        """Raise where the vault was made by a newer Recollect, or by one so old that it has to be migrated."""
+        version = read_format(self.folder)
+        if version is not None and version > VERSION:
             raise Refused(
-                f"the vault at {self.folder} has format {int(version)}, which this Recollect does not know",
+                f"the vault at {self.folder} has format {version}, which this Recollect does not know",
                 hint="use a newer Recollect", slug="vault-from-the-future",
+            )  # fmt: skip
+        if version is not None and version < VERSION:
+            raise Refused(
+                f"the vault at {self.folder} has format {version}, and this Recollect writes {VERSION}",
+                hint="`recollect migrate --apply` brings it there; the old one is kept", slug="vault-of-the-past",
             )  # fmt: skip
 
     @cached_property
@@ -79,12 +99,11 @@ class Vault:
         """What the commits say. Lines of the manifest that are damaged are taken from the packs."""
         manifest = self.manifest
         commits = manifest.commits
-        if manifest.bad or manifest.torn or (self.packs.is_dir() and not commits):
-            from .recovery import commits_in_packs
+        if not manifest.is_whole or manifest.torn or (self.packs.is_dir() and not commits):
+            from .recovery import commits_that_miss
 
-            known = {commit.number for commit, _ in commits}
-            where = None if manifest.bad or not commits else pack_numbers(self.packs)[-2:]
-            found = [item for item in commits_in_packs(self.packs, where) if item[0].number not in known]
+            where = None if not manifest.is_whole or not commits else pack_numbers(self.packs)[-2:]
+            found = commits_that_miss(self.packs, manifest, where)
             commits = sorted([*commits, *found], key=lambda item: item[0].number)
         contents = Contents()
         for commit, _ in commits:
@@ -95,6 +114,17 @@ class Vault:
         """Look again, after something was added."""
         self.__dict__.pop("manifest", None)
         self.__dict__.pop("contents", None)
+        self._unpacked.clear()  # a compaction numbers the blocks anew
+
+    def compacted(self, file: KeptFile) -> KeptFile | None:
+        """The file as it is stored now, where a compaction stored it anew since we looked; None where none did."""
+        self.refresh()
+        now = self.contents.files.get((file.home, file.path))
+        if now is None or all(
+            now.generations.get(number) == generation for number, generation in file.generations.items()
+        ):
+            return None
+        return now
 
     # --- bytes --------------------------------------------------------------------------------------------------------
 
@@ -142,15 +172,27 @@ class Vault:
     def chunks(self, file: KeptFile, look: Look | None = None) -> Iterator[bytes]:
         """The bytes of a file as it was. Raises DamagedData, with the block's name, at the first that is damaged."""
         look = file.last if look is None else look
-        for offset, piece in file.pieces(look):
+        position = 0
+        pieces = file.pieces(look)
+        while (found := next(pieces, None)) is not None:
+            offset, piece = found
+            if offset + piece.length <= position:
+                continue
             try:
                 data = self.piece(piece)
             except BadBlock as problem:
-                raise DamagedData(
-                    f"{file.path}, bytes {offset:,} to {offset + piece.length:,}: {self.name_of(piece.block)} {problem}",
-                    hint="`recollect verify` tells all that is damaged", slug="vault-damaged",
-                ) from problem  # fmt: skip
-            yield data[: look.size - offset]
+                told = f"bytes {offset:,} to {offset + piece.length:,}: {self.name_of(piece.block)} {problem}"
+                elsewhere = self.compacted(file)
+                if elsewhere is None:
+                    raise DamagedData(
+                        f"{file.path}, {told}",
+                        hint="`recollect verify` tells all that is damaged", slug="vault-damaged",
+                    ) from problem  # fmt: skip
+                file, pieces = elsewhere, elsewhere.pieces(look)
+                continue
+            part = data[position - offset : look.size - offset]
+            yield part
+            position += len(part)
 
     def name_of(self, block: int) -> str:
         """What a block is called when we speak of it."""
@@ -176,6 +218,7 @@ class Vault:
         except OSError as problem:
             raise disk.explain(problem, locks) from problem
         try:
+            settle(self.folder)  # a migration that was cut off must not look like a vault that is gone
             yield
         finally:
             lock()
@@ -186,11 +229,8 @@ class Vault:
             for folder in (self.folder.parent, self.folder, self.packs):  # one by one: all of them private
                 disk.make_folders(folder)
             disk.sync_folder(self.folder)
-        mark = self.folder / "format"
-        if not mark.exists():
-            disk.remove_if_there(self.folder / "format.new")
-            disk.write_new(self.folder / "format.new", [format_mark()])
-            disk.replace(self.folder / "format.new", mark)
+        if not (self.folder / "format").exists():
+            write_format(self.folder, VERSION)
 
     def begin_pack(self, number: int) -> None:
         disk.write_new(self.pack_path(number), [MAGIC])

@@ -19,11 +19,11 @@ from ..store.paths import open_inside
 from .blocks import DATA, MAGIC, RECORDS, BadBlock, pack_name, pack_numbers, read_block
 from .contents import LOST, Contents, KeptFile
 from .records import Commit, Piece, encode_commit
-from .recovery import commits_in_packs, decode_records, is_in_the_making
+from .recovery import commits_that_miss, decode_records, is_in_the_making
 from .vault import Vault, format_mark
 from .zstandard import decompress
 
-_KNOWN_NAMES: Final = {"format", "manifest", "packs", "damaged"}
+_KNOWN_NAMES: Final = {"format", "manifest", "packs", "damaged", "compacting"}
 
 
 @dataclass
@@ -60,8 +60,15 @@ class VerifyReport:
 
 def verify(vault: Vault, *, deep: bool = False, homes: Iterable[Home] = ()) -> VerifyReport:
     """Read everything and tell what is not as it was. Changes nothing."""
-    vault.refresh()
-    return _Verifier(vault, deep).run(list(homes))
+    while True:
+        vault.refresh()
+        era = vault.contents.era
+        report = _Verifier(vault, deep).run(list(homes))
+        if report.is_sound:
+            return report
+        vault.refresh()
+        if vault.contents.era == era:  # else a compaction took away what was being read
+            return report
 
 
 def damaged_blocks(vault: Vault) -> set[int]:
@@ -88,9 +95,9 @@ class _Verifier:
         self._check_names()
         self._check_manifest()
         commits = {commit.number: (commit, end) for commit, end in self.vault.manifest.commits}
-        if self.vault.manifest.bad or self.vault.manifest.torn or not commits:
-            for commit, end in commits_in_packs(self.vault.packs):
-                commits.setdefault(commit.number, (commit, end))
+        if not self.vault.manifest.is_whole or self.vault.manifest.torn or not commits:
+            missing = commits_that_miss(self.vault.packs, self.vault.manifest)
+            commits.update((commit.number, (commit, end)) for commit, end in missing)
         self._check_packs([commits[number] for number in sorted(commits)])
         self._check_files()
         if self.deep:
@@ -118,6 +125,11 @@ class _Verifier:
         for path in sorted(folder.iterdir() if folder.is_dir() else []):
             if path.name not in _KNOWN_NAMES:
                 self._tell("vault-stray-file", path, "is no part of the vault", harmless=True)
+        if self.vault.compacting.exists():
+            self._tell(
+                "vault-unfinished", self.vault.compacting, "a compaction is under way, or was ended before its time",
+                harmless=True,
+            )  # fmt: skip
         known = {pack_name(number) for number in pack_numbers(self.vault.packs)}
         for path in sorted(self.vault.packs.iterdir() if self.vault.packs.is_dir() else []):
             if path.name not in known:

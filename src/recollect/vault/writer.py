@@ -27,9 +27,12 @@ _WRITE: Final = 4 << 20
 class VaultWriter:
     """Use with the lock held, on a vault that was recovered."""
 
-    def __init__(self, vault: Vault) -> None:
+    def __init__(self, vault: Vault, *, era: int | None = None, first_pack: int = 1) -> None:
+        """A compaction says which era it begins, and with which pack."""
         self._vault = vault
         self.contents = vault.contents
+        self.era = self.contents.era if era is None else era
+        self._before_first = first_pack - 1
         self.stored = 0
         self._commit = self._new_commit()
         self._raw = bytearray()
@@ -43,13 +46,13 @@ class VaultWriter:
         self._commit.pack, self._commit.start = self._pack, self._end
 
     def _new_commit(self) -> Commit:
-        return Commit(self.contents.next_commit, 0.0, 0, 0, self.contents.next_block)
+        return Commit(self.contents.next_commit, 0.0, 0, 0, self.contents.next_block, era=self.era)
 
     def _last_pack(self) -> tuple[int, int]:
         """The pack to go on with: where its last commit ends. Or a new one, where that is long or has lost bytes."""
         numbers = pack_numbers(self._vault.packs)
         ends = {commit.pack: end for commit, end in self._vault.manifest.commits}
-        last = max([0, *numbers, *ends])
+        last = max([self._before_first, *numbers, *ends])
         if last in numbers:
             size = self._vault.pack_path(last).stat().st_size
             if size < PACK and size == ends.get(last, len(MAGIC)):
@@ -66,6 +69,10 @@ class VaultWriter:
             number = max([0, *self.contents.homes, *(item.number for item in self._commit.homes)]) + 1
             self._commit.homes.append(HomeRecord(number, to_text(root)))
         return number
+
+    def known_home(self, number: int, root: str) -> None:
+        """A home with the number that it has."""
+        self._commit.homes.append(HomeRecord(number, to_text(root)))
 
     def add(self, data: bytes) -> Piece:
         """Bytes of a file. What the vault has already is not stored again."""
@@ -114,13 +121,13 @@ class VaultWriter:
         self.stored += len(data)
         self._out, self._out_size = [], 0
 
-    def commit(self) -> None:
+    def commit(self, when: float | None = None) -> None:
         """Make everything since the last commit last. Raises OSError; then the next run cuts off or carries on."""
         self._flush_block()
         commit = self._commit
         if not (commit.files or commit.homes):
             return
-        commit.time = time.time()
+        commit.time = time.time() if when is None else when
         self._put(encode_block(RECORDS, encode_records(encode_commit(commit))))
         self._write(sync=True)
         line, check = encode_line(commit, self._end, self._vault.manifest.last_check)

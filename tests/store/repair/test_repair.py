@@ -14,10 +14,9 @@ from tests.store.repair.mending import files_state, mend
 from recollect.errors import DamagedData, NotFound, Refused, StoreBusy
 from recollect.graph.thread import find_thread
 from recollect.library.library import open_library
+from recollect.store import disk
 from recollect.store.changes import Journal
-from recollect.store.evidence import sha256_of
 from recollect.store.read import read_transcript
-from recollect.store.repair import verified
 from recollect.store.repair.fragments import read_fragments
 from recollect.store.repair.plan import RepairResult, plan_repair
 from recollect.store.scan import SessionFile
@@ -139,11 +138,35 @@ def test_a_file_that_changes_after_the_plan_is_left_alone(torn: Damaged) -> None
     assert torn.journal.records() == []
 
 
-def test_a_copy_that_is_not_what_was_read_is_an_error(torn: Damaged, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_is_not_what_was_read_ends_it_before_anything_is_replaced(
+    torn: Damaged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that gives back other bytes than it was given, of the same length and time."""
+    before = files_state(torn.root)
+    replaced: list[Path] = []
+
+    def damaged_copy(source: Path, target: Path) -> None:
+        disk.copy_tree(source, target)
+        data = bytearray(target.read_bytes())
+        data[len(data) // 2] ^= 1
+        target.write_bytes(data)
+        os.utime(target, ns=(source.stat().st_atime_ns, source.stat().st_mtime_ns))
+
+    real = disk.put_in_place
+    monkeypatch.setattr(disk, "put_in_place", lambda *places: replaced.append(places[1]) or real(*places))  # type: ignore[func-returns-value]
     change, _ = plan_repair(torn.journal, torn.file)
-    monkeypatch.setattr(verified, "sha256_of", lambda path: "0" if path.name.startswith("old-") else sha256_of(path))
-    with change, pytest.raises(DamagedData, match="is not what was read"):
+    with change, monkeypatch.context() as patch, pytest.raises(DamagedData) as caught:
+        patch.setattr(disk, "link_or_copy", _only_for("old-", damaged_copy, disk.link_or_copy))
         change.commit()
+    assert caught.value.slug == "backup-differs"
+    assert torn.path not in replaced
+    assert files_state(torn.root) == before
+    assert [record.state for record in torn.journal.records()] == ["failed"]
+    assert torn.repair().after.share == 1.0
+
+
+def _only_for(start: str, one: Any, other: Any) -> Any:
+    return lambda source, target: (one if target.name.startswith(start) else other)(source, target)
 
 
 @pytest.mark.parametrize(

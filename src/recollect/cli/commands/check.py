@@ -70,7 +70,7 @@ def check(
             if rules:
                 report.findings = [item for item in report.findings if item.code in rules]
             every += report.findings
-            if report.findings or (report.reachable_share or 0.0) < 1.0:
+            if report.findings or (report.reachable_share or 0.0) < 1.0 or session is not None:
                 reports.append(report)
     if session is None and project is None:
         every += [item for item in check_homes(library) if not rules or item.code in rules]
@@ -78,7 +78,7 @@ def check(
     counts = Counter(item.severity for item in every)
     whole = len(files) - sum(report.worst in ("error", "warning") for report in reports)
     if face.is_text:
-        _print(face, shown, reports, counts, len(files), whole)
+        _print(face, shown, reports, counts, len(files), whole, alone=session is not None)
     else:
         face.rows(
             [finding_data(item) for item in shown], sessions=[_session_data(report) for report in reports],
@@ -126,9 +126,16 @@ def _session_data(report: SessionReport) -> dict[str, Any]:
 
 
 def _print(
-    face: Face, shown: list[Finding], reports: list[SessionReport], counts: Counter[str], checked: int, whole: int
+    face: Face,
+    shown: list[Finding],
+    reports: list[SessionReport],
+    counts: Counter[str],
+    checked: int,
+    whole: int,
+    *,
+    alone: bool,
 ) -> None:
-    lost = [report for report in reports if not report.found or (report.reachable_share or 0.0) < 1.0]
+    lost = [report for report in reports if alone or not report.found or (report.reachable_share or 0.0) < 1.0]
     for report in lost:
         share = "unreadable" if report.reachable_share is None else f"{report.reachable_share:.0%} reachable"
         share = share if report.found or report.reachable_share is None else "the client finds no conversation"

@@ -2,7 +2,8 @@
 
 JSON: {homes: [{home, files, new, grown, rewritten, bytes, stored, sessions, skipped}], bytes, stored}. With --status:
 {vault, homes: [{home, cleanup_days, sessions, kept, behind, lost, expiring, expiring_not_kept}], files, bytes, stored,
-ratio, last_kept, installed}.
+ratio, reclaimable, last_kept, installed}. With --compact: {vault, files, bytes, blocks, unused_blocks, unused, stored,
+blocks_after, stored_after, dry_run}; the two of afterwards are null where nothing was done.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ...vault.report import CaptureReport
 from ...vault.seen import SeenFiles
 from ...vault.selection import walk_home
 from ..face import Face, command
-from ..vaulting import open_vault, seen_folder, vault_folder
+from ..vaulting import existing_vault, open_vault, seen_folder, vault_folder
 from ..words import ago, number, plural, size
 
 Progress = Callable[[int, int], None]
@@ -30,25 +31,37 @@ KINDS = ("hook", "systemd", "launchd", "cron")
 
 @command(
     "keep",
-    epilog="recollect keep\nrecollect keep --status\nrecollect keep --install hook\nrecollect keep --watch",
+    epilog="recollect keep\nrecollect keep --status\nrecollect keep --install hook\nrecollect keep --watch\n"
+    "recollect keep --compact",
 )
 @click.option("--status", is_flag=True, help="What is kept, and what the client will delete soon.")
 @click.option("--watch", is_flag=True, help="Go on keeping whenever something changes, until interrupted.")
 @click.option("--full", is_flag=True, help="Compare every file with what is kept, whatever its time says.")
 @click.option(
+    "--compact", is_flag=True, help="Store what is kept anew, closer together, and free the room of the rest."
+)
+@click.option(
     "--install", "kind", type=click.Choice(KINDS), help="Keep by itself from now on. Shown before it is done."
 )
 @click.option("--remove", "gone", type=click.Choice(KINDS), help="Take out what --install put in.")
-@click.option("--every", default=15, show_default=True, metavar="MINUTES", help="How often a timer keeps.")
+@click.option(
+    "--every",
+    default=15,
+    type=click.IntRange(1, 1440),
+    show_default=True,
+    metavar="MINUTES",
+    help="How often a timer keeps.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing unless something goes wrong.")
 @click.option("--polling", is_flag=True, hidden=True)
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@click.option("--dry-run", "-n", is_flag=True, help="With --install and --remove: show what would be done.")
+@click.option("--dry-run", "-n", is_flag=True, help="With --install, --remove and --compact: change nothing.")
 def keep(
     face: Face,
     status: bool,
     watch: bool,
     full: bool,
+    compact: bool,
     kind: str | None,
     gone: str | None,
     every: int,
@@ -68,6 +81,8 @@ def keep(
         from ..keep_install import install
 
         install(face, kind or str(gone), remove=kind is None, every=every, yes=yes, dry_run=dry_run)
+    elif compact:
+        _compact(face, quiet=quiet, dry_run=dry_run)
     elif watch:
         _watch(face, quiet, polling)
     else:
@@ -75,13 +90,18 @@ def keep(
 
 
 def _keep(face: Face, *, full: bool = False, shown: bool = False) -> list[CaptureReport]:
+    progress = _progress(face, shown, "files")
+    return [_keep_home(home, full, progress) for home in open_homes(face.homes)]
+
+
+def _progress(face: Face, shown: bool, words: str) -> Progress:
     shown = shown and face.is_text and sys.stderr.isatty()
 
     def progress(done: int, todo: int) -> None:
         if shown and (done % 50 == 0 or done == todo):
-            click.echo(f"\r{done:,} of {todo:,} files", nl=done == todo, err=True)
+            click.echo(f"\r{done:,} of {todo:,} {words}", nl=done == todo, err=True)
 
-    return [_keep_home(home, full, progress) for home in open_homes(face.homes)]
+    return progress
 
 
 def _keep_home(home: Home, full: bool, progress: Progress) -> CaptureReport:
@@ -145,8 +165,36 @@ def _watch(face: Face, quiet: bool, polling: bool) -> None:
         once()
 
 
+def _compact(face: Face, *, quiet: bool, dry_run: bool) -> None:
+    from ...vault.compact import compact, survey
+
+    vault = existing_vault()
+    report = (
+        survey(vault) if dry_run else compact(vault, progress=_progress(face, not quiet, "files stored and read back"))
+    )
+    if not face.is_text:
+        face.value({"vault": str(vault.folder), **report.as_dict(), "dry_run": dry_run})
+        return
+    if quiet:
+        return
+    if not report.is_worthwhile:
+        face.print(f"{vault.folder}: nothing to gain, {size(report.bytes)} are kept in {size(report.stored)}")
+    elif report.stored_after is None or report.blocks_after is None:
+        face.print(
+            f"{vault.folder}: would store {plural(report.files, 'file')} anew; {number(report.unused_blocks)} of "
+            f"{plural(report.blocks, 'block')} are no longer needed, so of {size(report.stored)} at least "
+            f"{size(report.unused)} would be freed"
+        )
+    else:
+        face.print(
+            f"{vault.folder}: {size(report.stored)} in {plural(report.blocks, 'block')} became "
+            f"{size(report.stored_after)} in {plural(report.blocks_after, 'block')}; nothing that was kept is gone"
+        )
+
+
 def _status(face: Face) -> None:
     from ...format.times import to_iso
+    from ...vault.compact import survey
     from ...vault.retention import SOON_DAYS, guard
     from ..keep_install import installed
 
@@ -158,6 +206,7 @@ def _status(face: Face) -> None:
     raw = contents.raw_bytes() if contents is not None else 0
     stored = vault.stored_bytes() if contents is not None else 0
     last = contents.last_time if contents is not None else None
+    reclaimable = survey(vault).unused if contents is not None else 0
     told: dict[str, Any] = {
         "vault": str(vault.folder),
         "homes": [asdict(item) for item in guards],
@@ -165,6 +214,7 @@ def _status(face: Face) -> None:
         "bytes": raw,
         "stored": stored,
         "ratio": round(raw / stored, 2) if stored else None,
+        "reclaimable": reclaimable,
         "last_kept": to_iso(last) if last is not None else None,
         "installed": installed(face),
     }
@@ -187,6 +237,8 @@ def _status(face: Face) -> None:
         f"{vault.folder}: {plural(len(contents.files), 'file')}, {size(raw)} in {size(stored)} "
         f"({raw / max(stored, 1):.1f} times smaller), last kept {ago(last, now) if last is not None else 'never'}"
     )
+    if reclaimable > max(stored // 4, 1_000_000):
+        face.print(f"at least {size(reclaimable)} of it can be freed: `recollect keep --compact`")
     names = told["installed"]
     face.print(
         f"kept by itself: {', '.join(names)}" if names else "not kept by itself: `recollect keep --install hook`"

@@ -125,12 +125,13 @@ def _print(face: Face, result: MigrateResult, steps: list[str]) -> None:
 
 
 def _own(face: Face, rollback: str | None, *, apply: bool) -> None:
+    face.may_change = apply or rollback is not None
     folders = {item.name: item for item in own_folders()}
     if rollback is not None:
         if rollback not in folders:
             raise click.UsageError(f"there are: {', '.join(folders)}")
         folders[rollback].roll_back()
-    rows = []
+    rows: list[dict[str, Any]] = []
     for item in folders.values():
         due = item.pending
         done = item.migrate() if apply else []
@@ -149,4 +150,10 @@ def _own(face: Face, rollback: str | None, *, apply: bool) -> None:
         return
     for row in rows:
         told = "nothing there" if row["format"] is None else f"format {row['format']}"
-        face.print(f"{row['name']}: {told}" + (f", {len(row['due'])} steps due" if row["due"] else ""))
+        face.print(f"{row['name']}: {told}" + (f", {plural(len(row['due']), 'step')} due" if row["due"] else ""))
+        for step in row["due"]:
+            face.print(f"  {step['name']}: {step['description']}")
+        for name in row["done"]:
+            face.print(f"  done: {name}; `recollect migrate --rollback {row['name']}` takes it back")
+    if any(row["due"] for row in rows):
+        face.say("nothing was changed; --apply does it")

@@ -1,8 +1,9 @@
 """`recollect` and `recollect overview`: what is there, at a glance.
 
 JSON: homes (list of {root, sessions, bytes, cleanup_days}), projects, sessions, agents, bytes, first, last, running (list of
-{session_id, pid, status, cwd}), expiring (list of {session_id, title, project, expires}), damage ({sessions, lines, complete}),
-unreadable (list of {session_id, path, problem}), recent (list of {session_id, title, project, modified, bytes}).
+{session_id, pid, status, cwd}), expiring (list of {session_id, title, project, expires, kept}), expiring_not_kept (a number),
+damage ({sessions, lines, complete}), unreadable (list of {session_id, path, problem}), recent (list of {session_id, title,
+project, modified, bytes}).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ...format.times import local_minute, to_iso
 from ...library.library import COUNT_BUDGET, Library
 from ...store.config_files import cleanup_days
 from ...store.read import stream_entries
+from ...store.scan import SessionFile
 from ...store.summary import SessionSummary, one_line
 from ..face import Face, command
 from ..words import ago, number, plural, size
@@ -62,6 +64,7 @@ def survey(library: Library, now: float) -> dict[str, Any]:
         if deadline < now + SOON_DAYS * 86400 and item.session_id not in library.running:
             expiring.append((deadline, item))
     expiring.sort(key=lambda pair: pair[0])
+    not_kept = _not_kept(library, [item.file for _, item in expiring], now)
     return {
         "homes": [
             {
@@ -88,9 +91,11 @@ def survey(library: Library, now: float) -> dict[str, Any]:
                 "title": one_line(item.title),
                 "project": item.project,
                 "expires": to_iso(deadline),
+                "kept": str(item.file.path) not in not_kept,
             }
             for deadline, item in expiring
         ],
+        "expiring_not_kept": len(not_kept),
         "damage": _damage(summaries),
         "unreadable": [
             {"session_id": item.session_id, "path": str(item.file.path), "problem": item.problem or "empty file"}
@@ -103,6 +108,23 @@ def survey(library: Library, now: float) -> dict[str, Any]:
             for item in summaries[:5]
         ],
     }  # fmt: skip
+
+
+def _not_kept(library: Library, files: list[SessionFile], now: float) -> set[str]:
+    """Those that the vault does not have as they are now. The vault is not even opened where nothing is in danger."""
+    if not files or library.shelf is None:
+        return {str(file.path) for file in files}
+    from ...vault.retention import guard
+
+    found: set[str] = set()
+    for home in library.homes:
+        here = [file for file in files if file.home is home]
+        try:
+            names = guard(library.shelf.vault, home, here, now=now).behind
+        except (RecollectError, OSError):  # a vault that cannot be read keeps nothing that one could rely on
+            names = [file.session_id for file in here]
+        found.update(str(file.path) for file in here if file.session_id in names)
+    return found
 
 
 def _bytes(item: SessionSummary) -> int:
@@ -154,9 +176,10 @@ def _print(face: Face, told: dict[str, Any], now: float) -> None:
         days = sorted({home["cleanup_days"] for home in told["homes"]})
         text = (
             f"{plural(len(expiring), 'session')} will be deleted by the client within {SOON_DAYS} days "
-            f"(it keeps {' or '.join(number(item) for item in days)} days)"
+            f"(it keeps {' or '.join(number(item) for item in days)} days); {number(told['expiring_not_kept'])} not kept"
         )
-        face.print_styled("  " + face.style(text, fg="yellow"))
+        text += ": recollect keep" if told["expiring_not_kept"] else ""
+        face.print_styled("  " + face.style(text, fg="yellow" if told["expiring_not_kept"] else None))
         for item in expiring[:5]:
             face.print(
                 f"    {item['session_id'][:8]}  {item['expires'][:10]}  {one_line(item['title'], 70) or '(no title)'}"

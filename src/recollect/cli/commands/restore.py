@@ -69,7 +69,8 @@ def restore(
             said = f"restored {', '.join(counts)}"
             carry_out(face, change, result.as_dict(), dry_run=dry_run, yes=yes, said=said)
         elif face.is_text:
-            face.print(f"nothing to restore: {plural(result.same, 'file')} there already, as they were kept")
+            kept = f"{plural(result.same, 'file')} there already, as kept"
+            face.print(f"nothing to restore: {'newer files are there' if result.left and not result.same else kept}")
         else:
             face.value({**result.as_dict(), "change": None, "dry_run": dry_run, "steps": []})
     if face.is_text:
@@ -79,7 +80,8 @@ def restore(
             face.say(f"note: {note}")
     if result.damaged:
         for item in result.damaged:
-            face.say(f"damaged: {item['path']}: {item['why']}")
+            why = item["why"].removeprefix(f"{item['path']}, ")  # the words of the vault name the file as well
+            face.say(f"damaged: {item['path']}: {why}")
         raise DamagedData(
             f"{plural(len(result.damaged), 'file')} could not be restored", slug="vault-damaged",
             hint="--partly brings back the lines that can still be read; --at an earlier state",

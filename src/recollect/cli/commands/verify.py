@@ -11,7 +11,7 @@ from ...errors import NotFound
 from ...vault.verify import verify as verify_vault
 from ..face import Face, command
 from ..vaulting import existing_vault
-from ..words import number, plural, size
+from ..words import plural, size
 
 
 @command("verify", epilog="recollect verify\nrecollect verify --deep\nrecollect verify --json")
@@ -37,8 +37,8 @@ def verify(face: Face, deep: bool) -> None:
                 face.print(f"  … and {len(finding.files) - 10} more")
         compared = f", {plural(report.compared, 'file')} compared with the homes" if deep else ""
         face.print(
-            f"{'sound' if report.is_sound else 'DAMAGED'}: {plural(report.files, 'file')} in {number(report.blocks)} "
-            f"blocks and {plural(report.packs, 'pack')}, {size(report.bytes)} read{compared}"
+            f"{'sound' if report.is_sound else 'DAMAGED'}: {plural(report.files, 'file')} in {plural(report.blocks, 'block')} "
+            f"and {plural(report.packs, 'pack')}, {size(report.bytes)} read{compared}"
         )
     else:
         face.rows(

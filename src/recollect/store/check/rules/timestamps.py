@@ -18,7 +18,7 @@ UNUSABLE: Final = Rule(
 )  # fmt: skip
 ORDER: Final = Rule(
     "chronological-ordering", INFO, "A row is not later than its parent.",
-    "Nothing: one in twenty links of healthy sessions is so.", "Nothing to do.", fold=True,
+    "Nothing: 7 % of the links of healthy sessions are so.", "Nothing to do.", fold=True,
 )  # fmt: skip
 NEWEST: Final = Rule(
     "newest-row-is-not-last", WARNING, "The row with the latest time is not where the conversation ends.",

@@ -1,0 +1,94 @@
+"""The short way of `keep` says what the command says, and leaves everything else to it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.running import run
+from tests.vault.scene import Scene
+
+from recollect.cli.lean_keep import try_keep
+
+LONG_AGO = (1_700_000_000, 1_700_000_000)
+
+
+@pytest.fixture
+def scene(tmp_path: Path, own_home: Path, capsys: pytest.CaptureFixture[str]) -> Scene:
+    """A home that was kept, and in which nothing is new."""
+    scene = Scene(tmp_path)
+    scene.data = own_home / "recollect" / "data"
+    scene.cache = own_home / "recollect" / "cache" / "vault"
+    scene.keep()
+    _settle(scene)
+    return scene
+
+
+def _settle(scene: Scene) -> None:
+    """As if the files had been written long ago: what was written just now is compared once more."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("recollect.vault.capture._SETTLED_SECONDS", -1000.0)
+        scene.keep()
+
+
+@pytest.mark.parametrize("words", [["keep"], ["keep", "--json"], ["--jsonl", "keep"], ["keep", "-q"], ["keep", "-q", "--json"]])
+def test_the_same_bytes(scene: Scene, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    slow = run(capsys, scene.home.root, *words)
+    assert try_keep(["--home", str(scene.home.root), *words]) == slow.code == 0
+    assert capsys.readouterr().out == slow.out
+
+
+def test_the_same_words_for_several_names_of_a_home(scene: Scene, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    link = tmp_path / "another name"
+    link.symlink_to(scene.home.root)
+    slow = run(capsys, link, "--home", str(scene.home.root), "keep")
+    assert try_keep(["--home", f"{link}/", "--home", str(scene.home.root), "keep"]) == 0
+    assert capsys.readouterr().out == slow.out
+
+
+def test_it_needs_neither_click_nor_typing(scene: Scene, own_home: Path) -> None:
+    code = "import sys; sys.argv = ['recollect', '--home', sys.argv[1], 'keep']; from recollect.cli.entry import run\n"
+    code += "try: run()\nexcept SystemExit as end: print(end.code, *sorted(sys.modules))"
+    ran = subprocess.run([sys.executable, "-I", "-c", code, str(scene.home.root)], capture_output=True, text=True, check=True)
+    said, modules = ran.stdout.splitlines()
+    assert "nothing new in" in said
+    assert modules.split()[0] == "0"
+    assert not {"click", "typing", "pathlib", "dataclasses", "msgspec", "hashlib"} & set(modules.split())
+
+
+@pytest.mark.parametrize("change", ["new", "grown", "touched", "gone", "vault", "link", "seen", "no projects"])
+def test_whatever_is_not_as_it_was_is_left_to_the_command(scene: Scene, change: str) -> None:
+    path = scene.path()
+    match change:
+        case "new":
+            (path.parent / "new.jsonl").write_bytes(b"{}\n")
+        case "grown":
+            with open(path, "ab") as stream:
+                stream.write(b"{}\n")
+        case "touched":
+            os.utime(path, LONG_AGO)
+        case "gone":
+            path.unlink()
+        case "vault":
+            with open(scene.vault.manifest_path, "ab") as stream:
+                stream.write(b"x")
+        case "link":
+            (path.parent / "link.jsonl").symlink_to(path)
+        case "seen":
+            next(scene.cache.glob("seen-*")).write_bytes(b"")
+        case "no projects":
+            scene.home.projects.rename(scene.home.root / "elsewhere")
+    assert try_keep(["--home", str(scene.home.root), "keep"]) is None
+
+
+@pytest.mark.parametrize("words", [["keep", "--full"], ["keep", "--compact"], ["keep", "--home"], ["keep", "keep"], ["-q"]])
+def test_other_forms_are_left_to_the_command(scene: Scene, words: list[str]) -> None:
+    assert try_keep(["--home", str(scene.home.root), *words]) is None
+
+
+def test_a_vault_elsewhere_is_another_one(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_DATA_DIR", str(tmp_path / "another"))
+    assert try_keep(["--home", str(scene.home.root), "keep"]) is None
