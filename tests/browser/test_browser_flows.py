@@ -229,7 +229,7 @@ def test_sql_as_table_and_chart(looked_at: Scene, open_tab: OpenTab) -> None:
     page.wait_for_selector("#result .chart canvas")
     assert "/home/ada/code/tidepool" in page.locator("#result").inner_text()
     with page.expect_download() as download:
-        page.click("button >> text=CSV")
+        page.click("button >> text=Save as CSV")
     assert download.value.suggested_filename == "answer.csv"
 
 

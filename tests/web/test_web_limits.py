@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.web.scene import Scene, served
+from tests.web.scene import CACHE_SESSION, Scene, served
 
 from recollect.testing import build_demo_home
 from recollect.web import security, server
@@ -72,6 +72,33 @@ def test_clients_that_hold_the_line_do_not_keep_others_out(running: Scene, monke
         connection.request("GET", "/sessions", headers={"Authorization": f"Bearer {running.access.api_key}"})
         assert connection.getresponse().status == 200
         connection.close()
+    finally:
+        for line in lines:
+            line.close()
+
+
+def test_clients_that_never_read_their_answer_do_not_keep_others_out(running: Scene) -> None:
+    """More of them than there are threads to make pages: each waits for its client alone."""
+    asked = (
+        f"GET /sessions/{CACHE_SESSION} HTTP/1.1\r\nHost: 127.0.0.1:{running.access.port}\r\n"
+        f"Authorization: Bearer {running.access.api_key}\r\n\r\n"
+    ).encode()
+    lines = []
+    try:
+        for _ in range(60):
+            line = socket.socket()
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            line.settimeout(10)
+            line.connect(("127.0.0.1", running.access.port))
+            lines.append(line)
+            line.sendall(asked * 20)  # far more than what a socket takes in
+        for path in ("/sessions", f"/sessions/{CACHE_SESSION}", "/health"):
+            connection = http.client.HTTPConnection("127.0.0.1", running.access.port, timeout=20)
+            connection.request("GET", path, headers={"Authorization": f"Bearer {running.access.api_key}"})
+            answer = connection.getresponse()
+            assert answer.status == 200
+            assert answer.read().endswith(b"</html>")
+            connection.close()
     finally:
         for line in lines:
             line.close()

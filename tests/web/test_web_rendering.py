@@ -215,3 +215,12 @@ def test_every_page_of_an_attacked_home_is_clean(tmp_path: Path) -> None:
         inspector = PageInspector()
         inspector.feed(answer.text)
         assert inspector.wrong == [], path
+
+
+def test_tasks_are_signs_and_nothing_to_click() -> None:
+    text = str(markdown("- [x] done\n- [ ] to do\n- [y] no task\n\n[x] neither"))
+    assert "☑ done" in text
+    assert "☐ to do" in text
+    assert "[y] no task" in text
+    assert "[x] neither" in text
+    assert "<input" not in text

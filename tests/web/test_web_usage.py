@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import threading
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from html import unescape
+from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.web.scene import CACHE_SESSION, Scene
+from tests.web.scene import CACHE_SESSION, Scene, scene
 
+from recollect.analysis.budgets import parse_budget
+from recollect.library.budgets import set_budget
 from recollect.library.library import Library
+from recollect.testing import HomeBuilder
 from recollect.web.session_choice import asked_of
+from recollect.web.wording import money
 from recollect.web.work import Chores, IndexWork, StillIndexing
 
 
@@ -76,6 +84,68 @@ def test_usage_adds_up(demo: Scene) -> None:
     assert CACHE_SESSION[:8] in explained
 
 
+def _chart(text: str) -> dict[str, Any]:
+    found = re.search(r'data-values="([^"]+)"', text)
+    assert found is not None
+    told: dict[str, Any] = json.loads(unescape(found[1]))
+    return told
+
+
+@pytest.mark.parametrize("by", ["day", "week", "month", "model", "project", "session", "tool", "branch", "agent"])
+def test_charts_hold_what_the_table_says(demo: Scene, by: str) -> None:
+    text = until(lambda: demo.script.get(f"/usage?span=all&by={by}").text, "<tfoot>")
+    told = _chart(text)
+    rows = demo.script.get(f"/usage.csv?span=all&by={by}").text.splitlines()
+    cost = rows[0].split(",").index("cost_micro_usd")
+    assert sum(sum(series["values"]) for series in told["series"]) == sum(
+        int(row[cost]) for row in csv.reader(rows[1:])
+    )
+    assert len(told["keys"]) == len(told["times"])
+    explained = demo.script.get("/usage/explain", params={"by": told["period"], "span": "all", "key": told["keys"][0]}).text
+    assert "/sessions/" in explained
+
+
+def test_every_row_is_explained_by_calls_that_add_up_to_it(demo: Scene) -> None:
+    script = demo.script
+    for by in ("tool", "model", "project"):
+        until(lambda by=by: script.get(f"/usage?span=all&by={by}").text, "<tfoot>")  # type: ignore[misc]
+        rows = list(csv.DictReader(script.get(f"/usage.csv?span=all&by={by}").text.splitlines()))
+        assert len(rows) > 1
+        for row in rows:
+            text = script.get("/usage/explain", params={"by": by, "span": "all", "key": row[by].lstrip("'")}).text
+            assert money(int(row["cost_micro_usd"])) + " in " in text, row
+    everything = script.get("/usage/explain?by=day&span=all&key=").text
+    whole = sum(int(row["cost_micro_usd"]) for row in rows)
+    assert f"{money(whole)} in {sum(int(row['calls']) for row in rows):,} calls" in everything
+
+
+def test_blocks_with_the_running_one_ahead(tmp_path: Path) -> None:
+    home = HomeBuilder(tmp_path / "claude")
+    now = datetime.now(UTC)
+    for hours in (50, 26, 0.2):
+        t = home.session("/w/a", start=now - timedelta(hours=hours))
+        t.user("Go on")
+        t.assistant("Done.")
+    home.write()
+    script = scene(tmp_path / "claude", tmp_path / "own").script
+    text = until(lambda: script.get("/usage").text, "<tfoot>")
+    blocks = text[text.index('id="blocks"') : text.index('id="budgets"')]
+    assert blocks.count("<tr data-row") == 3
+    assert blocks.count("running</span>") == 1
+    first = blocks[blocks.index("<tbody>") : blocks.index("</tr>", blocks.index("<tbody>"))]
+    assert "running" in first
+    assert re.search(r"\$[\d.]+ at \d\d:\d\d", first)
+
+
+def test_budgets_and_cache_are_told(demo: Scene) -> None:
+    set_budget(demo.desk.own_folders("config"), parse_budget("1/year", None))
+    text = until(lambda: demo.script.get("/usage?span=all").text, "<tfoot>")
+    assert "$1.00 a year" in text
+    assert "<meter" in text
+    cache = text[text.index('id="cache"') : text.index('id="budgets"')]
+    assert re.search(r"\d+\.\d %", cache)
+
+
 def test_costs_are_on_the_lists_and_the_messages(demo: Scene) -> None:
     script = demo.script
     listed = until(lambda: script.get("/sessions").text, 'class="cost"')
@@ -94,6 +164,9 @@ def test_sql_answers_charts_and_csv(demo: Scene) -> None:
     assert 'data-kind="columns"' in text
     saved = browser.post("/sql", data={"sql": "SELECT '=1+1' AS \"x\", 2 AS n", "as": "csv"})
     assert saved.text.splitlines() == ["x,n", "'=1+1,2"]
+    as_json = browser.post("/sql", data={"sql": "SELECT 'a' AS x, 2 AS n", "as": "json"})
+    assert as_json.json() == {"columns": ["x", "n"], "rows": [["a", 2]], "cut": ""}
+    assert '<th scope="col" title="BIGINT" class="n">n</th>' in text
     assert browser.post("/sql", data={"sql": "SELEKT 1"}).status_code == 400
     assert browser.post("/sql", data={"sql": ""}).status_code == 400
 

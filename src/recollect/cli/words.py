@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from ..format.times import local_minute
-
-
-def size(count: int) -> str:
-    """``1.2 MB``"""
-    value = float(count)
-    for unit in ("B", "KB", "MB", "GB"):
-        if value < 1000 or unit == "GB":
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.1f} TB"
+from ..library.wording import plural as plural
+from ..library.wording import size as size
 
 
 def number(count: int | float) -> str:
@@ -32,10 +24,6 @@ def seconds(value: float | None) -> str:
         return f"{minutes}m {rest:02d}s"
     hours, minutes = divmod(minutes, 60)
     return f"{hours}h {minutes:02d}m"
-
-
-def plural(count: int, word: str, words: str | None = None) -> str:
-    return f"{count:,} {word if count == 1 else (words or word + 's')}"
 
 
 def day(moment: float | None) -> str:

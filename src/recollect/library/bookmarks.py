@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec import Struct
 
-from ..errors import DamagedData
-from ..store import disk
+from ..errors import DamagedData, NotFound, StoreBusy
+from ..store import disk, presence
+
+if TYPE_CHECKING:
+    from .session import Session
 
 FILE: Final = "bookmarks.json"
+LOCK_SECONDS: Final = 10.0
 
 
 class Bookmark(Struct, frozen=True):
@@ -49,17 +55,54 @@ def read_bookmarks(folder: Path) -> list[Bookmark]:
 def add_bookmark(folder: Path, session_id: str, message: str | None, note: str, title: str) -> Bookmark:
     """Mark a session or a message, in the place of the mark it had."""
     made = Bookmark(session_id, message, " ".join(note.split())[:500], " ".join(title.split())[:200], time.time())
-    _write(folder, [made, *(item for item in read_bookmarks(folder) if item.key != made.key)])
+    with _locked(folder):
+        _write(folder, [made, *(item for item in read_bookmarks(folder) if item.key != made.key)])
     return made
 
 
 def remove_bookmark(folder: Path, session_id: str, message: str | None) -> bool:
     """Whether there was one."""
-    found = read_bookmarks(folder)
-    left = [item for item in found if item.key != (session_id, message)]
-    if len(left) < len(found):
-        _write(folder, left)
+    with _locked(folder):
+        found = read_bookmarks(folder)
+        left = [item for item in found if item.key != (session_id, message)]
+        if len(left) < len(found):
+            _write(folder, left)
     return len(left) < len(found)
+
+
+def message_of(session: Session, text: str) -> str:
+    """The uuid of a message, a sub-agent's too, by itself or by its start. Raises NotFound."""
+    wanted = text.strip().lower()
+    parts = (session.transcript, *session.agent_transcripts.values())
+    uuids = {row.uuid for part in parts for row in part.rows if row.uuid}
+    found = [text] if text in uuids else sorted(uuid for uuid in uuids if wanted and uuid.lower().startswith(wanted))
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise NotFound(
+            f"{text!r} is the start of {len(found)} messages", slug="ambiguous-message", nearest=tuple(found[:10])
+        )
+    raise NotFound(
+        f"session {session.id} has no message {text[:80]}", slug="no-such-message",
+        hint="`recollect thread SESSION --json` lists all rows",
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One process at a time changes the list: the pages and the command line may be used side by side."""
+    locks = folder / "locks"
+    try:
+        disk.make_folders(locks)
+        release = presence.take_lock(str(locks / "bookmarks.lock"), LOCK_SECONDS)
+    except TimeoutError as problem:
+        raise StoreBusy("another Recollect process is changing the bookmarks", slug="locked") from problem
+    except OSError as problem:
+        raise disk.explain(problem, folder / FILE) from problem
+    try:
+        yield
+    finally:
+        release()
 
 
 def _write(folder: Path, bookmarks: list[Bookmark]) -> None:

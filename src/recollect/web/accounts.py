@@ -18,6 +18,8 @@ from .work import StillIndexing
 
 T = TypeVar("T")
 FRESH_SECONDS = 20.0
+OLD_SECONDS = 0.5
+"""Where there is an older answer, it is given after so long, and the new one the next time."""
 
 
 class Accounts:
@@ -34,7 +36,7 @@ class Accounts:
         self.total = 0
 
     def ask(self, name: object, question: Callable[[Accounting], T], *, patience: float = 3.0) -> T:
-        """The answer, at most some seconds old. Raises StillIndexing where it takes longer than `patience`."""
+        """The answer, at most some seconds old where that is quick. Raises StillIndexing where there is none in `patience`."""
         with self._lock:
             known = self._known.get(name)
             if known is not None and time.monotonic() - known[0] < FRESH_SECONDS:
@@ -43,11 +45,17 @@ class Accounts:
             if running is None:
                 running = self._running[name] = self._pool.submit(self._answer, name, question)
         try:
-            return running.result(patience)  # type: ignore[no-any-return]
+            return running.result(patience if known is None else min(patience, OLD_SECONDS))  # type: ignore[no-any-return]
         except NotYet:
             if known is not None:
                 return known[1]  # type: ignore[no-any-return]
             raise StillIndexing(self.done, self.total) from None
+
+    def last(self, name: object) -> Any | None:
+        """What the last answer was, however old."""
+        with self._lock:
+            known = self._known.get(name)
+        return None if known is None else known[1]
 
     def _answer(self, name: object, question: Callable[[Accounting], T]) -> T:
         try:

@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import NotFound
 from ..format.times import to_iso
 from ..library.session import Session
+from . import api_accounts
 from .api_description import TIME, Endpoint, Parameter, integer, nullable, record, rows_of, text
 from .api_questions import endpoints
 from .api_shapes import (
@@ -234,6 +235,7 @@ ENDPOINTS: list[Endpoint] = [
         (ID,), errors=(404,),
     ),
     *endpoints(ID, LIMIT, OFFSET),
+    *api_accounts.endpoints(),
     Endpoint("/changes", "What Recollect changed, newest first", rows_of(CHANGE), _journal, _LIST),
     *(
         Endpoint(

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..analysis.usage import DIMENSIONS, group_data
-from ..errors import Unavailable
 from ..format.times import to_iso
 from ..index.search import SORTS
 from ..library.accounting import Accounting, Selection
 from ..library.bookmarks import read_bookmarks
 from ..library.checking import check_sessions
 from ..library.searching import search as search_library
+from .api_accounts import PATIENCE, not_yet
 from .api_description import ANYTHING, TIME, Endpoint, Parameter, integer, listed, nullable, record, rows_of, text
 from .desk import Desk
 from .routes.health import finding_data
 from .routes.sql import ask as ask_sql
-from .routes.usage import SPANS, since
+from .usage_views import SPANS, since
 from .work import StillIndexing
 
 Values = Mapping[str, Any]
@@ -40,12 +40,6 @@ FINDING = record(
         "fix": nullable("string"), "path": text(),
     }
 )  # fmt: skip
-PATIENCE = 20.0
-
-
-def _not_yet(progress: StillIndexing) -> Unavailable:
-    told = f"{progress.done:,} of {progress.total:,} bytes are in it"
-    return Unavailable("the index is being built for the first time", slug="still-indexing", hint=told)
 
 
 def search(desk: Desk, values: Values) -> Any:
@@ -58,7 +52,7 @@ def search(desk: Desk, values: Values) -> Any:
             patience=PATIENCE,
         )  # fmt: skip
     except StillIndexing as progress:
-        raise _not_yet(progress) from None
+        raise not_yet(progress) from None
     rows = [
         {
             "session_id": item.session_id, "title": item.title, "project": item.project, "modified": to_iso(item.modified),
@@ -94,14 +88,14 @@ def usage(desk: Desk, values: Values) -> Any:
     try:
         return desk.accounts.ask(("api usage", by, span), count, patience=PATIENCE)
     except StillIndexing as progress:
-        raise _not_yet(progress) from None
+        raise not_yet(progress) from None
 
 
 def sql(desk: Desk, values: Values) -> Any:
     try:
         found = ask_sql(desk, values["body"]["sql"])
     except StillIndexing as progress:
-        raise _not_yet(progress) from None
+        raise not_yet(progress) from None
     columns = [{"name": column.name, "type": column.type} for column in found.columns]
     return {
         "columns": columns,

@@ -117,6 +117,8 @@ class Shown:
     """Of its rows, and of the rows that are shown with it: what links may name."""
     last_uuid: str | None = None
     full_model: str = ""
+    follows: bool = False
+    """It goes on with what the same model said just before."""
 
 
 class Reader:
@@ -152,6 +154,7 @@ class Reader:
     def show(self, messages: list[Message], first: int, branches: dict[str, list[Any]]) -> Iterator[Shown]:
         """The messages of a page; results are shown at their calls, and left out where they stand themselves."""
         known = set(self.calls)
+        before: tuple[str, str | None] | None = None
         for number, message in enumerate(messages, first + 1):
             row = message.rows[0]
             own = [item.uuid for item in message.rows if item.uuid]
@@ -164,7 +167,7 @@ class Reader:
             parts = [part for item, value in values for part in self._parts(item, value, message.role)]
             parts.extend(Part("huge", str(item.length), place=Place(item.file, item.line)) for item in huge)
             if not parts and message.role in ("attachment", "progress", "system", "meta") and not row.is_boundary:
-                parts = [Part("note", plain(row.detail or row.subtype or row.type)[:80])]
+                parts = [Part("note", plain(row.detail or row.subtype or row.type).replace("_", " ")[:80])]
             uuids = own + self._answers(message)
             label = _LABELS.get(message.role, plain(message.role)[:40])
             if message.role == "user" and row.sidechain:
@@ -173,8 +176,9 @@ class Reader:
                 number, message.uuid, message.role, label, message.time, model_name(message.model), self._status(row),
                 parts, [Place(item.file, item.line) for item in message.rows], _usage(values),
                 seam=_seam(row) if row.is_boundary else None, branches=left, uuids=uuids, last_uuid=own[-1] if own else None,
-                full_model=message.model or "",
+                full_model=message.model or "", follows=before == (message.role, message.model) == ("assistant", message.model),
             )  # fmt: skip
+            before = (message.role, message.model)
 
     def _answers(self, message: Message) -> list[str]:
         """Rows that are not shown themselves but at their calls on this message: links to them lead here."""

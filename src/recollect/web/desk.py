@@ -23,11 +23,14 @@ from ..library.session import Session
 from ..store.changes import Journal
 from ..store.scan import SessionFile
 from ..store.summary import SessionSummary, summarise
+from ..vault.retention import Guard, guard
+from ..vault.vault import Vault
 from .accounts import Accounts
 from .work import Chores, IndexWork
 
 T = TypeVar("T")
 LOOK_AGAIN_SECONDS = 1.0
+GUARD_SECONDS = 10.0
 KEPT_BYTES = 64 << 20
 """How much of what was worked out for pages is kept."""
 
@@ -47,6 +50,7 @@ class Desk:
     _summaries: dict[str, tuple[int, float, bool, SessionSummary]] = field(default_factory=dict, repr=False)
     _kept: ByteBoundCache[Any] = field(default_factory=lambda: ByteBoundCache(KEPT_BYTES), repr=False)
     _kept_only: list[SessionFile] = field(default_factory=list, repr=False)
+    _guards: tuple[float, list[Guard]] | None = field(default=None, repr=False)
     _session_locks: dict[str, threading.RLock] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -139,6 +143,23 @@ class Desk:
             known = Session(file)
             self._kept.put(key, known, 4096 + file.size // 4)
         return known
+
+    @property
+    def vault(self) -> Vault:
+        return Vault(self.own_folders("data") / "vault")
+
+    def guards(self, *, at_once: bool = False) -> list[Guard]:
+        """What the client deletes soon, home by home, and whether the vault has it; some seconds old unless `at_once`."""
+        with self._lock:
+            now = time.monotonic()
+            if at_once or self._guards is None or now - self._guards[0] > GUARD_SECONDS:
+                vault, files = self.vault, self.library.files()
+                found = [
+                    guard(vault, home, [file for file in files if file.home is home], now=time.time())
+                    for home in self.library.homes
+                ]
+                self._guards = (now, found)
+            return self._guards[1]
 
     def busy(self, session: Session) -> threading.RLock:
         """Held while a session is parsed or rendered: its parts are worked out once."""

@@ -27,25 +27,39 @@ class Spent:
 
 @dataclass(slots=True)
 class SessionAccounts:
-    """By the session's id: what it cost, in words, and which models answered. Empty while nothing is counted yet."""
+    """By the session's id: what it cost, in words, which models answered, and on which days. Empty while nothing is counted."""
 
     costs: dict[str, str] = field(default_factory=dict)
+    amounts: dict[str, int] = field(default_factory=dict)
+    """The same in micro-dollars."""
     models: dict[str, list[str]] = field(default_factory=dict)
+    days: dict[str, set[str]] = field(default_factory=dict)
+    damaged: set[str] = field(default_factory=set)
+    """Those whose lines the index found damaged."""
+    read_through: bool = False
+    """Whether all lines were looked at for that."""
 
 
 def session_accounts(desk: Desk) -> SessionAccounts:
+    read_through = desk.index.is_ready
+
     def count(accounting: Accounting) -> SessionAccounts:
-        found = SessionAccounts()
+        found = SessionAccounts(days=accounting.session_days())
+        if read_through:  # else every line would be read for it
+            accounting.entries()
+            found.damaged, found.read_through = accounting.damaged_sessions(), True
         for group in accounting.usage("session").groups:
             if group.totals.cost:
                 found.costs[group.key] = dollars(group.totals.cost)
+                found.amounts[group.key] = group.totals.cost
             found.models[group.key] = sorted(group.models)
         return found
 
     try:
-        return desk.accounts.ask("sessions", count, patience=QUICK_SECONDS)
+        return desk.accounts.ask(("sessions", read_through), count, patience=QUICK_SECONDS)
     except (StillIndexing, RecollectError):
-        return SessionAccounts()
+        before = desk.accounts.last(("sessions", False))
+        return before if isinstance(before, SessionAccounts) else SessionAccounts()
 
 
 def spent_lately(desk: Desk, days: int = 30) -> Spent | None:

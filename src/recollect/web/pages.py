@@ -38,7 +38,10 @@ def templates() -> Environment:
         loader=FileSystemLoader(FOLDER / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
-    for name in ("size", "number", "short_number", "money", "took", "ago", "machine_time", "tail", "title_of"):
+    for name in (
+        "size", "number", "short_number", "money", "took", "ago", "machine_time", "tail", "title_of", "iso_minute",
+        "ticked", "model_name",
+    ):  # fmt: skip
         environment.filters[name] = getattr(wording, name)
     environment.filters["local"] = local_minute
     environment.filters["plain"] = lambda text: plain(str(text or ""))

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
@@ -96,10 +97,22 @@ def _formatter() -> Any:
     return HtmlFormatter(nowrap=True, classprefix="hl-")
 
 
+def _tick_tasks(state: StateCore) -> None:
+    """``- [x] done``: a box as a sign, not as something to click on."""
+    tokens = state.tokens
+    for at in range(2, len(tokens)):
+        if tokens[at].type == "inline" and tokens[at - 2].type == "list_item_open" and tokens[at].children:
+            first = tokens[at].children[0]  # type: ignore[index]
+            for mark, sign in (("[ ] ", "☐ "), ("[x] ", "☑ "), ("[X] ", "☑ ")):
+                if first.type == "text" and first.content.startswith(mark):
+                    first.content = sign + first.content[len(mark) :]
+
+
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "highlight": None, "maxNesting": 40})
     parser.enable(["table", "strikethrough"])
+    parser.core.ruler.push("tasks", _tick_tasks)
     parser.validateLink = lambda url: _LINK.match(url) is not None  # type: ignore[method-assign]
     parser.add_render_rule("fence", _fence)
     parser.add_render_rule("code_block", _fence)

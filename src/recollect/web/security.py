@@ -19,7 +19,7 @@ from .signed_out import signed_out_page
 
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 METHODS: Final = frozenset({"GET", "HEAD", "POST"})
-OPEN_PATHS: Final = frozenset({"/login", "/login/style.css"})
+OPEN_PATHS: Final = frozenset({"/login", "/login/style.css", "/login/icon.svg"})
 BODY_LIMIT: Final = 1 << 20
 BODY_SECONDS: Final = 20.0
 

@@ -14,11 +14,12 @@ from ..store.config_files import cleanup_days
 from ..store.summary import SessionSummary
 from .desk import Desk
 from .money import session_accounts
-from .wording import tail
+from .wording import model_name, tail
 
 STATUSES = ("running", "expiring", "damaged", "archived", "with sub-agents", "only in the vault")
 SORTS = (
     ("modified", "Last change"), ("created", "Begun"), ("bytes", "Size"), ("messages", "Messages"),
+    ("cost", "Cost"),
     ("agents", "Sub-agents"), ("title", "Title"), ("project", "Project"), ("oldest", "Oldest first"),
 )  # fmt: skip
 SHOWN_CHOICES = 12
@@ -92,10 +93,10 @@ class Chooser:
         self.now = time.time()
         self.accounts = session_accounts(desk)
         self.running = frozenset(desk.library.running)
-        self.days = {str(home.root): cleanup_days(home) for home in desk.library.homes}
+        self.kept_days = {str(home.root): cleanup_days(home) for home in desk.library.homes}
 
     def expires(self, item: SessionSummary) -> float:
-        return item.file.mtime + self.days[str(item.file.home.root)] * 86400
+        return item.file.mtime + self.kept_days[str(item.file.home.root)] * 86400
 
     def statuses(self, item: SessionSummary) -> list[str]:
         found = []
@@ -105,7 +106,7 @@ class Chooser:
             found.append("running")
         elif self.expires(item) < self.now + SOON_DAYS * 86400:
             found.append("expiring")
-        if item.problem or item.is_empty:
+        if item.problem or item.is_empty or item.session_id in self.accounts.damaged:
             found.append("damaged")
         if item.tag == "archived":
             found.append("archived")
@@ -116,6 +117,10 @@ class Chooser:
     def date_of(self, item: SessionSummary) -> str:
         age = (self.now - item.file.mtime) / 86400
         return next((name for name, _, days in _DATES if days and age <= days), "older")
+
+    def days_of(self, item: SessionSummary) -> set[str]:
+        """The days on which something happened: those of its calls, and of its first and last line."""
+        return first_and_last_day(item) | self.accounts.days.get(item.session_id, set())
 
     def tests(self, asked: Asked) -> dict[str, Callable[[SessionSummary], bool]]:
         """A test for each part of the filter that is set."""
@@ -131,11 +136,12 @@ class Chooser:
                 self.date_of(item) == asked.date
                 or (asked.date in ("week", "month") and self.date_of(item) in _WITHIN[asked.date])
             ),
-            "day": lambda item: asked.day in active_days(item),
+            "day": lambda item: asked.day in self.days_of(item),
         }
         return {name: test for name, test in every.items() if asked[name]}
 
 
+_SHORTER: dict[str, Callable[[str], str]] = {"project": tail, "model": model_name}
 _WITHIN = {"week": ("today", "week"), "month": ("today", "week", "month")}
 
 
@@ -144,8 +150,8 @@ def _texts(item: SessionSummary) -> list[str]:
     return [text.lower() for text in parts if text]
 
 
-def active_days(item: SessionSummary) -> set[str]:
-    """The first and the last day of a session, which are all that a listing knows."""
+def first_and_last_day(item: SessionSummary) -> set[str]:
+    """All that a listing knows; a question may have been asked on a day without an answer."""
     moments = [moment for moment in (item.created, item.last_activity) if moment is not None]
     found = set()
     for moment in moments:
@@ -161,6 +167,8 @@ def choose(sessions: list[SessionSummary], chooser: Chooser, asked: Asked) -> li
     found = [item for item in sessions if all(test(item) for test in tests)]
     if asked.sort == "oldest":
         return sorted(found, key=lambda item: item.file.mtime)
+    if asked.sort == "cost":
+        return sorted(found, key=lambda item: chooser.accounts.amounts.get(item.session_id, 0), reverse=True)
     return sort_sessions(found, asked.sort)
 
 
@@ -190,12 +198,13 @@ def facets(sessions: list[SessionSummary], chooser: Chooser, asked: Asked) -> li
         if chosen and chosen not in dict(shown):
             shown.append((chosen, counts[chosen]))
         labels = {date: label for date, label, _ in _DATES} if name == "date" else {}
+        shorten = _SHORTER.get(name, str)
         found.append(
             Facet(
                 words,
                 [
                     Choice(
-                        labels.get(value) or (tail(value) if name == "project" else value), value, count,
+                        labels.get(value) or shorten(value), value, count,
                         asked.query(**{name: "" if value == chosen else value}), value == chosen,
                     )
                     for value, count in shown

@@ -15,7 +15,7 @@ code { font-family: ui-monospace, monospace; font-size: .95em; }
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title} · Recollect</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">{more}
-<link rel="stylesheet" href="/login/style.css"></head>
+<link rel="icon" href="/login/icon.svg" type="image/svg+xml"><link rel="stylesheet" href="/login/style.css"></head>
 <body><main><h1>{title}</h1>{text}</main></body></html>
 """
 

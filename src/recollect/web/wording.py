@@ -6,26 +6,17 @@ import time
 from datetime import datetime
 from typing import Any
 
+from markupsafe import Markup, escape
+
 from ..format.times import local_minute
+from ..library import wording as words
+from ..library.wording import plural as plural
 from ..store.summary import one_line
 from .rendering import plain
 
-#: Which argument of a tool tells most, the first one that is there.
-_TELLING = (
-    "command", "file_path", "notebook_path", "path", "pattern", "query", "url", "description", "prompt", "subject",
-    "skill", "plan", "name",
-)  # fmt: skip
-
 
 def size(count: int | None) -> str:
-    if count is None:
-        return ""
-    value = float(count)
-    for unit in ("B", "KB", "MB"):
-        if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.1f} GB"
+    return "" if count is None else words.size(count)
 
 
 def number(value: int | float | None) -> str:
@@ -47,8 +38,8 @@ def short_number(value: int | float | None) -> str:
 def money(microdollars: int | None) -> str:
     if microdollars is None:
         return ""
-    dollars = microdollars / 1e6
-    return f"${dollars:,.4f}" if 0 < abs(dollars) < 0.01 else f"${dollars:,.2f}"
+    dollars, sign = abs(microdollars) / 1e6, "-" if microdollars < 0 else ""
+    return f"{sign}${dollars:,.4f}" if 0 < dollars < 0.01 else f"{sign}${dollars:,.2f}"
 
 
 def took(seconds: float | None) -> str:
@@ -75,6 +66,23 @@ def machine_time(moment: float | None) -> str:
         return ""
 
 
+def iso_minute(text: str | None) -> str:
+    """A moment of a row of data, as clocks here show it."""
+    try:
+        return local_minute(datetime.fromisoformat(text).timestamp()) if text else ""
+    except (ValueError, OverflowError):
+        return plain(str(text))[:40]
+
+
+def ticked(text: str | None) -> Markup:
+    """Our own sentences: what stands in backticks is code."""
+    pieces = [escape(part) for part in plain(text or "").split("`")]
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if number % 2 and number < len(pieces) - 1 else part
+        for number, part in enumerate(pieces)
+    )
+
+
 def ago(moment: float | None) -> str:
     if moment is None:
         return ""
@@ -86,10 +94,6 @@ def ago(moment: float | None) -> str:
             count = int(max(passed, 0) // unit)
             return "just now" if name == "min" and count == 0 else f"{count} {name} ago"
     return local_minute(moment)[:10]
-
-
-def plural(count: int, word: str, words: str | None = None) -> str:
-    return f"{count:,} {word if count == 1 else (words or word + 's')}"
 
 
 def tail(path: str | None) -> str:
@@ -110,18 +114,4 @@ def model_name(model: str | None) -> str:
 
 def argument_line(arguments: Any, width: int = 160) -> str:
     """What a call was asked to do, in a line."""
-    return plain(_argument_line(arguments, width))
-
-
-def _argument_line(arguments: Any, width: int) -> str:
-    if not isinstance(arguments, dict) or not arguments:
-        return "" if not arguments else one_line(str(arguments), width) or ""
-    if isinstance(arguments.get("description"), str) and "prompt" in arguments:
-        return one_line(arguments["description"], width) or ""
-    for key in _TELLING:
-        value = arguments.get(key)
-        if isinstance(value, str) and value.strip():
-            return one_line(value[:4000], width) or ""
-    if isinstance(arguments.get("todos"), list):
-        return plural(len(arguments["todos"]), "item")
-    return one_line(", ".join(f"{key}={str(value)[:200]}" for key, value in arguments.items())[:4000], width) or ""
+    return plain(words.argument_line(arguments, width))

@@ -45,12 +45,25 @@ class IndexWork:
             self._library = self._open_library()
         return self._library
 
-    def ask(self, question: Callable[[Library], T], *, patience: float = 1.5) -> T:
-        """The answer. Raises StillIndexing where the index is not there yet after `patience` seconds."""
+    def begin(self) -> Future[None]:
+        """Build it where nobody did yet, in the background."""
         with self._lock:
             if self._building is None:
                 self._building = self._pool.submit(self._build)
-            building = self._building
+            return self._building
+
+    @property
+    def is_building(self) -> bool:
+        return self._building is not None and not self._building.done()
+
+    @property
+    def is_ready(self) -> bool:
+        building = self._building
+        return building is not None and building.done() and not building.cancelled() and building.exception() is None
+
+    def ask(self, question: Callable[[Library], T], *, patience: float = 1.5) -> T:
+        """The answer. Raises StillIndexing where the index is not there yet after `patience` seconds."""
+        building = self.begin()
         try:
             building.result(patience)
         except NotYet:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -16,9 +15,6 @@ from ..changing import refuse_if_read_only
 from ..forms import read_form
 from ..pages import desk_of, is_fragment, page
 from ..reading import find_place
-
-_lock = threading.Lock()
-"""One change of the file at a time."""
 
 
 def ask(request: Request) -> Response:
@@ -49,10 +45,7 @@ def _mark(request: Request, form: dict[str, str]) -> Response:
     if message is not None:
         with desk.busy(found):
             find_place(desk, found, message)  # there is such a message
-    with _lock:
-        made = add_bookmark(
-            desk.own_folders("data"), found.id, message, form.get("note", ""), found.summary.title or ""
-        )
+    made = add_bookmark(desk.own_folders("data"), found.id, message, form.get("note", ""), found.summary.title or "")
     values: dict[str, Any] = {"session": found, "message": message or "", "known": made, "done": True}
     return page(request, "bookmark_part.html" if is_fragment(request) else "bookmark.html", **values)
 
@@ -68,11 +61,8 @@ async def remove(request: Request) -> Response:
     desk = desk_of(request)
     refuse_if_read_only(desk)
 
-    def take_away() -> bool:
-        with _lock:
-            return remove_bookmark(desk.own_folders("data"), form.get("session", ""), form.get("at") or None)
-
-    if not await run_in_threadpool(take_away):
+    folder, message = desk.own_folders("data"), form.get("at") or None
+    if not await run_in_threadpool(remove_bookmark, folder, form.get("session", ""), message):
         raise NotFound("there is no such bookmark", slug="no-such-bookmark")
     return RedirectResponse("/bookmarks", 303)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import asdict
 from typing import Any
@@ -14,8 +13,6 @@ from starlette.routing import Route
 from ...errors import NotFound
 from ...library.checking import check_homes, check_sessions
 from ...vault.capture import capture
-from ...vault.retention import guard
-from ...vault.vault import Vault
 from ...vault.verify import verify
 from ..changing import refuse_if_read_only
 from ..desk import Desk
@@ -24,17 +21,13 @@ from ..pages import desk_of, is_fragment, page
 from ..work import Chore
 
 SHOWN = 300
+PLANNED = 8
 
 
 def health(request: Request) -> Response:
     desk = desk_of(request)
-    vault = _vault(desk)
     desk.sessions()
-    files = desk.library.files()
-    guards = [
-        guard(vault, home, [file for file in files if file.home is home], now=time.time())
-        for home in desk.library.homes
-    ]
+    vault, guards = desk.vault, desk.guards(at_once=True)
     contents = vault.contents if vault.exists else None
     values: dict[str, Any] = {
         "guards": guards, "vault": str(vault.folder), "kept_files": len(contents.files) if contents else 0,
@@ -45,8 +38,18 @@ def health(request: Request) -> Response:
     return page(request, "health_parts.html" if is_fragment(request) else "health.html", **values)
 
 
-def _vault(desk: Desk) -> Vault:
-    return Vault(desk.own_folders("data") / "vault")
+def plan_keeping(request: Request) -> Response:
+    """What keeping would take into the vault; it is asked for before it begins."""
+    desk = desk_of(request)
+    refuse_if_read_only(desk)
+    sessions = {item.session_id: item for item in desk.sessions()}
+    guards = desk.guards(at_once=True)
+    behind = [sessions[name] for item in guards for name in item.behind if name in sessions]
+    values: dict[str, Any] = {
+        "behind": behind[:PLANNED], "count": len(behind), "bytes": sum(item.file.size for item in behind),
+        "vault": str(desk.vault.folder), "homes": [item.home for item in guards],
+    }  # fmt: skip
+    return page(request, "keep_part.html" if is_fragment(request) else "keep.html", **values)
 
 
 async def start(request: Request) -> Response:
@@ -96,7 +99,7 @@ def finding_data(item: Any) -> dict[str, Any]:
 
 
 def _verify(desk: Desk) -> dict[str, Any]:
-    report = verify(_vault(desk), deep=True)
+    report = verify(desk.vault, deep=True)
     return {"sound": report.is_sound, "findings": [item.as_dict() for item in report.findings[:SHOWN]]}
 
 
@@ -105,7 +108,7 @@ def _keep(desk: Desk, chore: Chore) -> dict[str, Any]:
         chore.done, chore.total = done, total
 
     reports = [
-        capture(_vault(desk), home, cache=desk.own_folders("cache") / "vault", progress=note)
+        capture(desk.vault, home, cache=desk.own_folders("cache") / "vault", progress=note)
         for home in desk.library.homes
     ]
     return {"reports": [asdict(item) for item in reports]}
@@ -113,5 +116,6 @@ def _keep(desk: Desk, chore: Chore) -> dict[str, Any]:
 
 routes = [
     Route("/health", health),
+    Route("/health/keep", plan_keeping, methods=["GET"]),
     Route("/health/{chore}", start, methods=["POST"]),
 ]

@@ -10,13 +10,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ...store.summary import SessionSummary
 from ..money import spent_lately
 from ..pages import desk_of, is_fragment, page
-from ..session_choice import SOON_DAYS, Chooser, active_days
+from ..session_choice import SOON_DAYS, Chooser
 
-WEEKS = 40
+WEEKS = 53
 RECENT = 8
+CELL = 13
+LEFT = 30
+"""Room for the names of weekdays beside the heat map."""
 
 
 @dataclass
@@ -25,30 +27,51 @@ class Cell:
     row: int
     count: int
     level: int
-    unit: str
+
+
+@dataclass
+class HeatMap:
+    """Weeks of days, each with how many sessions were worked in; and where the names of months stand."""
+
+    weeks: list[list[Cell]]
+    months: list[tuple[str, int]]
+
+    @property
+    def width(self) -> int:
+        return LEFT + len(self.weeks) * CELL
+
+    @property
+    def days(self) -> int:
+        """On which something happened."""
+        return sum(cell.count > 0 for week in self.weeks for cell in week)
 
 
 def home(request: Request) -> Response:
     desk = desk_of(request)
     sessions = desk.sessions()
     chooser = Chooser(desk)
-    weeks, months = heat_map(sessions, date.today())
+    spent = spent_lately(desk)
+    if sessions and spent is not None:  # counting first: it is quicker, and reads the same files
+        desk.index.begin()
+    counts = Counter(day for item in sessions for day in chooser.days_of(item))
     return page(
         request, "home_parts.html" if is_fragment(request) else "home.html", count=len(sessions),
         homes=[str(item.root) for item in desk.library.homes],
         projects=len({item.worktree_of or item.project or item.file.folder for item in sessions}),
         bytes=sum(item.file.size + sum(agent.size for agent in item.file.agents) for item in sessions),
         expiring=sum("expiring" in chooser.statuses(item) for item in sessions),
-        damaged=sum("damaged" in chooser.statuses(item) for item in sessions),
+        not_kept=sum(len(item.expiring_not_kept) for item in desk.guards()),
+        damaged=sum("damaged" in chooser.statuses(item) for item in sessions), index=desk.index,
+        read_through=chooser.accounts.read_through,
         running=[item for item in sessions if item.session_id in chooser.running], running_ids=chooser.running,
         recent=[item for item in sessions if item.session_id not in chooser.running][:RECENT],
-        weeks=weeks, month_names=months, spent=spent_lately(desk), costs=chooser.accounts.costs, soon_days=SOON_DAYS,
+        heat=heat_map(counts, date.today()), spent=spent, costs=chooser.accounts.costs, soon_days=SOON_DAYS,
+        cell=CELL, left=LEFT,
     )  # fmt: skip
 
 
-def heat_map(sessions: list[SessionSummary], today: date) -> tuple[list[list[Cell]], list[tuple[str, int]]]:
-    """Weeks of days with how many sessions began or ended on them; and where the names of months stand."""
-    counts = Counter(day for item in sessions for day in active_days(item))
+def heat_map(counts: Counter[str], today: date) -> HeatMap:
+    """The last year; `counts` are sessions by day. A day is as dark as it had sessions, against the busiest one."""
     first = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
     largest = max((counts[(first + timedelta(days=n)).isoformat()] for n in range(WEEKS * 7)), default=0)
     weeks: list[list[Cell]] = []
@@ -64,9 +87,9 @@ def heat_map(sessions: list[SessionSummary], today: date) -> tuple[list[list[Cel
                 break
             count = counts[day.isoformat()]
             level = 0 if not count else min(1 + (count * 4 - 1) // max(largest, 1), 4)
-            cells.append(Cell(day.isoformat(), row, count, level, "session"))
+            cells.append(Cell(day.isoformat(), row, count, level))
         weeks.append(cells)
-    return weeks, months
+    return HeatMap(weeks, months)
 
 
 routes = [Route("/", home)]

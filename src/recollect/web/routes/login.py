@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ..access import Access
+from ..pages import FOLDER
 from ..security import cookie_value
 from ..signed_out import STYLE, signed_out_page, used_link_page, welcome_page
 
@@ -32,6 +33,10 @@ def style(_: Request) -> Response:
     return Response(STYLE, media_type="text/css", headers={"Cache-Control": "max-age=3600"})
 
 
+def icon(_: Request) -> Response:
+    return FileResponse(FOLDER / "static" / "icon.svg", media_type="image/svg+xml")
+
+
 def logout(request: Request) -> Response:
     access = _access(request)
     access.forget_cookie(cookie_value(request.headers, access.cookie_name) or "")
@@ -43,5 +48,6 @@ def logout(request: Request) -> Response:
 routes = [
     Route("/login", login),
     Route("/login/style.css", style),
+    Route("/login/icon.svg", icon),
     Route("/logout", logout, methods=["POST"]),
 ]

@@ -14,6 +14,7 @@ from ...errors import QueryError, RecollectError
 from ...index.found import Found
 from ...library.searching import search as search_library
 from ..pages import desk_of, error_data, is_fragment, page, status_of
+from ..wording import model_name
 from ..work import StillIndexing
 
 SESSIONS = 20
@@ -45,7 +46,7 @@ def search(request: Request) -> Response:
         except StillIndexing as progress:
             values["indexing"] = progress
         except QueryError as problem:
-            status, values["error"] = 400, error_data(problem)
+            status, values["error"] = 400, error_data(problem) | {"message": _words(problem)}
             values["place"] = _place(words, problem)
         except RecollectError as problem:
             status, values["error"] = status_of(problem), error_data(problem)
@@ -56,6 +57,12 @@ def search(request: Request) -> Response:
 
 def _start(text: str) -> int:
     return min(int(text), 100_000) if text.isascii() and text.isdigit() and len(text) < 7 else 0
+
+
+def _words(problem: QueryError) -> str:
+    """What is wrong; the terminal's drawing of the place is left out, since the page marks it."""
+    first, mark, told = problem.message.partition("^")
+    return f"{first.splitlines()[0]}: {told.strip()}" if mark and problem.place is not None else problem.message
 
 
 def _place(words: str, problem: QueryError) -> tuple[str, str, str] | None:
@@ -70,10 +77,15 @@ def _facets(found: Found, words: str, order: str) -> list[dict[str, Any]]:
     shown = []
     for name, counts in (found.facets or {}).items():
         choices = []
-        for value, count in sorted(counts.items(), key=lambda pair: -pair[1])[:10]:
+        ranked = (
+            sorted(counts.items(), reverse=True)
+            if name == "months"
+            else sorted(counts.items(), key=lambda pair: -pair[1])
+        )
+        for value, count in ranked[:12]:
             term = _term(name, value)
             query = urlencode({"q": f"{words} {term}".strip(), "sort": order}, errors="replace") if term else ""
-            choices.append({"words": value, "count": count, "query": query})
+            choices.append({"words": model_name(value) if name == "models" else value, "count": count, "query": query})
         shown.append({"words": name.capitalize(), "choices": choices})
     return shown
 

@@ -64,7 +64,7 @@ def _saved(desk: Desk) -> SavedQueries:
 def _values(desk: Desk, sql: str) -> dict[str, Any]:
     return {
         "sql": sql, "tables": TABLES, "examples": EXAMPLES, "saved": _saved(desk).all(), "result": None, "error": None,
-        "place": None, "indexing": None, "chart": None, "shown": SHOWN,
+        "place": None, "indexing": None, "chart": None, "shown": SHOWN, "numeric": set(),
     }  # fmt: skip
 
 
@@ -91,8 +91,15 @@ def _run(request: Request, form: dict[str, str]) -> Response:
                 _csv(found), media_type="text/csv; charset=utf-8",
                 headers={"Content-Disposition": 'attachment; filename="answer.csv"'},
             )  # fmt: skip
+        if form.get("as") == "json":
+            names = [column.name for column in found.columns]
+            told = {"columns": names, "rows": [list(row) for row in found.rows], "cut": found.cut}
+            return Response(
+                json.dumps(told, default=str), media_type="application/json",
+                headers={"Content-Disposition": 'attachment; filename="answer.json"'},
+            )  # fmt: skip
         values |= {"result": found, "rows": [[cell(item) for item in row] for row in found.rows[:SHOWN]]}
-        values["chart"] = chart_of(found)
+        values |= {"chart": chart_of(found), "numeric": numeric_columns(found)}
     except StillIndexing as progress:
         values["indexing"] = progress
     except RecollectError as problem:
@@ -118,6 +125,19 @@ def cell(value: Any) -> str:
     if isinstance(value, (dict, list)):
         return plain(json.dumps(value, default=str))[:2000]
     return plain(str(value))[:2000]
+
+
+def numeric_columns(found: Answer) -> set[int]:
+    """Columns that hold numbers and nothing else."""
+    return {
+        at
+        for at in range(len(found.columns))
+        if any(row[at] is not None for row in found.rows)
+        and all(
+            row[at] is None or (isinstance(row[at], (int, float)) and not isinstance(row[at], bool))
+            for row in found.rows
+        )
+    }
 
 
 def chart_of(found: Answer) -> str | None:

@@ -4,13 +4,15 @@
   const short = (value) => value === null || value === undefined ? "" : Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value);
   const palette = ["--accent", "--good", "--warn", "--hl-keyword", "--hl-type", "--bad", "--soft", "--hl-number"];
 
+  let waiting = 0;  // a click leads on unless a second one follows, which zooms out
+
   function axis(values) {
     return { stroke: color("--soft"), grid: { stroke: color("--line"), width: 1 }, ticks: { stroke: color("--line") }, font: "12px system-ui, sans-serif", ...values };
   }
   function draw(figure, options, data) {
     figure.replaceChildren();
     const width = Math.max(figure.clientWidth, 260);
-    return new window.uPlot({ width, height: 280, cursor: { drag: { x: true, y: false } }, ...options }, data, figure);
+    return new window.uPlot({ width, height: width < 500 ? 220 : 280, cursor: { drag: { x: true, y: false } }, ...options }, data, figure);
   }
   const kinds = {
     context(figure, told) {
@@ -31,31 +33,47 @@
       const times = told.times;
       if (!times.length) return;
       const unit = told.unit === "money" ? (value) => value === null || value === undefined ? "" : `$${(value / 1e6).toFixed(2)}` : short;
-      const stacked = [];
-      times.forEach((_, at) => {
-        let sum = 0;
-        told.series.forEach((series, number) => { sum += series.values[at] ?? 0; (stacked[number] ??= [])[at] = sum; });
-      });
-      const order = stacked.map((_, number) => number).reverse();
+      const order = told.series.map((_, number) => number).reverse();
+      const stack = (isShown) => {
+        const sums = times.map(() => 0);
+        const made = told.series.map((series, number) => series.values.map((value, at) => {
+          if (isShown(number)) sums[at] += value ?? 0;
+          return sums[at];
+        }));
+        return [times, ...order.map((number) => made[number])];
+      };
+      const half = told.step / 2;
       const bars = window.uPlot.paths.bars({ size: [0.8, 40] });
-      draw(figure, {
-        scales: { x: { range: (_, from, to) => [from - 43200, to + 43200] } },
-        axes: [axis({}), axis({ values: (_, ticks) => ticks.map(unit), size: 76 })],
+      const plot = draw(figure, {
+        scales: { x: { range: (_, from, to) => [from - half, to + half] } },
+        axes: [axis({ space: 64 }), axis({ values: (_, ticks) => ticks.map(unit), size: 76 })],
         series: [
-          { label: "day", value: (_, value) => value ? new Date(value * 1000).toISOString().slice(0, 10) : "" },
+          { label: told.period, value: (_, value) => value ? new Date(value * 1000).toISOString().slice(0, 10) : "" },
           ...order.map((number) => ({
             label: told.series[number].name, stroke: color(palette[number % palette.length]), fill: color(palette[number % palette.length]), width: 0, paths: bars, points: { show: false },
-            value: (plot, value, _, at) => at === null || at === undefined ? "" : unit(told.series[number].values[at]),
+            value: (_, value, __, at) => at === null || at === undefined ? "" : unit(told.series[number].values[at]),
           })),
         ],
-      }, [times, ...order.map((number) => stacked[number])]);
+        // what is hidden no longer holds up what stands on it
+        hooks: { setSeries: [(made, at, change) => { if (at && change.show !== undefined) made.setData(stack((number) => made.series[order.indexOf(number) + 1].show)); }] },
+      }, stack(() => true));
+      if (!figure.dataset.explain) return;
+      let pressed = null;
+      plot.over.addEventListener("mousedown", (event) => { pressed = event.clientX; });
+      plot.over.addEventListener("click", (event) => {
+        const at = plot.cursor.idx;
+        if (at === null || at === undefined || pressed === null || Math.abs(event.clientX - pressed) > 3 || event.detail > 1) return;
+        clearTimeout(waiting);
+        waiting = setTimeout(() => location.assign(figure.dataset.explain + encodeURIComponent(told.keys[at])), 260);
+      });
+      plot.over.addEventListener("dblclick", () => clearTimeout(waiting));
     },
     columns(figure, told) {
       if (!told.values.length) return;
       const bars = window.uPlot.paths.bars({ size: [0.8, 60] });
       draw(figure, {
         scales: { x: { time: false, range: (_, from, to) => [from - 0.6, to + 0.6] }, y: { range: (_, low, high) => [Math.min(low, 0), high * 1.05 || 1] } },
-        axes: [axis({ values: (_, ticks) => ticks.map((at) => String(told.labels[at] ?? "").slice(-14)), incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000] }), axis({ values: (_, ticks) => ticks.map(short), size: 76 })],
+        axes: [axis({ values: (_, ticks) => ticks.map((at) => { const label = String(told.labels[at] ?? ""); return label.length > 14 ? `…${label.slice(-13)}` : label; }), space: 96, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000] }), axis({ values: (_, ticks) => ticks.map(short), size: 76 })],
         series: [
           { label: told.label ?? "", value: (_, at) => told.labels[at] ?? "" },
           { label: told.name ?? "value", stroke: color("--accent"), fill: color("--accent"), width: 0, paths: bars, points: { show: false } },

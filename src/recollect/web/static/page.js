@@ -52,6 +52,9 @@ function unfold(button) {
   for (const item of all("details.call, details.thinking", $(".conversation"))) item.open = open;
 }
 
+// --- rows of tabs that are wider than the screen: the one that is open is in sight ------------------------------------------
+for (const tab of all(".tabs [aria-current]")) tab.parentElement.scrollLeft = tab.offsetLeft - 48;
+
 // --- forms: Ctrl+Enter sends, and a button may go past htmx (a download) --------------------------------------------------
 document.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.matches("[data-submit-on-ctrl-enter]")) {

@@ -1,0 +1,133 @@
+"""What the usage page shows beside its table: the chart, blocks of five hours, the cache, budgets."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from ..analysis.blocks import find_blocks
+from ..analysis.cache import cache_use
+from ..analysis.cost import Counts, cost_of
+from ..analysis.usage import PERIODS, UsageReport, key_function
+from ..library.accounting import Accounting, Selection
+from ..library.budgets import budget_states, read_budgets
+from .rendering import plain
+from .wording import model_name, tail
+
+SPANS: Final = (("7", "7 days"), ("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("all", "All"))
+LINES: Final = 7
+"""So many parts have a colour of their own in the chart; the others are joined."""
+BLOCKS: Final = 60
+_SECONDS: Final = {"day": 86_400, "week": 7 * 86_400, "month": 30 * 86_400}
+
+Parts = dict[str, dict[str, tuple[int, int]]]
+"""Micro-dollars and tokens by period and part."""
+
+
+def since(accounting: Accounting, span: str) -> int | None:
+    """The midnight with which a span begins, in microseconds."""
+    if span == "all":
+        return None
+    today = accounting.zone.local(time.time_ns() // 1000).date()
+    return accounting.zone.start_of(today - timedelta(days=int(span) - 1))
+
+
+def parts_of_models(report: UsageReport) -> Parts:
+    """A report by day, week or month, each taken apart by model."""
+    return {
+        group.key: {model: (part.cost, part.counts.tokens) for model, part in group.models.items()}
+        for group in report.groups
+    }
+
+
+def parts_by_day(accounting: Accounting, by: str, span: str) -> Parts:
+    """Days, each taken apart by project, tool, session, ..."""
+    shares = shares_of(accounting, by)
+    found: Parts = {}
+    for item in accounting.responses(Selection(since=since(accounting, span))):
+        day = found.setdefault(accounting.zone.day(item.time), {})
+        for key, counts, cost in shares(item):
+            before = day.get(key, (0, 0))
+            day[key] = (before[0] + (cost or 0), before[1] + counts.tokens)
+    return dict(sorted(found.items()))
+
+
+def shares_of(accounting: Accounting, by: str) -> Callable[[Any], list[tuple[str, Counts, int | None]]]:
+    """How a call counts: whole for one key, or shared out among its tools."""
+    if by == "tool":
+        from ..analysis.by_tool import tool_shares
+
+        return tool_shares(accounting.entries(), accounting.book)
+    key_of, book = key_function(by, accounting.zone), accounting.book
+
+    def whole(item: Any) -> list[tuple[str, Counts, int | None]]:
+        cost, _ = cost_of(book, item.model, item.time, item.counts, item.speed, item.service_tier, item.geo)
+        return [(key_of(item), item.counts, cost)]
+
+    return whole
+
+
+def chart(parts: Parts, by: str, unit: str, period: str, names: Mapping[str, str]) -> str:
+    """Periods with the largest parts stacked. `names` are better words for keys."""
+    place = 0 if unit == "money" else 1
+    periods = [(moment, key) for key in parts if (moment := _moment(key)) is not None]
+    totals: dict[str, int] = {}
+    for _, key in periods:
+        for name, amounts in parts[key].items():
+            totals[name] = totals.get(name, 0) + amounts[place]
+    largest = sorted(totals, key=lambda name: -totals[name])[:LINES]
+    series = [
+        {"name": name_of(by, name, names), "values": [parts[key].get(name, (0, 0))[place] for _, key in periods]}
+        for name in largest
+    ]
+    if len(totals) > LINES:
+        rest = [
+            sum(amounts[place] for name, amounts in parts[key].items() if name not in largest) for _, key in periods
+        ]
+        series.append({"name": "others", "values": rest})
+    told = {
+        "times": [moment for moment, _ in periods], "keys": [key for _, key in periods], "series": series, "unit": unit,
+        "period": period, "step": _SECONDS[period],
+    }  # fmt: skip
+    return json.dumps(told)
+
+
+def name_of(by: str, key: str, names: Mapping[str, str]) -> str:
+    """A key of a report in the words of the page."""
+    if by == "project":
+        return tail(key)
+    if by == "session":
+        return names.get(key) or key[:8]
+    return model_name(key) if by in ("model", *PERIODS) else plain(key)[:60]
+
+
+def _moment(key: str) -> float | None:
+    try:
+        return datetime.fromisoformat((f"{key}-01" if len(key) == 7 else key) + "T12:00:00").timestamp()
+    except ValueError:
+        return None
+
+
+def extras(accounting: Accounting, span: str, config: Path) -> dict[str, Any]:
+    """What the cache saved, the blocks of five hours, and the budgets."""
+    found = accounting.responses(Selection(since=since(accounting, span)))
+    models, cache = cache_use(found, accounting.book)
+    now = time.time_ns() // 1000
+    blocks = find_blocks(found, accounting.book)
+    shown = [
+        item.data(now)
+        | {"start": item.start / 1e6, "end": item.end / 1e6, "first": item.first / 1e6, "last": item.last / 1e6}
+        for item in reversed(blocks[-BLOCKS:])
+    ]
+    return {
+        "cache": cache.data(), "blocks": shown, "block_count": len(blocks),
+        "block": shown[0] if shown and shown[0]["active"] else None,
+        "cache_models": [
+            {"model": model, **use.data()} for model, use in sorted(models.items(), key=lambda pair: -pair[1].saved)
+        ],
+        "budgets": [item.data() for item in budget_states(accounting, read_budgets(config), now)],
+    }  # fmt: skip
