@@ -25,7 +25,7 @@ soak: $(STAMP)
 
 lint: $(STAMP)
 	$(BIN)/ruff check src tests bench
-	$(BIN)/ruff format --check src
+	$(BIN)/ruff format --check src tests bench
 	$(BIN)/mypy
 
 bench: $(STAMP)

@@ -42,7 +42,9 @@ def rows(quick: bool) -> Iterator[Row]:
     goal = Goal(f">= {GOAL:g} of its speed", 1 / GOAL, 1 / ratio)
     against = "`write` and `fsync` a line (lines per second)"
     each = f"{lines} messages of {len(WORDS)} bytes"
-    yield Row(ABILITY, f"{each}, synced, {_speed(synced, lines)}", synced.cpu_seconds, synced.peak_mb, against, ratio, goal)
+    yield Row(
+        ABILITY, f"{each}, synced, {_speed(synced, lines)}", synced.cpu_seconds, synced.peak_mb, against, ratio, goal
+    )
     yield Row(ABILITY, f"{each}, not synced, {_speed(unsynced, lines)}", unsynced.cpu_seconds, unsynced.peak_mb)
     yield Row(ABILITY, f"{lines} times `write` and `fsync`, {_speed(bare, lines)}", bare.cpu_seconds, bare.peak_mb)
 

@@ -63,7 +63,9 @@ def rows(quick: bool) -> Iterator[Row]:
         measured = interleave(
             [
                 Contestant("first report", (*RECOLLECT, "--home", str(home), *ASK)),
-                Contestant("unchanged store", (*RECOLLECT, "--home", str(home), *ASK), {"RECOLLECT_CACHE_DIR": str(kept)}),
+                Contestant(
+                    "unchanged store", (*RECOLLECT, "--home", str(home), *ASK), {"RECOLLECT_CACHE_DIR": str(kept)}
+                ),
                 function("ten lines more", grows, grown, environment={"RECOLLECT_CACHE_DIR": str(grown_cache)}),
                 rival,
             ],
@@ -124,7 +126,9 @@ def _ours(home: Path, cache: Path) -> dict[str, tuple[int, ...]]:
     environment = {**os.environ, "RECOLLECT_CACHE_DIR": str(cache)}
     told = json.loads(subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE).stdout)
     return {
-        f"{row['day']}|{part['model']}": tuple(part[name] for name in _FIELDS) for row in told["rows"] for part in row["models"]
+        f"{row['day']}|{part['model']}": tuple(part[name] for name in _FIELDS)
+        for row in told["rows"]
+        for part in row["models"]
     }
 
 
@@ -148,6 +152,6 @@ def _hold(found: dict[str, tuple[int, ...]], truth: dict[str, Any], who: str, *,
         wanted[key] = (counts[0], counts[1], counts[2] + counts[3], counts[4]) if joined else counts
     if found != wanted:
         wrong = [key for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key)]
-        raise BenchFailed(f"{who} is wrong for {len(wrong)} of {len(wanted)} days and models, such as {sorted(wrong)[0]}")
-
-
+        raise BenchFailed(
+            f"{who} is wrong for {len(wrong)} of {len(wanted)} days and models, such as {sorted(wrong)[0]}"
+        )

@@ -40,11 +40,17 @@ def _capture(quick: bool) -> Iterator[Row]:
     ratio = ours.ratio_to(theirs)
     goal = Goal(f"<= {CAPTURE_GOAL:g}", CAPTURE_GOAL, ratio)
     packed = float(str(ours.result))
-    yield Row(ABILITY, f"{size}, first capture", ours.cpu_seconds, ours.peak_mb, "`zstd -3` of the same bytes", ratio, goal)
+    yield Row(
+        ABILITY, f"{size}, first capture", ours.cpu_seconds, ours.peak_mb, "`zstd -3` of the same bytes", ratio, goal
+    )
     # The table knows upper bounds only: what must be 3.5 times smaller takes at most 1 / 3.5 of the room.
     smaller = Goal(f">= {RATIO_GOAL:g} times smaller", 1 / RATIO_GOAL, 1 / packed)
-    yield Row(ABILITY, f"{size}, room in the vault", ours.cpu_seconds, ours.peak_mb, "bytes of the files", 1 / packed, smaller)
-    yield Row(ABILITY, f"{size}, `zstd -3`, {float(str(theirs.result)):.2f} times smaller", theirs.cpu_seconds, theirs.peak_mb)
+    yield Row(
+        ABILITY, f"{size}, room in the vault", ours.cpu_seconds, ours.peak_mb, "bytes of the files", 1 / packed, smaller
+    )
+    yield Row(
+        ABILITY, f"{size}, `zstd -3`, {float(str(theirs.result)):.2f} times smaller", theirs.cpu_seconds, theirs.peak_mb
+    )
 
 
 def _nothing_new(quick: bool) -> Iterator[Row]:

@@ -76,7 +76,12 @@ def _make(folder: Path, count: int) -> None:
     for number in range(count):
         place = folder / "projects" / f"-work-{number % FOLDERS}"
         place.mkdir(parents=True, exist_ok=True)
-        entry = {"type": "user", "uuid": str(number), "timestamp": "2025-01-01T00:00:00.000Z", "message": {"content": "x"}}
+        entry = {
+            "type": "user",
+            "uuid": str(number),
+            "timestamp": "2025-01-01T00:00:00.000Z",
+            "message": {"content": "x"},
+        }
         path = place / f"{uuid.UUID(int=number + 1)}.jsonl"
         path.write_text(json.dumps(entry) + "\n")
         os.utime(path, (1_735_700_000, 1_735_700_000))

@@ -185,7 +185,9 @@ def long_session_home() -> Path:
         for number in range(MESSAGES // 4):
             session.user(f"Question {number}: what about part {number}?")
             session.call(bash(f"make part-{number}", f"part {number} is fine\n" * 8))
-            session.assistant(f"Part **{number}** is fine.\n\n```python\nfor item in range({number}):\n    print(item)\n```\n")
+            session.assistant(
+                f"Part **{number}** is fine.\n\n```python\nfor item in range({number}):\n    print(item)\n```\n"
+            )
         builder.write()
 
     return cached_folder(f"long-session-{MESSAGES}", make, [Path(__file__)], "1") / "claude"

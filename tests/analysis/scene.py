@@ -44,7 +44,12 @@ class Scene:
         self, message: str | None, usage: Any, *, request: str | None = "req_1", time: str | None = START,
         stop: str | None = "end_turn", model: str | None = MODEL, session: str = "s", **more: Any,
     ) -> Entry:  # fmt: skip
-        body: Entry = {"role": "assistant", "content": [{"type": "text", "text": "x"}], "stop_reason": stop, "usage": usage}
+        body: Entry = {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "x"}],
+            "stop_reason": stop,
+            "usage": usage,
+        }
         if message is not None:
             body["id"] = message
         if model is not None:

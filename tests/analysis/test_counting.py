@@ -108,7 +108,10 @@ def test_resumed_copy_keeps_the_old_session_inside(scene: Scene) -> None:
     scene.write("s", row)
     assert scene.counts()[0] == 2
     with scene.open() as accounting:
-        assert {item.message_id: item.session_id for item in accounting.responses()} == {"msg_1": "s", "msg_2": "a-copy"}
+        assert {item.message_id: item.session_id for item in accounting.responses()} == {
+            "msg_1": "s",
+            "msg_2": "a-copy",
+        }
 
 
 def test_sub_agent_copies_its_parents_line(scene: Scene) -> None:
@@ -139,7 +142,9 @@ def test_a_sub_agent_beside_its_session_that_gets_another_name(scene: Scene) -> 
 
 
 def test_sub_agent_inside_the_main_file(scene: Scene) -> None:
-    scene.write("s", scene.answer("msg_1", FULL), scene.answer("msg_2", FULL, request="r", isSidechain=True, agentId="a1"))
+    scene.write(
+        "s", scene.answer("msg_1", FULL), scene.answer("msg_2", FULL, request="r", isSidechain=True, agentId="a1")
+    )
     assert scene.counts()[0] == 2
 
 

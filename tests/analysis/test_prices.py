@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,7 +22,9 @@ def at(day: str) -> int:
     return int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()) * MILLION
 
 
-def rates(model: str, day: str, prompt: int = 0, speed: str | None = None, tier: str | None = None, geo: str | None = None):  # type: ignore[no-untyped-def]
+def rates(
+    model: str, day: str, prompt: int = 0, speed: str | None = None, tier: str | None = None, geo: str | None = None
+) -> Any:
     tariff = BOOK.tariff(model, at(day), prompt, speed, tier, geo)
     assert tariff is not None
     return tariff.dollars()

@@ -31,8 +31,15 @@ def at(scene: Scene, number: int, time: str | None, **more: Any) -> dict[str, An
         ("Asia/Kathmandu", {"2026-03-29": 3, "2026-03-30": 1}),
     ],
 )
-def test_days_are_those_of_the_zone_across_the_change_to_summer_time(scene: Scene, zone: str, days: dict[str, int]) -> None:
-    times = ("2026-03-28T23:00:00.000Z", "2026-03-29T00:59:59.999Z", "2026-03-29T08:00:00.000Z", "2026-03-29T22:00:00.000Z")
+def test_days_are_those_of_the_zone_across_the_change_to_summer_time(
+    scene: Scene, zone: str, days: dict[str, int]
+) -> None:
+    times = (
+        "2026-03-28T23:00:00.000Z",
+        "2026-03-29T00:59:59.999Z",
+        "2026-03-29T08:00:00.000Z",
+        "2026-03-29T22:00:00.000Z",
+    )
     scene.write("s", *(at(scene, number, time) for number, time in enumerate(times)))
     with scene.open(zone=zone) as accounting:
         report = accounting.usage("day")
@@ -183,6 +190,7 @@ def test_filters(scene: Scene) -> None:
         at(scene, 3, "2026-03-03T12:00:00.000Z", cwd="/work/b", model="claude-opus-4-5", agentId="a9"),
     )  # fmt: skip
     with scene.open() as accounting:
+
         def calls(**chosen: Any) -> int:
             return accounting.usage("day", Selection(**chosen)).totals.calls
 
@@ -191,5 +199,8 @@ def test_filters(scene: Scene) -> None:
         assert calls(agent="main") == 2
         assert calls(session="s") == 3
         assert calls(project="nowhere") == 0
-        assert {group.key: group.totals.calls for group in accounting.usage("project").groups} == {"/work/a": 2, "/work/b": 1}
+        assert {group.key: group.totals.calls for group in accounting.usage("project").groups} == {
+            "/work/a": 2,
+            "/work/b": 1,
+        }
         assert len(accounting.usage("project", separate=True).groups) == 3

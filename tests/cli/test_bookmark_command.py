@@ -49,7 +49,9 @@ def test_marking_a_session_and_a_message(home: Path, capsys: pytest.CaptureFixtu
     listed = run(capsys, home, "bookmark", "--json").data
     assert [(row["session_id"], row["message"]) for row in listed["rows"]] == [(FIRST, uuid), (FIRST, None)]
     assert listed["total"] == 2
-    assert [json.loads(line)["message"] for line in run(capsys, home, "bookmark", "list", "--jsonl").out.splitlines()] == [
+    assert [
+        json.loads(line)["message"] for line in run(capsys, home, "bookmark", "list", "--jsonl").out.splitlines()
+    ] == [
         uuid,
         None,
     ]

@@ -62,7 +62,9 @@ def test_a_change_is_made_though_nobody_reads(scene: Scene, name: str, both: boo
     assert tree_state(scene.home.root) != before
 
 
-@pytest.mark.parametrize("words", [["repair", TORN], ["list"], ["list", "--json"], ["show", SESSION], ["check", "--all"]])
+@pytest.mark.parametrize(
+    "words", [["repair", TORN], ["list"], ["list", "--json"], ["show", SESSION], ["check", "--all"]]
+)
 def test_a_question_ends_quietly(scene: Scene, words: list[str]) -> None:
     before = tree_state(scene.home.root)
     code, said = run_unread(scene, *words)

@@ -36,7 +36,9 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         f'found=; if [ "$2" = disable ]; then test -f {timer} || exit 1; found=", found"; fi\n'
         f'echo "systemctl $@$found" >> "{tmp_path}/calls"',
     )
-    _program(folder / "crontab", f'if [ "$1" = -l ]; then cat "{tmp_path}/tab" 2>/dev/null; else cat > "{tmp_path}/tab"; fi')
+    _program(
+        folder / "crontab", f'if [ "$1" = -l ]; then cat "{tmp_path}/tab" 2>/dev/null; else cat > "{tmp_path}/tab"; fi'
+    )
     _program(folder / "recollect", "exit 0")
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     return tmp_path
@@ -74,7 +76,9 @@ def test_the_hook(home: Path, tools: Path, capsys: pytest.CaptureFixture[str]) -
     assert run(capsys, home, "undo").code == 0
 
 
-def test_settings_that_cannot_be_read_are_not_replaced(home: Path, tools: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_settings_that_cannot_be_read_are_not_replaced(
+    home: Path, tools: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (home / "settings.json").write_text('{"model": ')
     ran = ask(capsys, home, "--install", "hook", "--yes")
     assert ran.code == 4
@@ -89,7 +93,9 @@ def test_systemd(home: Path, tools: Path, capsys: pytest.CaptureFixture[str]) ->
     assert ask(capsys, home, "--install", "systemd", "--every", "5", "--yes").code == 0
     place = f'Environment="RECOLLECT_DATA_DIR={os.environ["RECOLLECT_DATA_DIR"]}"'
     assert place in (folder / "recollect-keep.service").read_text(), "a timer keeps in the same vault"
-    assert f"ExecStart={tools}/bin/recollect --home {home} keep --quiet" in (folder / "recollect-keep.service").read_text()
+    assert (
+        f"ExecStart={tools}/bin/recollect --home {home} keep --quiet" in (folder / "recollect-keep.service").read_text()
+    )
     assert "OnUnitActiveSec=5min" in (folder / "recollect-keep.timer").read_text()
     assert (tools / "calls").read_text().splitlines()[-1] == "systemctl --user enable --now recollect-keep.timer"
     assert ask(capsys, home, "--status", "--json").data["installed"] == ["systemd"]
@@ -133,7 +139,9 @@ def test_a_tool_that_is_not_there_is_told(home: Path, tools: Path, capsys: pytes
     assert "no bus" in ran.err
 
 
-def test_a_table_that_cannot_be_read_is_not_replaced(home: Path, tools: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_that_cannot_be_read_is_not_replaced(
+    home: Path, tools: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tools / "tab").write_text("0 5 * * * backup\n")
     tool = (tools / "bin" / "crontab").read_text()
     (tools / "bin" / "crontab").write_text(tool.replace("then cat", "then echo broken >&2; exit 1; cat"))

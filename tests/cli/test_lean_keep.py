@@ -34,14 +34,18 @@ def _settle(scene: Scene) -> None:
         scene.keep()
 
 
-@pytest.mark.parametrize("words", [["keep"], ["keep", "--json"], ["--jsonl", "keep"], ["keep", "-q"], ["keep", "-q", "--json"]])
+@pytest.mark.parametrize(
+    "words", [["keep"], ["keep", "--json"], ["--jsonl", "keep"], ["keep", "-q"], ["keep", "-q", "--json"]]
+)
 def test_the_same_bytes(scene: Scene, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     slow = run(capsys, scene.home.root, *words)
     assert try_keep(["--home", str(scene.home.root), *words]) == slow.code == 0
     assert capsys.readouterr().out == slow.out
 
 
-def test_the_same_words_for_several_names_of_a_home(scene: Scene, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_words_for_several_names_of_a_home(
+    scene: Scene, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     link = tmp_path / "another name"
     link.symlink_to(scene.home.root)
     slow = run(capsys, link, "--home", str(scene.home.root), "keep")
@@ -52,7 +56,9 @@ def test_the_same_words_for_several_names_of_a_home(scene: Scene, tmp_path: Path
 def test_it_needs_neither_click_nor_typing(scene: Scene, own_home: Path) -> None:
     code = "import sys; sys.argv = ['recollect', '--home', sys.argv[1], 'keep']; from recollect.cli.entry import run\n"
     code += "try: run()\nexcept SystemExit as end: print(end.code, *sorted(sys.modules))"
-    ran = subprocess.run([sys.executable, "-I", "-c", code, str(scene.home.root)], capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-I", "-c", code, str(scene.home.root)], capture_output=True, text=True, check=True
+    )
     said, modules = ran.stdout.splitlines()
     assert "nothing new in" in said
     assert modules.split()[0] == "0"
@@ -84,7 +90,9 @@ def test_whatever_is_not_as_it_was_is_left_to_the_command(scene: Scene, change: 
     assert try_keep(["--home", str(scene.home.root), "keep"]) is None
 
 
-@pytest.mark.parametrize("words", [["keep", "--full"], ["keep", "--compact"], ["keep", "--home"], ["keep", "keep"], ["-q"]])
+@pytest.mark.parametrize(
+    "words", [["keep", "--full"], ["keep", "--compact"], ["keep", "--home"], ["keep", "keep"], ["-q"]]
+)
 def test_other_forms_are_left_to_the_command(scene: Scene, words: list[str]) -> None:
     assert try_keep(["--home", str(scene.home.root), *words]) is None
 

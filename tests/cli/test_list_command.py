@@ -115,7 +115,10 @@ def test_empty_and_unreadable_files_are_listed_as_such(
     empty.user("x")
     builder.damage(empty, b"")
     rows = run(capsys, builder.write(), "list", "--json").data["rows"]
-    assert {row["session_id"]: row["problem"] for row in rows} == {good.session_id: None, empty.session_id: "empty file"}
+    assert {row["session_id"]: row["problem"] for row in rows} == {
+        good.session_id: None,
+        empty.session_id: "empty file",
+    }
 
 
 def test_a_prompt_beyond_the_first_64_kib_is_found(builder: HomeBuilder, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,10 @@ COMMANDS = (
 def test_own_folders_are_private(tmp_path: Path, umask: int) -> None:
     scene = Scene(tmp_path)
     place = tmp_path / "not there yet"
-    names = {f"RECOLLECT_{kind}_DIR": str(place / "deep" / kind.lower() / "recollect") for kind in ("DATA", "CACHE", "CONFIG")}
+    names = {
+        f"RECOLLECT_{kind}_DIR": str(place / "deep" / kind.lower() / "recollect")
+        for kind in ("DATA", "CACHE", "CONFIG")
+    }
     for words in COMMANDS:
         subprocess.run(
             [sys.executable, "-m", "recollect", "--home", str(scene.home.root), *words], check=False, umask=umask,

@@ -179,6 +179,7 @@ class TestLeanStart:
         ["search", "getUserName OR giraffe", "--no-color"],
         ["search", "検索"],
         ["search", "connection project:site"],
+        ["search", "connection (status:live OR giraffe)"],
     )
 
     def full(self, capsys: pytest.CaptureFixture[str], home: Path, arguments: list[str]) -> tuple[int, str, str]:
@@ -214,7 +215,6 @@ class TestLeanStart:
             ["search", "--limit", "0", "connection"],
             ["search", "nothing-of-that-kind"],
             ["search", "role:robot"],
-            ["search", "status:live"],
             ["search", "connection ->"],
             ["show", "search"],
             ["--version", "search", "connection"],
@@ -225,6 +225,25 @@ class TestLeanStart:
     ) -> None:
         assert main(["--home", str(home), "search", "connection"]) == 0
         assert self.lean(capsys, home, arguments) == (None, "", "")
+
+    def test_it_asks_for_statuses_only_where_they_are_current(
+        self, capsys: pytest.CaptureFixture[str], home: Path
+    ) -> None:
+        assert main(["--home", str(home), "search", "connection"]) == 0
+        path = home / "projects" / "-w-app" / f"{session(1)}.jsonl"
+        line = {
+            "type": "user",
+            "uuid": "u1",
+            "parentUuid": None,
+            "message": {"role": "user", "content": "An armadillo!"},
+        }
+        with path.open("ab") as stream:
+            stream.write(json.dumps(line).encode() + b"\n")
+        assert main(["--home", str(home), "search", "armadillo"]) == 0
+        assert self.lean(capsys, home, ["search", "armadillo"])[0] == 0
+        assert self.lean(capsys, home, ["search", "armadillo -status:agent"]) == (None, "", "")
+        assert main(["--home", str(home), "search", "armadillo -status:agent"]) == 0
+        assert self.lean(capsys, home, ["search", "armadillo -status:agent"])[0] == 0
 
     def test_it_does_nothing_without_an_index(self, capsys: pytest.CaptureFixture[str], home: Path) -> None:
         assert self.lean(capsys, home, ["search", "connection"]) == (None, "", "")
@@ -265,7 +284,20 @@ class TestLeanStart:
         ran = subprocess.run(
             [command[0], "-X", "importtime", *command[1:]], check=True, capture_output=True, text=True, encoding="utf-8"
         )
-        modules = {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines() if line.startswith("import time")}
+        modules = {
+            line.rpartition("|")[2].strip() for line in ran.stderr.splitlines() if line.startswith("import time")
+        }
         assert "recollect.index.search" in modules
-        heavy = {"click", "msgspec", "dataclasses", "typing", "inspect", "pathlib", "rich", "platformdirs", "tempfile", "difflib"}
+        heavy = {
+            "click",
+            "msgspec",
+            "dataclasses",
+            "typing",
+            "inspect",
+            "pathlib",
+            "rich",
+            "platformdirs",
+            "tempfile",
+            "difflib",
+        }
         assert modules & heavy == set()

@@ -108,7 +108,9 @@ def test_thread_and_agents_of_every_age(version: str, tmp_path: Path, capsys: py
     for session in build_age(root, version).sessions:
         assert run(capsys, root, "thread", session.session_id).out.split() == list(session.thread)
         rows = run(capsys, root, "agents", session.session_id, "--json").data["rows"]
-        there = [row for row in rows if row["layout"] != "mentioned"]  # known only from results of agents without a transcript
+        there = [
+            row for row in rows if row["layout"] != "mentioned"
+        ]  # known only from results of agents without a transcript
         assert len(there) == len(session.agents)
         assert all(row["tool_use_id"] for row in there)
 
@@ -166,7 +168,9 @@ def test_show_a_branch(builder: HomeBuilder, capsys: pytest.CaptureFixture[str])
     ]  # fmt: skip
     assert run(capsys, root, "show", "last", "--branch", "7").code == 3
     tree = run(capsys, root, "tree", "last", "--json").data
-    assert [(row["prompt"], row["status"], row["left_at"]) for row in tree["rows"]] == [("first way", "abandoned", kept)]
+    assert [(row["prompt"], row["status"], row["left_at"]) for row in tree["rows"]] == [
+        ("first way", "abandoned", kept)
+    ]
     assert "branch 1 (abandoned, 2 messages) first way" in run(capsys, root, "tree", "last").out
 
 
@@ -272,9 +276,7 @@ def test_usage_errors_are_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, None, "nonsense").code == 2
 
 
-def test_an_unreadable_file_does_not_hide_the_others(
-    builder: HomeBuilder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unreadable_file_does_not_hide_the_others(builder: HomeBuilder, capsys: pytest.CaptureFixture[str]) -> None:
     good, locked = builder.session("/w/a"), builder.session("/w/b")
     good.user("fine")
     locked.user("locked")

@@ -88,7 +88,7 @@ def test_nothing_dangerous_reaches_the_terminal(home: Path, capsys: pytest.Captu
     ran = sql(capsys, home, 'SELECT first_prompt AS "\x1b[31mhead" FROM sessions')
     assert "\x1b" not in ran.out + ran.err
     assert "red alert" in ran.out
-    problem = sql(capsys, home, "SELECT \"\x1b[31mx\" FROM sessions")
+    problem = sql(capsys, home, 'SELECT "\x1b[31mx" FROM sessions')
     assert problem.code == 7
     assert "\x1b" not in problem.err
 
@@ -113,7 +113,14 @@ def test_a_mistake_is_exit_7_with_its_place(home: Path, capsys: pytest.CaptureFi
 def test_parquet(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "it's here.parquet"
     for _ in range(2):  # the second time in the place of the first
-        ran = sql(capsys, home, "SELECT project, created, 'ä;漢' AS x FROM sessions;  -- all", "--parquet", str(target), "--json")
+        ran = sql(
+            capsys,
+            home,
+            "SELECT project, created, 'ä;漢' AS x FROM sessions;  -- all",
+            "--parquet",
+            str(target),
+            "--json",
+        )
         assert ran.code == 0, ran.err
         assert ran.data["rows"] == 3
     assert [path.name for path in tmp_path.iterdir()] == [target.name]

@@ -16,6 +16,8 @@ from tests.analysis.scene import MODEL, Scene, tokens
 from tests.running import Ran, run, tree_state
 
 from recollect.cli.lean_usage import try_usage
+from recollect.errors import StoreBusy
+from recollect.index.catalogue import Catalogue
 
 FULL = tokens(10, 200, 30, 40, 500)
 COST = 10 * 3 + 200 * 15 + 30 * 3.75 + 40 * 6 + 500 * 0.3
@@ -39,7 +41,9 @@ def bash(scene: Scene, number: int, command: str, when: str, done: str) -> list[
     call = scene.answer(
         f"msg_{number}", FULL, request=f"req_{number}", time=when, session=SESSION, stop="tool_use", parentUuid="u0"
     )
-    call["message"]["content"] = [{"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": command}}]
+    call["message"]["content"] = [
+        {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": command}}
+    ]
     result = {
         "type": "user", "uuid": f"r{number}", "parentUuid": call["uuid"], "sessionId": SESSION, "timestamp": done,
         "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"t{number}", "content": "ok " * 50}]},
@@ -56,11 +60,15 @@ def scene(tmp_path: Path) -> Scene:
         made.answer("msg_1", FULL, time="2026-03-01T10:00:05.000Z", session=SESSION, parentUuid="u0"),
         *bash(made, 2, "git commit -m x", "2026-03-01T10:00:10.000Z", "2026-03-01T10:00:12.000Z"),
         prompt("And a cheap one", "u1", "2026-03-02T10:00:00.000Z"),
-        made.answer("msg_3", tokens(1, 2), request="req_3", time="2026-03-02T10:00:01.000Z", session=SESSION, parentUuid="u1"),
+        made.answer(
+            "msg_3", tokens(1, 2), request="req_3", time="2026-03-02T10:00:01.000Z", session=SESSION, parentUuid="u1"
+        ),
     )
     made.write(
         f"{SESSION}/subagents/agent-a1",
-        made.answer("msg_4", FULL, request="req_4", time="2026-03-01T10:00:11.000Z", session=SESSION, model=OPUS, agentId="a1"),
+        made.answer(
+            "msg_4", FULL, request="req_4", time="2026-03-01T10:00:11.000Z", session=SESSION, model=OPUS, agentId="a1"
+        ),
     )
     return made
 
@@ -81,7 +89,8 @@ def test_the_lean_way_gives_the_same_bytes(ask: Any, scene: Scene, capsys: pytes
 
 
 @pytest.mark.parametrize(
-    "arguments", [["usage"], ["usage", "--json", "--by", "tool"], ["usage", "--json", "--home"], ["usage", "--json", "--csv"]]
+    "arguments",
+    [["usage"], ["usage", "--json", "--by", "tool"], ["usage", "--json", "--home"], ["usage", "--json", "--csv"]],
 )
 def test_the_lean_way_leaves_the_rest_to_the_command(arguments: list[str]) -> None:
     assert try_usage(arguments) is None
@@ -98,7 +107,9 @@ def test_by_day_as_json(ask: Any) -> None:
     assert first["cache_write_5m"] == 90 and first["cache_write_1h"] == 120 and first["cache_read"] == 1500
 
 
-@pytest.mark.parametrize("by", ["day", "week", "month", "year", "session", "project", "model", "agent", "branch", "tool"])
+@pytest.mark.parametrize(
+    "by", ["day", "week", "month", "year", "session", "project", "model", "agent", "branch", "tool"]
+)
 def test_every_grouping_has_the_same_total(ask: Any, by: str) -> None:
     data = ask("usage", "--by", by, "--json").data
     assert data["totals"] == ask("usage", "--json").data["totals"]
@@ -249,14 +260,51 @@ def status(ask: Any, monkeypatch: pytest.MonkeyPatch, text: str) -> str:
 
 
 def test_status_line(ask: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene.append(SESSION, scene.answer("msg_9", tokens(0, 0, read=100_000), request="req_9", time=now(), session=SESSION))
+    scene.append(
+        SESSION, scene.answer("msg_9", tokens(0, 0, read=100_000), request="req_9", time=now(), session=SESSION)
+    )
     told = {"session_id": SESSION, "model": {"display_name": "Sonnet\x1b[31m"}, "cost": {"total_cost_usd": 9.0}}
     line = status(ask, monkeypatch, json.dumps(told))
     assert line.startswith("Sonnet | session $0.0") and "today $0.03" in line and "block $0.03 (" in line
     assert line.endswith("context 50%")
 
 
-@pytest.mark.parametrize("text", ["", "no json", "[]", "{}", '{"session_id": 5, "model": [], "cost": {"total_cost_usd": "x"}}'])
+def test_status_line_looks_at_its_own_session_every_time(
+    ask: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(number: int, session: str) -> dict[str, Any]:
+        return scene.answer(
+            f"msg_{number}", tokens(0, 0, read=100_000), request=f"r{number}", time=now(), session=session
+        )
+
+    told = json.dumps({"session_id": SESSION})
+    scene.append(SESSION, answer(20, SESSION))
+    before = status(ask, monkeypatch, told)
+    scene.append(SESSION, answer(21, SESSION))
+    other = "22222222-2222-4222-8222-222222222222"
+    scene.write(other, answer(22, other))
+    after = status(ask, monkeypatch, told)
+    assert ("today $0.03" in before, "today $0.06" in after) == (True, True), (before, after)
+    assert "today $0.09" in status(ask, monkeypatch, "{}")  # without a session everything is looked at
+
+
+def test_status_line_waits_for_nobody(ask: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask("usage", "--timezone", "UTC")
+    scene.append(SESSION, scene.answer("msg_30", FULL, request="r30", time=now(), session=SESSION))
+    locks: list[float] = []
+
+    def busy(self: Catalogue, seconds: float = 60.0) -> Any:
+        locks.append(seconds)
+        raise StoreBusy("another process is indexing")
+
+    monkeypatch.setattr(Catalogue, "locked", busy)
+    assert "session $" in status(ask, monkeypatch, json.dumps({"session_id": SESSION}))
+    assert locks and max(locks) < 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no json", "[]", "{}", '{"session_id": 5, "model": [], "cost": {"total_cost_usd": "x"}}']
+)
 def test_status_line_never_fails(ask: Any, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     assert status(ask, monkeypatch, text)
 

@@ -42,7 +42,14 @@ def counts(number: int, output: int, short: int = 0, long: int = 0, read: int = 
 
 SCENARIOS: dict[str, list[Json]] = {
     "tools": [
-        say(think("Let me see."), "I will look.", bash("echo one"), bash("echo two"), usage=counts(1, 311, 70), chunk_delay=SLOW),
+        say(
+            think("Let me see."),
+            "I will look.",
+            bash("echo one"),
+            bash("echo two"),
+            usage=counts(1, 311, 70),
+            chunk_delay=SLOW,
+        ),
         say("Done looking.", usage=counts(2, 222, 0, 4000, 900), chunk_delay=SLOW),
     ],
     "errand": [

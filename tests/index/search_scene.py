@@ -22,7 +22,9 @@ def build_home(root: Path) -> HomeBuilder:
     first = home.session(APP, start="2026-01-10T09:00:00Z", git_branch="main", session_id=session(1))
     first.user("Why is the connection refused by the database?")
     first.call(read("/w/app/src/db.py", "def getUserName(user_id):\n    return HTTPServer(user_name)\n"))
-    first.assistant("The port is wrong; I will fix `connect_timeout`.", thinking="Perhaps a firewall swallowed the packets.")
+    first.assistant(
+        "The port is wrong; I will fix `connect_timeout`.", thinking="Perhaps a firewall swallowed the packets."
+    )
     first.call(bash("pytest -x tests/test_db.py", stdout="1 passed"))
     first.title("Database trouble")
 
@@ -70,7 +72,12 @@ class Scene:
 
     def slowly(self, query: str, mode: str, **options: object) -> Found:
         return find_slowly(
-            self.catalogue.connection, [1], query, mode=mode, tokenize=self.words.tokenize, **options  # type: ignore[arg-type]
+            self.catalogue.connection,
+            [1],
+            query,
+            mode=mode,
+            tokenize=self.words.tokenize,
+            **options,  # type: ignore[arg-type]
         )
 
 

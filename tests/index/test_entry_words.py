@@ -50,7 +50,11 @@ def compare(root: Path) -> int:
 
 short = st.text(max_size=4)
 blocks = st.fixed_dictionaries(
-    {"type": st.sampled_from(["text", "thinking", "tool_use", "tool_result", "image", "redacted_thinking", "other", "document"])},
+    {
+        "type": st.sampled_from(
+            ["text", "thinking", "tool_use", "tool_result", "image", "redacted_thinking", "other", "document"]
+        )
+    },
     optional={
         "text": st.text(max_size=5),
         "thinking": st.text(max_size=5),
@@ -64,13 +68,19 @@ blocks = st.fixed_dictionaries(
     },
 )
 entries: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
-    {"type": st.sampled_from(["user", "assistant", "system", "attachment", "ai-title", "custom-title", "summary", "tag", "x"])},
+    {
+        "type": st.sampled_from(
+            ["user", "assistant", "system", "attachment", "ai-title", "custom-title", "summary", "tag", "x"]
+        )
+    },
     optional={
         "message": st.fixed_dictionaries({"content": st.text(max_size=6) | st.lists(blocks, max_size=3)}),
         "isMeta": st.booleans(),
         "isCompactSummary": st.booleans(),
         "content": st.text(max_size=6) | st.lists(blocks, max_size=2),
-        "attachment": st.fixed_dictionaries({"type": st.sampled_from(["queued_command", "y"]), "prompt": st.text(max_size=4)}),
+        "attachment": st.fixed_dictionaries(
+            {"type": st.sampled_from(["queued_command", "y"]), "prompt": st.text(max_size=4)}
+        ),
         "aiTitle": st.text(max_size=4),
         "customTitle": st.text(max_size=4),
         "summary": st.text(max_size=4),

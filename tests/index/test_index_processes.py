@@ -114,7 +114,9 @@ def test_memory_is_bounded_whatever_a_line_holds(tmp_path: Path, kind: str) -> N
         write_huge_file(path, 100 << 20)
     else:
         text = "größer 🦔 und größer " * ((100 << 20) // 26)
-        line = json.dumps({"type": "user", "uuid": "u", "message": {"role": "user", "content": text}}, ensure_ascii=False)
+        line = json.dumps(
+            {"type": "user", "uuid": "u", "message": {"role": "user", "content": text}}, ensure_ascii=False
+        )
         data = line.encode()
         with path.open("ab") as stream:
             stream.write((data if kind.startswith("a prompt") else data[:-40]) + b"\n")

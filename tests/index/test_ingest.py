@@ -138,7 +138,9 @@ def test_side_files_are_in_it(tmp_path: Path) -> None:
     home = HomeBuilder(tmp_path / "claude")
     t = home.session("/w/app")
     t.user("go")
-    home.file("history.jsonl", b'{"display":"/help","timestamp":1772442000000,"project":"/w/app","sessionId":"s"}\nnonsense\n')
+    home.file(
+        "history.jsonl", b'{"display":"/help","timestamp":1772442000000,"project":"/w/app","sessionId":"s"}\nnonsense\n'
+    )
     home.file(f"tasks/{t.session_id}/2.json", b'{"id":"2","subject":"Sweep","status":"pending","owner":"me"}')
     home.file(f"todos/{t.session_id}.json", b'[{"content":"Dust","status":"completed","activeForm":"Dusting"}]')
     catalogue = index_of(home, tmp_path / "index")
@@ -184,7 +186,11 @@ def test_lone_surrogates_are_found_as_the_client_shows_them(tmp_path: Path) -> N
     home = HomeBuilder(tmp_path / "claude")
     t = home.session("/w/app")
     t.user("before")
-    t.raw(json.dumps({"type": "user", "uuid": "u\ud800", "message": {"role": "user", "content": "torn \ud83d emoji"}}).encode())
+    t.raw(
+        json.dumps(
+            {"type": "user", "uuid": "u\ud800", "message": {"role": "user", "content": "torn \ud83d emoji"}}
+        ).encode()
+    )
     catalogue = index_of(home, tmp_path / "index")
     assert row(catalogue, "SELECT kind FROM damage")["kind"] == "surrogate"
     assert len(words(catalogue, "emoji")["emoji"]) == 1
@@ -204,7 +210,9 @@ def test_texts_are_words_and_not_copies_or_logs(tmp_path: Path) -> None:
     asked = ["kumquat", "user", "getUserName", "server", "HTTPServer", "profile", "user_profile_id", "世界", "界"]
     found = words(catalogue, *asked, "tangerine", "papaya", "lychee", "quince")
     assert {word: len(places) for word, places in found.items() if word and len(places) != 1} == {}
-    assert not any(words(catalogue, "durian", "rambutan", "jackfruit")[word] for word in ("durian", "rambutan", "jackfruit"))
+    assert not any(
+        words(catalogue, "durian", "rambutan", "jackfruit")[word] for word in ("durian", "rambutan", "jackfruit")
+    )
 
 
 def test_a_long_line_is_found_by_its_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

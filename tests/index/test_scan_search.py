@@ -158,6 +158,8 @@ def test_strings_of_everything_are_not_base64() -> None:
     assert all_strings(value).startswith("one\ntwo\nword ")
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[1]", b"null", b'{"type":"user"}', b'{"type":"user","message":3}', b"\xff"])
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[1]", b"null", b'{"type":"user"}', b'{"type":"user","message":3}', b"\xff"]
+)
 def test_entries_without_words_have_none(data: bytes) -> None:
     assert loads_text(data) == ""

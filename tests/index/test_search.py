@@ -10,7 +10,13 @@ import pytest
 from tests.index.search_scene import APP, Scene, marked, session, sessions
 
 from recollect.errors import QueryError
+from recollect.index.catalogue import Catalogue
 from recollect.index.freshness import folder_times, remember, unchanged
+from recollect.index.search import Search
+from recollect.index.sync import bring_up_to_date
+from recollect.index.word_reading import WordReader
+from recollect.store.home import Home
+from recollect.testing import HomeBuilder
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +108,12 @@ def test_words(scene: Scene, query: str, found: list[int], marks: set[str]) -> N
         ("zebra status:live", [2]),
         ("badger status:agent", [3]),
         ("giraffe -status:abandoned", []),
+        ("giraffe OR status:agent", [2, 3]),
+        ("(giraffe OR badger) (status:agent OR role:user)", [2, 3]),
+        ("(giraffe OR zebra) -(status:live OR has:image)", [2]),
+        ("badger NOT (status:live OR status:abandoned)", [3]),
+        ("(giraffe status:live) OR (badger status:(live|agent))", [3]),
+        ("status:precompact OR firewall", [1]),
         ("*", [1, 2, 3]),
     ],
 )
@@ -192,16 +204,68 @@ def test_queries_without_any_word_are_refused(scene: Scene, query: str) -> None:
         scene.find(query)
 
 
+@pytest.mark.parametrize(
+    ("query", "found", "marks"),
+    [
+        ("getusername", [1], {"getUserName"}),
+        ("username", [1], {"UserName", "user_name"}),
+        ("httpserver connecttimeout", [], set()),
+        ("httpserver", [1], {"HTTPServer"}),
+        ("CONNECTTIMEOUT", [1], {"connect_timeout"}),
+        ("userzebra", [], set()),
+    ],
+)
+def test_identifiers_in_one_case_are_found_by_their_parts(
+    scene: Scene, query: str, found: list[int], marks: set[str]
+) -> None:
+    answer = scene.find(query)
+    assert sorted(sessions(answer)) == found
+    assert marked(answer) == marks
+
+
+def test_a_word_that_was_looked_for_in_parts_is_told(scene: Scene) -> None:
+    assert scene.find("getusername").notes == ("no entry has the word 'getusername': looked for 'get user name'",)
+    assert scene.find("firewall").notes == ()
+
+
 def test_signs_beside_words_are_left_out_and_said_so(scene: Scene) -> None:
     found = scene.find("firewall ->")
     assert sessions(found) == [1]
     assert found.notes == ("'->' has no letters or digits and was left out",)
 
 
-def test_status_inside_of_alternatives_is_refused(scene: Scene) -> None:
-    with pytest.raises(QueryError) as caught:
-        scene.find("zebra OR status:live")
-    assert caught.value.place == (9, 20)
+def test_status_counts_in_totals_and_facets(scene: Scene) -> None:
+    everywhere = scene.find("*", facets=True)
+    agents = scene.find("status:agent", facets=True)
+    assert everywhere.facets is not None
+    assert agents.facets is not None
+    assert 0 < agents.total < everywhere.total
+    assert agents.exact
+    assert sum(agents.facets["projects"].values()) == agents.total
+
+
+def test_status_follows_a_session_that_grows(tmp_path: Path) -> None:
+    builder = HomeBuilder(tmp_path / "claude")
+    talk = builder.session("/w/app", start="2026-01-10T09:00:00Z")
+    talk.user("Plant an oak.")
+    planted = talk.assistant("An oak it is.")
+    talk.user("Paint the oak.")
+    home = Home(builder.write())
+    with Catalogue.open(tmp_path / "index") as catalogue:
+        bring_up_to_date(catalogue, [home], statuses=True)
+        search = Search(catalogue.connection, WordReader(str(catalogue.words_folder)), [1])
+        assert search.find("paint (status:live OR zebra)").total == 1
+        assert search.find("oak -(status:abandoned OR zebra)").total == 3
+        talk.rewind(planted)
+        talk.user("Water it instead.")
+        builder.write()
+        report = bring_up_to_date(catalogue, [home], statuses=True)
+        assert report.threaded == 1
+        search.refresh()
+        assert search.find("paint (status:live OR zebra)").total == 0
+        assert search.find("paint (status:abandoned OR zebra)").total == 1
+        assert search.find("oak -(status:abandoned OR zebra)").total == 2
+        search.close()
 
 
 def test_a_home_that_is_not_open_is_not_searched(scene: Scene) -> None:
@@ -209,6 +273,31 @@ def test_a_home_that_is_not_open_is_not_searched(scene: Scene) -> None:
 
     with Search(scene.catalogue.connection, scene.words, [99]) as search:
         assert search.find("connection").sessions == []
+
+
+def test_counts_and_facets_are_of_the_open_homes(tmp_path: Path) -> None:
+    homes = []
+    for name in ("one", "two"):
+        builder = HomeBuilder(tmp_path / name)
+        talk = builder.session(f"/w/{name}", start="2026-01-10T09:00:00Z")
+        for number in range(3):
+            talk.user(f"the heron of {name}, {number}")
+        homes.append(Home(builder.write()))
+    with Catalogue.open(tmp_path / "index") as catalogue:
+        bring_up_to_date(catalogue, homes)
+        number = catalogue.home_id(homes[1].real_root) or 0
+        with Search(catalogue.connection, WordReader(str(catalogue.words_folder)), [number]) as search:
+            for query in ("heron", "heron OR status:live", "-badger", "her*"):
+                found = search.find(query, facets=True)
+                assert (found.total, found.exact) == (3, True)
+                assert found.facets is not None
+                assert found.facets["projects"] == {"/w/two": 3}
+            assert search.find("heron one").advice == ("without one 3 entries fit",)
+
+
+def test_by_date_no_score_is_given(scene: Scene) -> None:
+    found = scene.find("database", sort="date")
+    assert {hit.score for item in found.sessions for hit in item.hits} == {0.0}
 
 
 def test_a_transcript_that_vanished_after_the_sync_gives_an_empty_snippet(tmp_path: Path) -> None:

@@ -9,11 +9,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.index.search_scene import Scene
 
+from recollect.index import snippets
 from recollect.index.snippets import Needle, cut, find_needles, joined, lowered
+from recollect.index.word_splitting import split_words
 
 
 def simple(text: str) -> list[tuple[str, int, int]]:
     return [(match[0].lower(), match.start(), match.end()) for match in re.finditer(r"[^\W_]+", text)]
+
+
+def parted(text: str) -> list[tuple[str, int, int]]:
+    """As the word index does it: `abAb` are two, and every CJK character is one."""
+    split = split_words(text)
+    places = []
+    at = 0
+    for letter in split:
+        places.append(at)
+        at += at < len(text) and letter == text[at]
+    found = re.finditer(r"[^\W_]+", split)
+    return [(match[0].lower(), places[match.start()], places[match.end() - 1] + 1) for match in found]
 
 
 def marks_of(text: str, *needles: Needle) -> list[str]:
@@ -33,7 +47,9 @@ def test_the_beginning_of_a_part_of_a_word_is_marked_to_the_parts_end(tmp_path: 
 
 
 def test_phrases_go_over_signs_and_lines() -> None:
-    assert marks_of("a connection\n  refused, connection -- lost", Needle(["connection", "refused"])) == ["connection\n  refused"]
+    assert marks_of("a connection\n  refused, connection -- lost", Needle(["connection", "refused"])) == [
+        "connection\n  refused"
+    ]
 
 
 def test_a_text_without_the_words_has_no_marks() -> None:
@@ -81,7 +97,9 @@ def test_pieces_are_the_text() -> None:
 
 @given(st.text(max_size=600), st.lists(st.tuples(st.integers(0, 600), st.integers(0, 40)), max_size=6))
 def test_any_places_in_any_text(text: str, places: list[tuple[int, int]]) -> None:
-    spans = joined([(start, min(start + length, len(text))) for start, length in places if start < len(text) and length])
+    spans = joined(
+        [(start, min(start + length, len(text))) for start, length in places if start < len(text) and length]
+    )
     snippet = cut(text, spans)
     assert "".join(piece for piece, _ in snippet.pieces()) == snippet.text
     assert "\n" not in snippet.text
@@ -89,3 +107,17 @@ def test_any_places_in_any_text(text: str, places: list[tuple[int, int]]) -> Non
     for start, end in snippet.marks:
         assert at <= start < end <= len(snippet.text)
         at = end
+
+
+@given(st.text(alphabet="ab AB_-1語é.", max_size=40), st.sampled_from(["a", "ab", "b1", "語", "é"]))
+def test_single_words_are_found_as_a_closer_look_finds_them(text: str, word: str) -> None:
+    lower = lowered(text)
+    needle = Needle([word])
+    closer = []
+    at = lower.find(word)
+    while at >= 0:
+        end = snippets._end_of_match(text, lower, at, needle, parted)
+        if end is not None:
+            closer.append((at, end))
+        at = lower.find(word, max(end or 0, at + 1))
+    assert snippets._places(text, lower, needle, parted, 100) == closer

@@ -67,14 +67,24 @@ def test_numbers_agree_with_the_library(tmp_path: Path) -> None:
     assert len(asked) == len(listed) - 1
     for session_id, project, title, messages, agents, lines, size, branch in asked:
         item = listed[session_id]
-        told = (item.project, item.title, item.messages, item.agents, item.lines, item.file.size, item.git_branch or None)
+        told = (
+            item.project,
+            item.title,
+            item.messages,
+            item.agents,
+            item.lines,
+            item.file.size,
+            item.git_branch or None,
+        )
         assert (project, title, messages, agents, lines, size, branch) == told
     counted = rows(library, "SELECT session_id, count(*) FROM messages WHERE agent_id IS NULL GROUP BY ALL")
     for session_id, count in counted:
         assert listed[session_id].messages is not None
         assert count <= (listed[session_id].messages or 0)
     grouped = rows(library, "SELECT project, sessions FROM projects")
-    assert dict(grouped) == {project.path: len(project.sessions) for project in library.projects(separate_worktrees=True)}
+    assert dict(grouped) == {
+        project.path: len(project.sessions) for project in library.projects(separate_worktrees=True)
+    }
     for session in ("last",):
         opened = library.session(session)
         calls = rows(library, f"SELECT tool_use_id, name FROM tool_calls WHERE session_id = '{opened.id}'")
@@ -90,7 +100,9 @@ def test_a_response_counts_once_with_its_largest_numbers(builder: HomeBuilder) -
     copy.user("more")
     copy.assistant("two", usage={"input_tokens": 5, "output_tokens": 6})
     library = recollect.open(builder.write())
-    asked = rows(library, "SELECT session_id, input_tokens, output_tokens, copies FROM responses ORDER BY output_tokens DESC")
+    asked = rows(
+        library, "SELECT session_id, input_tokens, output_tokens, copies FROM responses ORDER BY output_tokens DESC"
+    )
     assert asked == [(first.session_id, 7, 1234, 2), (copy.session_id, 5, 6, 1)]
     assert rows(library, "SELECT count(*) FROM messages WHERE kind = 'answer'")[0][0] > 2
 
@@ -104,7 +116,12 @@ def test_kinds_and_statuses(builder: HomeBuilder) -> None:
     t.assistant("yes")
     library = recollect.open(builder.write())
     found = rows(library, "SELECT kind, status, count(*) FROM messages GROUP BY ALL ORDER BY ALL")
-    assert found == [("answer", "abandoned", 1), ("answer", "live", 1), ("prompt", "abandoned", 1), ("prompt", "live", 1)]
+    assert found == [
+        ("answer", "abandoned", 1),
+        ("answer", "live", 1),
+        ("prompt", "abandoned", 1),
+        ("prompt", "live", 1),
+    ]
     chained = rows(
         library,
         "SELECT count(*) FROM messages m JOIN messages p ON p.entry_id = m.parent_id JOIN entries e ON e.entry_id = m.entry_id "
@@ -115,7 +132,7 @@ def test_kinds_and_statuses(builder: HomeBuilder) -> None:
 
 def test_texts_of_all_kinds_survive(builder: HomeBuilder) -> None:
     nasty = 'quote " comma , two\nlines\r\n tab\t nul\x00 percent % \\N \\" é 漢字 \U0001f331 ~' + "0" * 32 + " \u2028"
-    t = builder.session("/w/a,b \"c\"")
+    t = builder.session('/w/a,b "c"')
     t.user(nasty)
     t.title("")
     t.title(nasty)
@@ -187,7 +204,9 @@ def test_only_changed_files_are_copied_and_the_rest_stays(tmp_path: Path, monkey
     transcripts = sorted((root / "projects").glob("*/*.jsonl"), key=lambda path: path.stat().st_size)
     grown, gone, cut = transcripts[-1], transcripts[-2], transcripts[-3]
     with open(grown, "ab") as stream:
-        stream.write(b'\n{"type":"user","uuid":"new","parentUuid":null,"message":{"role":"user","content":"one more"}}\n')
+        stream.write(
+            b'\n{"type":"user","uuid":"new","parentUuid":null,"message":{"role":"user","content":"one more"}}\n'
+        )
     after_growth = whole(library)
     assert len(loads.files[-1]) == 1
     gone.unlink()

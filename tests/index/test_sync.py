@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -318,3 +319,23 @@ def test_an_interrupted_sync_goes_on(index: Index, monkeypatch: pytest.MonkeyPat
         total = sum(path.read_bytes().count(b"\n") for path in index.home.projects.rglob("*.jsonl"))
         # Words of entries that were in the catalogue already are read back: each line is decoded once more at most.
         assert len(decoded) <= total
+
+
+def test_many_small_syncs_leave_few_pieces_and_lose_nothing(tmp_path: Path) -> None:
+    small_home(tmp_path / "claude").write()
+    index = Index(tmp_path / "claude", tmp_path)
+    index.sync()
+    paths = sorted((tmp_path / "claude" / "projects").glob("*/*.jsonl"))
+    with index.catalogue:
+        for number in range(20):
+            entry = {
+                "type": "user", "uuid": f"u{number}", "parentUuid": None, "timestamp": "2026-06-01T00:00:00.000Z",
+                "message": {"role": "user", "content": f"needle alpha {number}"},
+            }  # fmt: skip
+            with paths[number % len(paths)].open("a") as stream:
+                stream.write(json.dumps(entry) + "\n")
+            report = index.sync()
+            assert (report.lines, report.documents) == (1, 1)
+            meta = json.loads((index.catalogue.words_folder / "meta.json").read_text())
+            assert len(meta["segments"]) < 8
+        assert index.told() == index.told_by_a_new_one()

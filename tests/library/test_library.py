@@ -11,7 +11,9 @@ import pytest
 import recollect
 from recollect.errors import NotFound, Refused, Unavailable
 from recollect.library.cache import ByteBoundCache
+from recollect.library.library import Library
 from recollect.library.repository import LibrarySessionRepository, SessionFilter, SessionRepository
+from recollect.store.home import Home
 from recollect.testing import HomeBuilder
 from recollect.testing.toolcalls import bash
 
@@ -29,7 +31,10 @@ class TestLibrary:
         library = recollect.open(builder.write())
         assert [item.title for item in library.sessions()] == ["hello"]
         session = library.session("last")
-        assert [(message.role, message.text) for message in session.messages()] == [("user", "hello"), ("assistant", "hi")]
+        assert [(message.role, message.text) for message in session.messages()] == [
+            ("user", "hello"),
+            ("assistant", "hi"),
+        ]
         assert [line.data for line in session.lines()] == [line + b"\n" for line in t.lines]
 
     def test_projects_group_worktrees_and_separate_them(self, builder: HomeBuilder) -> None:
@@ -196,3 +201,12 @@ class TestProvider:
             assert len(await provider.get_sessions()) == 2
 
         asyncio.run(reset())
+
+
+def test_the_index_lies_in_the_librarys_own_folder(tmp_path: Path) -> None:
+    builder = HomeBuilder(tmp_path / "claude")
+    builder.session("/w/app").user("find the heron")
+    library = Library([Home(builder.write())], own_folder=lambda kind: tmp_path / "own" / kind)
+    assert library.search("heron").total == 1
+    assert library.catalogue.folder == tmp_path / "own" / "cache" / "index"
+    assert (tmp_path / "own" / "cache" / "index" / "catalogue.sqlite").is_file()

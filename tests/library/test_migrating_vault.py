@@ -34,7 +34,9 @@ def step(problem: str | None = None) -> Migration[Path]:
         found = verify(Vault(folder), deep=True).findings
         return problem or (found[0].message if found else None)
 
-    return Migration("together", "1", "2", "everything close together", migrate, lambda folder: write_format(folder, 1), check)
+    return Migration(
+        "together", "1", "2", "everything close together", migrate, lambda folder: write_format(folder, 1), check
+    )
 
 
 @pytest.fixture

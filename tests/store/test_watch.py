@@ -281,7 +281,10 @@ class TestMeaning:
 
     def test_a_compaction(self, scene: Scene) -> None:
         scene.watch()
-        boundary: dict[str, Any] = {"subtype": "compact_boundary", "compactMetadata": {"trigger": "auto", "preTokens": 9}}
+        boundary: dict[str, Any] = {
+            "subtype": "compact_boundary",
+            "compactMetadata": {"trigger": "auto", "preTokens": 9},
+        }
         scene.add(row("a", kind="system", **boundary))
         event = scene.one(Compacted)[-1]
         assert isinstance(event, Compacted)

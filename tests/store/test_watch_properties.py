@@ -14,7 +14,9 @@ from tests.store.watch_model import Observer, Store
 from recollect.store import watch_lines
 
 
-@given(st.randoms(use_true_random=False), st.lists(st.booleans(), min_size=1, max_size=40), st.sampled_from([64, 1 << 20]))
+@given(
+    st.randoms(use_true_random=False), st.lists(st.booleans(), min_size=1, max_size=40), st.sampled_from([64, 1 << 20])
+)
 def test_every_complete_new_line_is_told_once_and_in_order(
     chance: random.Random, looks: list[bool], batch: int
 ) -> None:

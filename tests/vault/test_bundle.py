@@ -52,7 +52,9 @@ def payload(raw: bytes, length: int | None = None) -> bytes:
     return (len(raw) if length is None else length).to_bytes(8, "big") + compress(raw)
 
 
-@given(st.dictionaries(st.integers(0, 99).map(lambda n: f"tasks/{SESSION}/{n}.json"), st.binary(max_size=5000), max_size=6))
+@given(
+    st.dictionaries(st.integers(0, 99).map(lambda n: f"tasks/{SESSION}/{n}.json"), st.binary(max_size=5000), max_size=6)
+)
 def test_what_goes_in_comes_out(files: dict[str, bytes]) -> None:
     listed = [FileToBundle(path, 7, lambda data=data: iter([data])) for path, data in files.items()]  # type: ignore[misc]
     assert files_of(b"".join(encode_bundle("/r", 0.0, [], listed))) == files
@@ -199,7 +201,9 @@ def test_a_session_arrives_with_all_that_belongs_to_it(scene: Scene, tmp_path: P
         if path.is_file()
     }
     expected = {
-        name: (data, (scene.home.root / name).stat().st_mtime_ns) for name, data in scene.files().items() if SESSION in name
+        name: (data, (scene.home.root / name).stat().st_mtime_ns)
+        for name, data in scene.files().items()
+        if SESSION in name
     }
     assert found == expected
     assert len(found) == 6

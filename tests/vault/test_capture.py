@@ -179,7 +179,10 @@ def test_links_and_pipes_are_told_and_not_followed(scene: Scene, tmp_path: Path)
     (scene.path().parent / "link.jsonl").symlink_to(outside)
     os.mkfifo(scene.path().parent / "pipe.jsonl")
     report = scene.keep()
-    assert sorted(text.rpartition("/")[2] for text in report.skipped) == ["link.jsonl: a link", "pipe.jsonl: not a regular file"]
+    assert sorted(text.rpartition("/")[2] for text in report.skipped) == [
+        "link.jsonl: a link",
+        "pipe.jsonl: not a regular file",
+    ]
     assert b"not ours" not in scene.all_kept().values()
 
 
@@ -258,7 +261,9 @@ ACTIONS = ["append", "rewrite", "cut", "touch", "remove"]
 
 @settings(max_examples=40)
 @given(steps=st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 1 << 16)), max_size=8))
-def test_every_state_that_was_kept_comes_back(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]) -> None:
+def test_every_state_that_was_kept_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
+) -> None:
     folder = tmp_path_factory.mktemp("states")
     home = Home(folder / "claude")
     path = home.projects / "-p" / f"{SESSION}.jsonl"

@@ -132,9 +132,7 @@ def _bytes_of(folder: Path) -> dict[str, bytes]:
 
 def test_what_is_written_wrong_never_counts(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     before = everything(scene)
-    monkeypatch.setattr(
-        "recollect.vault.writer.compress", lambda data: compress(bytes(data).replace(b"milk", b"wine"))
-    )
+    monkeypatch.setattr("recollect.vault.writer.compress", lambda data: compress(bytes(data).replace(b"milk", b"wine")))
     with pytest.raises(DamagedData) as caught:
         compact(scene.vault)
     assert caught.value.slug == "write-failed"

@@ -66,7 +66,9 @@ def test_a_flipped_bit_at_every_position_is_found(tmp_path: Path, compacted: boo
                 damaged = Vault(vault.folder)
                 report = verify(damaged)
                 assert not report.is_sound, f"bit {bit} of byte {position} of {path.name} is not found"
-                lost += gives_back_what_is_not_named(damaged, whole, {name for f in report.findings for name in f.files})
+                lost += gives_back_what_is_not_named(
+                    damaged, whole, {name for f in report.findings for name in f.files}
+                )
                 flips += 1
         path.write_bytes(data)
     assert flips > 1500
@@ -139,7 +141,9 @@ def test_a_lost_manifest_is_made_again(scene: Scene, how: str) -> None:
 
 def test_a_damaged_block_is_named_and_the_rest_comes_back(scene: Scene) -> None:
     big = scene.path()
-    big.write_bytes(b"".join(b'{"line":%d}\n' % number + os.urandom(20_000).hex().encode() + b"\n" for number in range(60)))
+    big.write_bytes(
+        b"".join(b'{"line":%d}\n' % number + os.urandom(20_000).hex().encode() + b"\n" for number in range(60))
+    )
     scene.keep()
     vault = scene.vault
     file = next(file for file in vault.contents.files.values() if scene.home.root / file.path == big)
@@ -155,7 +159,9 @@ def test_a_damaged_block_is_named_and_the_rest_comes_back(scene: Scene) -> None:
         b"".join(scene.vault.chunks(file))
     rest = {path: data for path, data in scene.files().items() if path != file.path}
     vault = scene.vault
-    assert {path: b"".join(vault.chunks(item)) for (_, path), item in vault.contents.files.items() if path != file.path} == rest
+    assert {
+        path: b"".join(vault.chunks(item)) for (_, path), item in vault.contents.files.items() if path != file.path
+    } == rest
 
 
 def test_what_is_damaged_is_healed_from_a_file_that_is_still_there(scene: Scene) -> None:

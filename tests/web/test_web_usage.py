@@ -101,7 +101,9 @@ def test_charts_hold_what_the_table_says(demo: Scene, by: str) -> None:
         int(row[cost]) for row in csv.reader(rows[1:])
     )
     assert len(told["keys"]) == len(told["times"])
-    explained = demo.script.get("/usage/explain", params={"by": told["period"], "span": "all", "key": told["keys"][0]}).text
+    explained = demo.script.get(
+        "/usage/explain", params={"by": told["period"], "span": "all", "key": told["keys"][0]}
+    ).text
     assert "/sessions/" in explained
 
 

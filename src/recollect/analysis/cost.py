@@ -12,13 +12,13 @@ from .prices.book import FACTOR_UNIT, PriceBook, Tariff
 
 PARTS: Final = ("input", "output", "cache_write_5m", "cache_write_1h", "cache_read", "web_searches")
 UNIT: Final = 1_000_000 * FACTOR_UNIT
-_HALF: Final = UNIT // 2
+HALF: Final = UNIT // 2
 
 
 def rounded(exact: int) -> int:
     """Whole micro-dollars; a half goes to the even side, so that many responses do not drift."""
     whole, rest = divmod(exact, UNIT)
-    return whole + 1 if rest > _HALF or (rest == _HALF and whole & 1) else whole
+    return whole + 1 if rest > HALF or (rest == HALF and whole & 1) else whole
 
 
 class Counts(NamedTuple):

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from ..index.catalogue import Catalogue
-from .cost import Counts, rounded
+from ..index.call_packs import COUNTS, FLAGS, GEO, MODEL, SPEED, TIER, TIME, Columns, Row, all_calls, rows_of
+from ..index.catalogue import LOCK_SECONDS, Catalogue
+from .cost import HALF, UNIT, Counts
 from .prices.book import PriceBook, Tariff
 from .totals import Totals
 from .zones import Zone
@@ -18,9 +19,8 @@ from .zones import Zone
 _NOTE: Final = "day_sums"
 _COUNTS: Final = "input, output, cache_write_5m, cache_write_1h, cache_read, thinking, web_searches"
 _INSERT: Final = f"INSERT INTO day_sums VALUES ({', '.join('?' * 15)})"
-
-#: Columns of `call_rows`: what a sum needs of one.
-Row = tuple[Any, ...]
+#: Model, speed, tier and place of calls, as numbers of `strings`.
+Kind = tuple[int, "int | None", "int | None", "int | None"]
 
 
 class DaySums:
@@ -34,84 +34,107 @@ class DaySums:
         self._texts: dict[int | None, str | None] = {None: None}
         self._spells: dict[tuple[int, int | None, int | None, int | None], tuple[int, int, int, Tariff, Tariff]] = {}
 
-    def check(self) -> None:
+    def check(self, lock_seconds: float = LOCK_SECONDS) -> None:
         """Throw away sums of another zone or price table. Done before a sync, so that what it adds belongs together."""
         label = f"{self._zone.name}|{self._book.version}"
         found = self._db.execute("SELECT value FROM notes WHERE name = ?", (_NOTE,)).get
         if found == label:
             return
-        with self._catalogue.locked(), self._catalogue.transaction() as db:
+        with self._catalogue.locked(lock_seconds), self._catalogue.transaction() as db:
             db.execute("DELETE FROM day_sums")
-            db.execute("INSERT OR IGNORE INTO sums_stale SELECT DISTINCT file_id FROM call_rows")
+            db.execute("INSERT OR IGNORE INTO sums_stale SELECT file_id FROM call_packs")
             self._catalogue.set_note(_NOTE, label)
 
-    def renew(self) -> None:
+    def renew(self, lock_seconds: float = LOCK_SECONDS) -> None:
         """Make the sums of all files whose calls changed."""
         if self._db.execute("SELECT 1 FROM sums_stale LIMIT 1").get is None:
             return
-        with self._catalogue.locked(), self._catalogue.transaction() as db:
+        with self._catalogue.locked(lock_seconds), self._catalogue.transaction() as db:
             shared = {
                 row[:4]: row[4:]
                 for row in db.execute(
                     f"SELECT home_id, message_id, request_id, model_id, file_id, number, flags, {_COUNTS} FROM shared_calls"
                 )
             }
-            few = db.execute("SELECT count(*) FROM sums_stale").get < 50
-            order = "CROSS JOIN" if few else "JOIN"
-            rows = db.execute(
-                f"SELECT f.home_id, c.* FROM sums_stale s {order} call_rows c ON c.file_id = s.file_id "
-                f"{order} files f ON f.id = c.file_id ORDER BY c.file_id"
+            homes: dict[int, int] = dict(
+                iter(db.execute("SELECT f.id, f.home_id FROM sums_stale s JOIN files f ON f.id = s.file_id"))
             )
-            gathered: dict[int, list[Row]] = {}
-            for home, *row in rows:
-                joined = shared.get((home, row[2], row[3], row[4])) if shared else None
-                if joined is not None:
-                    if joined[0] != row[0] or joined[1] != row[1]:
-                        continue
-                    row[7:14] = joined[3:]
-                    row[21] = joined[2]
-                gathered.setdefault(row[0], []).append(tuple(row))
             db.execute("DELETE FROM day_sums WHERE file_id IN sums_stale")
-            for file_id, calls in gathered.items():
-                self.take(file_id, calls)
+            for file_id, columns in all_calls(db, homes):
+                home = homes[file_id]
+                if shared:
+                    rows = [
+                        row if joined is None else (*row[:5], *joined[3:], *row[12:19], joined[2])
+                        for number, row in enumerate(rows_of(columns))
+                        if (joined := shared.get((home, *row[:3]))) is None or joined[:2] == (file_id, number)
+                    ]
+                    columns = tuple(zip(*rows, strict=True))
+                self.take(file_id, columns)
             db.execute("DELETE FROM sums_stale")
 
-    def take(self, file_id: int, rows: Sequence[Row]) -> None:
-        """Add the sums of a file that has none. `rows` are those of `call_rows`."""
+    def take(self, file_id: int, columns: Columns) -> None:
+        """Add the sums of a file that has none. `columns` are those of its pack."""
+        if not columns:
+            return
         sums: dict[tuple[str, int], list[int]] = {}
-        day_of, spells, search = self._zone.day, self._spells, self._book.search
-        for row in rows:
-            (_, _, _, _, model, _, when, fresh, output, short, long, read, thinking, searches, tier, speed, geo, _, _, _,
-             _, flags) = row  # fmt: skip
-            key = (day_of(when), model)
-            found = sums.get(key)
-            if found is None:
-                found = sums[key] = [0] * 12
-            found[0] += 1
-            found[1] += fresh
-            found[2] += output
-            found[3] += short
-            found[4] += long
-            found[5] += read
-            found[6] += thinking
-            found[7] += searches
-            spell = spells.get((model, speed, tier, geo))
-            if when is None or spell is None or not spell[0] <= when < spell[1]:
-                spell = self._spell(model, when, speed, tier, geo)
-            if spell is None:
-                found[9] += 1
-            else:
-                a, b, c, d, e = (spell[4] if fresh + short + long + read > spell[2] else spell[3]).rates
-                found[8] += rounded(fresh * a + output * b + short * c + long * d + read * e) + searches * search
-            if flags & 3:
-                found[10] += flags & 1
-                found[11] += flags >> 1 & 1
+        for kind, alike in self._by_kind(columns):
+            for day, calls in self._by_day(alike):
+                self._add(sums.setdefault((day, kind[0]), [0] * 12), calls, kind)
         self._db.executemany(_INSERT, [(file_id, *key, *amounts) for key, amounts in sums.items()])
 
+    def _by_kind(self, columns: Columns) -> Iterable[tuple[Kind, Columns]]:
+        """Calls of one model, speed, tier and place together: most files have no other ones."""
+        kinds = [columns[place] for place in (MODEL, SPEED, TIER, GEO)]
+        size = len(kinds[0])
+        if all(column.count(column[0]) == size for column in kinds):
+            return ((tuple(column[0] for column in kinds), columns),)
+        return _split(columns, list(zip(*kinds, strict=True)))
+
+    def _by_day(self, columns: Columns) -> Iterable[tuple[str, Columns]]:
+        day_of, times = self._zone.day, columns[TIME]
+        if None not in times and (day := day_of(min(times))) == day_of(max(times)):
+            return ((day, columns),)
+        return _split(columns, list(map(day_of, times)))
+
+    def _add(self, found: list[int], columns: Columns, kind: Kind) -> None:
+        """Sums of calls of one day and kind."""
+        found[0] += len(columns[TIME])
+        for place, column in enumerate(columns[COUNTS], 1):
+            found[place] += sum(column)
+        flags = columns[FLAGS]
+        if any(flags):
+            found[10] += sum([flag & 1 for flag in flags])
+            found[11] += sum([flag >> 1 & 1 for flag in flags])
+        search = self._book.search
+        cost = low = high = bound = 0  # no moment lies between these: the first call asks
+        below: tuple[int, ...] = ()
+        above: tuple[int, ...] = ()
+        for when, fresh, output, short, long, read, searches in zip(
+            columns[TIME], *columns[COUNTS][:5], columns[COUNTS][6], strict=True
+        ):
+            if when is None or not low <= when < high:
+                spell = self._spell(when, *kind)
+                if spell is None:
+                    found[9] += 1
+                    continue
+                low, high, bound = spell[:3]
+                below, above = spell[3].rates, spell[4].rates
+            a, b, c, d, e = above if fresh + short + long + read > bound else below
+            whole, rest = divmod(fresh * a + output * b + short * c + long * d + read * e, UNIT)
+            if rest >= HALF and (rest > HALF or whole & 1):  # as `rounded` does it, without the way there
+                whole += 1
+            cost += whole
+            if searches:
+                cost += searches * search
+        found[8] += cost
+
     def _spell(
-        self, model: int, when: int | None, speed: int | None, tier: int | None, geo: int | None
+        self, when: int | None, model: int, speed: int | None, tier: int | None, geo: int | None
     ) -> tuple[int, int, int, Tariff, Tariff] | None:
         """The rates of a response, kept for the next one of the same kind and time."""
+        kept = self._spells.get((model, speed, tier, geo))
+        if kept is not None and when is not None and kept[0] <= when < kept[1]:
+            return kept
         name, *terms = (self._text(number) for number in (model, speed, tier, geo))
         if when is None:
             whole = 1 << 62
@@ -132,6 +155,18 @@ class DaySums:
             self._texts[number] = found
             return found
 
+    def days_of_sessions(self, homes: Iterable[int]) -> dict[str, set[str]]:
+        """The days on which each session, its sub-agents with it, made calls."""
+        numbers = list(homes)
+        found: dict[str, set[str]] = {}
+        for session, day in self._db.execute(
+            "SELECT DISTINCT f.session_id, s.day FROM day_sums s JOIN files f ON f.id = s.file_id "
+            f"WHERE f.home_id IN ({', '.join('?' * len(numbers))}) AND f.session_id IS NOT NULL AND s.day > ''",
+            numbers,
+        ):
+            found.setdefault(session, set()).add(day)
+        return found
+
     def totals(self, homes: Iterable[int], first: str | None, last: str | None) -> dict[tuple[str, str], Totals]:
         """Totals by (day, model). `first` and `last` are days, both included."""
         numbers = list(homes)
@@ -147,3 +182,11 @@ class DaySums:
         return {
             (row[0], row[1]): Totals(row[2], Counts(*row[3:10]), row[10], row[11], row[12], row[13]) for row in rows
         }
+
+
+def _split(columns: Columns, keys: Sequence[Any]) -> Iterable[tuple[Any, Columns]]:
+    """Columns of the calls that have the same key, for each key."""
+    parts: dict[Any, list[Row]] = {}
+    for key, row in zip(keys, rows_of(columns), strict=True):
+        parts.setdefault(key, []).append(row)
+    return [(key, tuple(zip(*rows, strict=True))) for key, rows in parts.items()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from ..index.call_packs import Columns, all_calls, rows_of
 from ..index.catalogue import Catalogue
 from ..store.home import Home
 from .cost import Counts
@@ -92,6 +93,13 @@ def _booked(
     catalogue: Catalogue, homes: list[int], files: list[int] | None, booked: bool, since: int | None
 ) -> Iterator[Response]:
     db = catalogue.connection
+    packs: Iterable[tuple[int, Columns]] = all_calls(db, files, since=since)
+    known = ""
+    if files is not None or since is not None:  # a few at most: then not everything is fetched that is known of others
+        packs = list(packs)
+        if not packs:
+            return
+        known = f" AND id IN ({', '.join(str(file_id) for file_id, _ in packs)})"
     strings: dict[int | None, str | None] = dict(db.execute("SELECT id, text FROM strings"))
     strings[None] = None
     roots = dict(db.execute("SELECT id, path FROM homes"))
@@ -103,30 +111,30 @@ def _booked(
         homes if booked else [-1] * len(homes),
     ):
         shared[row[:4]] = row[4:]
-    where, values = "", list(homes)
-    if files is not None:
-        where = f" AND c.file_id IN ({', '.join(map(str, map(int, files)))})"
-    if since is not None:
-        where += f" AND c.time >= {int(since)}"
-    rows = db.execute(
-        "SELECT c.file_id, c.number, c.message_id, c.request_id, c.model_id, c.line, c.time, c.tier_id, c.speed_id, c.geo_id, "
-        "c.stop_id, coalesce(c.agent, f.agent_id), c.branch_id, c.cwd_id, f.session_id, f.path, f.home_id, c.flags, "
-        f"{_COUNTS} FROM call_rows c JOIN files f ON f.id = c.file_id WHERE f.home_id IN ({marks}){where} "
-        "ORDER BY c.file_id, c.number",
-        values,
-    )
-    for row in rows:
-        counts, flags, copies = Counts(*row[18:]), row[17], 1
-        joined = shared.get((row[16], row[2], row[3], row[4])) if shared else None
-        if joined is not None:
-            if joined[0] != row[0] or joined[1] != row[1]:
+    facts: dict[int, tuple[Any, ...]] = {
+        row[0]: row[1:]
+        for row in db.execute(
+            f"SELECT id, agent_id, session_id, path, home_id FROM files WHERE home_id IN ({marks}){known}", homes
+        )
+    }
+    for file_id, columns in packs:
+        if file_id not in facts:
+            continue
+        agent, session, path, home = facts[file_id]
+        for number, row in enumerate(rows_of(columns)):
+            if since is not None and (row[4] is None or row[4] < since):
                 continue
-            copies, flags, counts = joined[2], joined[3], Counts(*joined[4:])
-        yield Response(
-            row[0], row[1], row[2], row[3], strings[row[4]] or "", row[5], row[6], counts, strings[row[7]],
-            strings[row[8]], strings[row[9]], strings[row[10]], row[11], strings[row[12]], strings[row[13]], row[14],
-            row[15], roots[row[16]], flags, copies,
-        )  # fmt: skip
+            counts, flags, copies = Counts(*row[5:12]), row[19], 1
+            joined = shared.get((home, row[0], row[1], row[2])) if shared else None
+            if joined is not None:
+                if joined[0] != file_id or joined[1] != number:
+                    continue
+                copies, flags, counts = joined[2], joined[3], Counts(*joined[4:])
+            yield Response(
+                file_id, number, row[0], row[1], strings[row[2]] or "", row[3], row[4], counts, strings[row[12]],
+                strings[row[13]], strings[row[14]], strings[row[15]], agent if row[16] is None else row[16], strings[row[17]],
+                strings[row[18]], session, path, roots[home], flags, copies,
+            )  # fmt: skip
 
 
 def _joined(found: Iterable[Response]) -> list[Response]:

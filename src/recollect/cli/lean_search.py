@@ -93,7 +93,7 @@ def _roots(named: list[str]) -> list[str] | None:
 
 
 def _answer(db: apsw.Connection, folder: str, roots: list[str], asked: _Asked) -> Found | None:
-    from ..index.freshness import unchanged
+    from ..index.freshness import statuses_are_current, unchanged
 
     homes = unchanged(db, roots)
     if homes is None:
@@ -102,7 +102,7 @@ def _answer(db: apsw.Connection, folder: str, roots: list[str], asked: _Asked) -
     from ..index.word_reading import WordReader
 
     with Search(db, WordReader(f"{folder}/words"), homes, elsewhere=_kept_bytes(db)) as search:
-        if search.needs_statuses(" ".join(asked.words)):
+        if search.needs_statuses(" ".join(asked.words)) and not statuses_are_current(db):
             return None
         return search.find(
             " ".join(asked.words),

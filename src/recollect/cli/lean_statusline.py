@@ -69,14 +69,16 @@ def _figures(given: dict[str, Any], homes: list[str], timezone: str | None) -> d
     from ..library.accounting import open_accounting
 
     with open_accounting(homes, timezone=timezone) as accounting:
-        accounting.sync_if_small(MOST_BYTES)
+        session = given.get("session_id")
+        if not isinstance(session, str) or not session:
+            session = None
+        accounting.sync_if_small(MOST_BYTES, session)
         now = time.time_ns() // 1000
         found: dict[str, int] = {}
         day = accounting.zone.day(now)
         numbers = home_numbers(accounting.catalogue, accounting.homes)
         found["today"] = sum(totals.cost for totals in accounting.sums.totals(numbers, day, day).values())
-        session = given.get("session_id")
-        if isinstance(session, str) and session:
+        if session is not None:
             rows = accounting.catalogue.connection.execute("SELECT id FROM files WHERE session_id = ?", (session,))
             files = [row[0] for row in rows]
             items = list(responses(accounting.catalogue, accounting.homes, files=files)) if files else []

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -15,7 +16,7 @@ from typing import Any
 import click
 
 from ..errors import RecollectError
-from .face import Face, report, shared_options
+from .face import Face, discard_output, report, shared_options
 
 #: name -> (module below recollect.cli.commands, one line for the list of commands)
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -55,6 +56,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "append": ("append", "Add a message to the end of a conversation."),
     "rename": ("rename", "Give a session a title."),
     "tag": ("tag", "Tag a session, or take its tag away."),
+    "bookmark": ("bookmark", "Mark sessions and messages to come back to."),
     "archive": ("archive", "Mark a session as put away."),
     "rewind": ("rewind", "Set where the conversation goes on from."),
     "fork": ("fork", "A new session from any point of another."),
@@ -133,9 +135,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo("interrupted", err=True)
         return 130
     except BrokenPipeError:
-        # The reader went away (`| head`): nothing is wrong, but Python must not complain while it shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        # The reader went away (`| head`): nothing is wrong with a question, but Python must not complain while it shuts down.
+        discard_output()
+        if not face.may_change:
+            return 0
+        with contextlib.suppress(BrokenPipeError):
+            click.echo(
+                "recollect: nobody reads the output; `recollect changes` tells what was changed until then", err=True
+            )
+        return 1
     except Exception as error:
         if os.environ.get("RECOLLECT_DEBUG"):
             raise

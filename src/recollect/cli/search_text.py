@@ -102,6 +102,8 @@ def _snippet(hit: Hit, colored: bool) -> str:
 
 def _facets(facets: dict[str, dict[str, int]], colored: bool) -> Iterator[str]:
     for name, counts in facets.items():
+        if not counts:
+            continue
         yield ""
         yield _styled(name, _BOLD, colored)
         for value, count in counts.items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 
 def parse_time(text: str | None) -> float | None:
@@ -13,6 +12,8 @@ def parse_time(text: str | None) -> float | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
+        from email.utils import parsedate_to_datetime  # takes long to import, and is hardly ever needed
+
         try:
             moment = parsedate_to_datetime(text)  # the client also understands dates as mail headers write them
         except (ValueError, TypeError, IndexError, OverflowError):

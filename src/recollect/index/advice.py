@@ -9,6 +9,8 @@ from .word_reading import WordReader
 
 _MOST_TERMS = 5_000
 _MOST_LINES = 4
+_MOST_EXCLUDING = 2
+"""Each is a search of its own."""
 
 
 def advise(
@@ -53,14 +55,13 @@ def _excluding(words: WordReader, tree: All, query: str, names: dict[str, list[s
         rest = All(tuple(item for item in tree.parts if item is not part))
         if not rest.parts:
             continue
-        compiled = WordQuery(query, words, names, rows)
-        wanted = compiled.compile(rest)
-        if compiled.status:  # not counted by the word index
-            continue
+        wanted = rows.in_our_homes(words.schema, WordQuery(words, names, rows).compile(rest))
         count = words.look(wanted, 1)[1]
         if count:
             what = "entry fits" if count == 1 else "entries fit"
             lines.append(f"without {query[part.start : part.end]} {count:,} {what}")
+            if len(lines) == _MOST_EXCLUDING:
+                break
     return lines
 
 

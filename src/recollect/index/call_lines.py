@@ -15,8 +15,10 @@ from ..format.decode import parse_lines
 from ..format.entries import decode_loosely
 from ..format.line import RawLine
 
-NEEDLE: Final = b'"output_tokens"'
-"""Every line with token counts has it; inside quoted text its quotes are escaped, so that such a line has not."""
+NEEDLE: Final = b'put_tokens"'
+"""The end of `input_tokens` and `output_tokens`, and of the names of all counts that have to do with the cache: no usage that
+a client writes is without one, and none writes these names with escapes. Inside quoted text the quote is escaped, so that a
+transcript within a transcript has not."""
 LARGEST: Final = 1 << 53
 
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]

@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import apsw
 
 from ..errors import StoreBusy
-from ..store import disk
 from .kept import KeptTranscripts
 from .schema import fingerprint, statements
+
+if TYPE_CHECKING:
+    import tempfile
 
 DATABASE: Final = "catalogue.sqlite"
 WORDS: Final = "words"
@@ -70,6 +71,8 @@ class Catalogue:
             return catalogue
         except (OSError, *_CANNOT_WRITE) as problem:
             reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+        import tempfile
+
         temporary = tempfile.TemporaryDirectory(prefix="recollect-index-", ignore_cleanup_errors=True)
         words = f"the index folder {folder} cannot be written ({reason}): a temporary one is used for this run"
         catalogue = cls(Path(temporary.name), temporary, words)
@@ -95,6 +98,8 @@ class Catalogue:
 
     def _open_here(self) -> None:
         if not os.path.isdir(self.folder):
+            from ..store import disk  # only who makes something new needs it
+
             disk.make_folders(self.folder)
         try:
             self._connect()
@@ -114,6 +119,8 @@ class Catalogue:
     def _connect(self) -> None:
         self._disconnect()
         if not os.path.exists(self.path):
+            from ..store import disk
+
             with contextlib.suppress(FileExistsError):
                 disk.write_new(self.path, ())  # with a mode of its own, which SQLite gives to its side files too
         self.connection = apsw.Connection(str(self.path))
@@ -133,6 +140,8 @@ class Catalogue:
 
     def _make_anew(self) -> None:
         """Throw everything away and make empty tables. The caller holds the lock."""
+        from ..store import disk
+
         self._disconnect()
         for name in (
             DATABASE,

@@ -32,10 +32,12 @@ def searched_text(value: Any) -> str:
 
 def loads_text(data: bytes) -> str:
     """The same from the bytes of an entry, leniently."""
-    fast = sys.modules.get("msgspec")  # several times as fast, but a search that is just starting cannot wait for it
-    if fast is not None:
+    # Several times as fast, but a search that is just starting cannot wait for it.
+    if sys.modules.get("msgspec") is not None:
+        from .fast_words import decode_said
+
         try:
-            return searched_text(fast.json.decode(data))
+            return searched_text(decode_said(data))
         except (ValueError, RecursionError):
             pass
     import json

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from datetime import date
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from mmap import mmap
 from typing import Any, Final
 
 from ..format.times import parse_time
 from .call_lines import (
+    NEEDLE,
     REFUSED,
     AnswerHead,
     CacheWrites,
@@ -17,6 +19,7 @@ from .call_lines import (
     decode_call_line,
     patient_lines,
 )
+from .call_packs import COUNTS, FLAGS, STOP, TIME, Columns, Row
 
 LOWER_BOUND: Final = 1
 ODD: Final = 2
@@ -24,96 +27,132 @@ PROGRESS: Final = 4
 ADVISOR: Final = 8
 COPIED: Final = 16
 
-#: Places in the list that a call is while it grows.
-ENTRY, USAGE, LINE, WHEN, STOP, AGENT, FLAGS, COUNTS = range(8)
+COST_STATE: Final = b'{"type":"cost-state"'
 
-#: [line as decoded, usage, number of the line, time as text, stop reason, sub-agent, flags, counts joined so far or None]
+#: One call while it grows: a row of a pack as a list.
 Call = list[Any]
+#: Message, request, model.
 CallKey = tuple[str, str, str]
-_EPOCH: Final = date(1970, 1, 1).toordinal()
-_DAYS: dict[str, int] = {}
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def microseconds(text: str | None) -> int | None:
-    """A timestamp as whole microseconds; None for what is no date. Quick for the form that the client writes."""
+    """A timestamp as whole microseconds, cut to milliseconds; None for what is no date."""
     if text is None:
         return None
-    if len(text) == 24 and text[23] == "Z" and text[10] == "T":
-        try:
-            day = _DAYS.get(text[:10])
-            if day is None:
-                if len(_DAYS) > 10_000:
-                    _DAYS.clear()
-                day = _DAYS[text[:10]] = (date.fromisoformat(text[:10]).toordinal() - _EPOCH) * 86_400_000
-            clock = (
-                int(text[11:13]) * 3_600_000 + int(text[14:16]) * 60_000 + int(text[17:19]) * 1000 + int(text[20:23])
-            )
-            return (day + clock) * 1000
-        except ValueError:
-            pass
-    seconds = parse_time(text)
-    return None if seconds is None else round(seconds * 1000) * 1000
+    try:
+        since = datetime.fromisoformat(text) - _EPOCH
+    except (ValueError, TypeError):  # without a zone, or as only mail headers have it
+        seconds = parse_time(text)
+        return None if seconds is None else round(seconds * 1000) * 1000
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds // 1000 * 1000
 
 
 class FileCalls:
-    """Gathers the calls of one file. `session_id` and `agent_id` are those of its name."""
+    """Gathers the calls of one file. `session_id` and `agent_id` are those of its name; `numbers` are those of texts."""
 
-    def __init__(self, session_id: str | None, agent_id: str | None) -> None:
+    def __init__(self, session_id: str | None, agent_id: str | None, numbers: Mapping[Any, int | None]) -> None:
         self.calls: dict[CallKey, Call] = {}
         self.session_id = session_id
         self.agent_id = agent_id
         self.told_session: str | None = None
         """The session that the lines name: of sub-agents beside their session the only hint."""
+        self.cost_state: tuple[int, int] | None = None
+        """Where in the buffer the last of the client's own counts stands; to be fetched before the buffer is filled again."""
+        self.decoded = 0
+        self._numbers = numbers
         self._last_answer: AnswerHead | None = None
         self._last_request: str | None = None
         self._last_call: Call = []
 
-    def take(self, data: memoryview | bytes, line: int) -> None:
+    def scan(self, buffer: mmap, view: memoryview, start: int, last: int, lines: int) -> int:
+        """Take the lines from `start` up to `last`, of which `lines` came before. Returns how many it are then."""
+        find, decode = buffer.find, decode_call_line
+        head = len(COST_STATE)
+        needle = find(NEEDLE, start, last)
+        while start < last:  # looking for the next line feed is quicker than counting line feeds up to a needle
+            stop = find(b"\n", start, last)
+            lines += 1
+            if 0 <= needle < stop:
+                self.decoded += 1
+                try:
+                    entry = decode(view[start:stop])
+                except REFUSED:
+                    self._patient(bytes(view[start:stop]), lines)
+                else:
+                    answer, same = entry.message, self._last_answer
+                    if (
+                        same is not None
+                        and answer is not None
+                        and answer.id == same.id
+                        and answer.usage == same.usage
+                        and entry.requestId == self._last_request
+                        and answer.model == same.model
+                        and entry.type == "assistant"
+                        and not entry.isApiErrorMessage
+                    ):  # most lines of a call say the same
+                        if answer.stop_reason is not None:
+                            self._stopped(self._last_call, answer.stop_reason)
+                    else:
+                        self._entry(entry, lines, 0)
+                needle = find(NEEDLE, stop, last)
+            elif buffer[start : start + head] == COST_STATE:
+                self.cost_state = start, stop
+            start = stop + 1
+        return lines
+
+    def take(self, data: bytes, line: int) -> None:
         """A line that holds the needle."""
+        self.decoded += 1
         try:
             entry = decode_call_line(data)
         except REFUSED:
-            for item, odd in patient_lines(bytes(data), line):
-                self._entry(item, line, ODD if odd else 0)
-            return
-        answer, last = entry.message, self._last_answer
-        if (
-            answer is not None
-            and last is not None
-            and answer.id == last.id
-            and answer.usage == last.usage
-            and self._last_request == entry.requestId
-            and not entry.isApiErrorMessage
-        ):  # most lines of a call say the same
-            if answer.stop_reason is not None:
-                self._last_call[STOP] = answer.stop_reason
-            return
-        self._entry(entry, line, 0)
+            self._patient(data, line)
+        else:
+            self._entry(entry, line, 0)
+
+    def columns(self) -> Columns:
+        return tuple(zip(*self.calls.values(), strict=True))
+
+    def _patient(self, data: bytes, line: int) -> None:
+        for item, odd in patient_lines(data, line):
+            self._entry(item, line, ODD if odd else 0)
 
     def _entry(self, entry: CallLine, line: int, flags: int) -> None:
         if entry.type == "assistant" or entry.type is None:  # some other programs leave the type out
             answer = entry.message
-            if answer is None or entry.isApiErrorMessage:
+            if answer is None or answer.usage is None or entry.isApiErrorMessage:
                 return
             session = entry.sessionId
             if entry.forkedFrom is not None or (session != self.session_id and None not in (session, self.session_id)):
                 flags |= COPIED
-            call = self._answer(answer, entry, entry.requestId, entry.timestamp, entry.agentId, line, flags)
-            if call is not None and answer.id is not None:
-                self._last_answer, self._last_request, self._last_call = answer, entry.requestId, call
+            call = self._answer(
+                answer, answer.usage, entry, entry.requestId, entry.timestamp, entry.agentId, line, flags
+            )
+            if call is not None:
+                # What the next line may be compared with: no advisors, and a time that needs not be found yet.
+                plain = answer.id is not None and call[TIME] is not None and answer.usage.iterations is None
+                self._last_answer = answer if plain else None
+                self._last_request, self._last_call = entry.requestId, call
         elif entry.type == "progress" and entry.data is not None and entry.data.message is not None:
             inner = entry.data.message
-            if inner.type == "assistant" and inner.message is not None and not inner.isApiErrorMessage:
+            if (
+                inner.type == "assistant"
+                and inner.message is not None
+                and inner.message.usage is not None
+                and not inner.isApiErrorMessage
+            ):
                 agent = entry.data.agentId or entry.agentId
                 when = inner.timestamp or entry.timestamp
-                self._answer(inner.message, entry, inner.requestId, when, agent, line, flags | PROGRESS)
+                answer = inner.message
+                self._answer(answer, inner.message.usage, entry, inner.requestId, when, agent, line, flags | PROGRESS)
 
     def _answer(
-        self, answer: AnswerHead, entry: CallLine, request: str | None, when: str | None, agent: str | None, line: int,
-        flags: int,
+        self, answer: AnswerHead, usage: UsageHead, entry: CallLine, request: str | None, when: str | None,
+        agent: str | None, line: int, flags: int,
     ) -> Call | None:  # fmt: skip
-        usage, model = answer.usage, answer.model
-        if usage is None or model == "<synthetic>":
+        model = answer.model or ""
+        if model == "<synthetic>":
             return None
         if self.told_session is None:
             self.told_session = entry.sessionId
@@ -121,15 +160,44 @@ class FileCalls:
         ident = answer.id or (
             "" if request else f"row:{entry.uuid}" if entry.uuid else f"line:{line}:{self.session_id}"
         )
-        key = (ident, request or "", model or "")
+        key = (ident, request or "", model)
         call = self.calls.get(key)
         if call is None:
-            call = self.calls[key] = [entry, usage, line, when, answer.stop_reason, agent, flags, None]
+            call = self.calls[key] = self._new(key, entry, usage, line, when, answer.stop_reason, agent, flags)
         else:
-            _join(call, usage_counts(usage), when, answer.stop_reason, flags)
+            self._join(call, usage_counts(usage), when, answer.stop_reason, flags)
         if usage.iterations is not None and len(usage.iterations) > 1:
             self._advisors(usage.iterations, key, line, when, answer.stop_reason, agent, entry, flags)
         return call
+
+    def _new(
+        self, key: CallKey, entry: CallLine, usage: UsageHead, line: int, when: str | None, stop: str | None,
+        agent: str | None, flags: int,
+    ) -> Call:  # fmt: skip
+        """The first line of a call."""
+        numbers = self._numbers
+        geo = usage.inference_geo
+        return [
+            key[0], key[1], numbers[key[2]], line, microseconds(when), *usage_counts(usage), numbers[usage.service_tier],
+            numbers[usage.speed], None if geo == "not_available" else numbers[geo], numbers[stop],
+            None if agent == self.agent_id else agent, numbers[entry.gitBranch or None], numbers[entry.cwd],
+            flags | LOWER_BOUND if stop is None else flags,
+        ]  # fmt: skip
+
+    def _join(self, call: Call, counts: tuple[int, ...], when: str | None, stop: str | None, flags: int) -> None:
+        """Another line of a call that is there: the larger of each count."""
+        call[COUNTS] = map(max, call[COUNTS], counts)
+        if stop is not None:
+            self._stopped(call, stop)
+        if not flags & PROGRESS:
+            call[FLAGS] &= ~PROGRESS
+        call[FLAGS] |= flags & ODD
+        if call[TIME] is None:
+            call[TIME] = microseconds(when)
+
+    def _stopped(self, call: Call, stop: str) -> None:
+        call[STOP] = self._numbers[stop]
+        call[FLAGS] &= ~LOWER_BOUND
 
     def _advisors(
         self, rounds: list[Iteration], key: CallKey, line: int, when: str | None, stop: str | None, agent: str | None,
@@ -148,27 +216,12 @@ class FileCalls:
             other = (f"{key[0]}#advisor", key[1], name)
             call = self.calls.get(other)
             if call is None:
-                self.calls[other] = [entry, None, line, when, stop or "advisor", agent, flags | ADVISOR, tuple(counts)]
+                bare = UsageHead()
+                call = self._new(other, entry, bare, line, when, stop or "advisor", agent, flags | ADVISOR)
+                call[COUNTS] = counts
+                self.calls[other] = call
             else:
-                _join(call, tuple(counts), when, stop, flags)
-
-    def rows(self, file_id: int, number: Callable[[Any], int | None]) -> Iterator[tuple[Any, ...]]:
-        """The calls as rows of `call_rows`, numbered from 0; `number` gives the numbers of texts."""
-        own_agent = self.agent_id
-        place = -1
-        for (ident, request, model), (entry, usage, line, when, stop, agent, flags, counts) in self.calls.items():
-            tier = speed = geo = None
-            if usage is not None:
-                tier, speed, geo = usage.service_tier, usage.speed, usage.inference_geo
-                if geo == "not_available":
-                    geo = None
-            place += 1
-            yield (
-                file_id, place, ident, request, number(model), line, microseconds(when),
-                *(usage_counts(usage) if counts is None else counts),
-                number(tier), number(speed), number(geo), number(stop), None if agent == own_agent else agent,
-                number(entry.gitBranch or None), number(entry.cwd), flags if stop is not None else flags | LOWER_BOUND,
-            )  # fmt: skip
+                self._join(call, tuple(counts), when, stop, flags)
 
 
 def usage_counts(usage: UsageHead) -> tuple[int, ...]:
@@ -189,19 +242,15 @@ def usage_counts(usage: UsageHead) -> tuple[int, ...]:
     )
 
 
-def _join(call: Call, counts: tuple[int, ...], when: str | None, stop: str | None, flags: int) -> None:
-    """Another line of a call that is there: the larger of each count."""
-    before = call[COUNTS]
-    if before is None:
-        before = usage_counts(call[USAGE])
-    call[COUNTS] = tuple(map(max, before, counts))
-    if stop is not None:
-        call[STOP] = stop
-    if not flags & PROGRESS:
-        call[FLAGS] &= ~PROGRESS
-    call[FLAGS] |= flags & ODD
-    if call[WHEN] is None:
-        call[WHEN] = when
+def joined_rows(old: Row, new: Row) -> Row:
+    """A row of a pack, and more lines of the same call."""
+    both = LOWER_BOUND | PROGRESS  # these hold only as long as all lines say so
+    call = list(old)
+    call[COUNTS] = map(max, old[COUNTS], new[COUNTS])
+    call[FLAGS] = old[FLAGS] & ~both | old[FLAGS] & new[FLAGS] & both | new[FLAGS] & ODD
+    if new[STOP] is not None:
+        call[STOP] = new[STOP]
+    return tuple(call)
 
 
 def _writes(parts: CacheWrites | None, written: int) -> tuple[int, int]:

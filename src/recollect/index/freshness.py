@@ -25,24 +25,49 @@ _SETTLED_NS = 100_000_000
 _Folders = list[tuple[str, int]]
 
 
+class Differing:
+    """A home of which the folders are as they were: its number, its note, and the known files that are not."""
+
+    __slots__ = ("note", "number", "paths", "root")
+
+    def __init__(self, root: str, number: int, note: bytes) -> None:
+        self.root = root
+        self.number = number
+        self.note = note
+        self.paths: list[str] = []
+
+
 def unchanged(db: apsw.Connection, roots: Sequence[str]) -> list[int] | None:
     """The numbers of the homes, if the index is up to date with all of them; None where that is not sure."""
+    found = differing(db, roots, most=0)
+    return None if found is None else [home.number for home in found]
+
+
+def differing(db: apsw.Connection, roots: Sequence[str], most: int = 64) -> list[Differing] | None:
+    """What changed where the index was up to date before; None where that is not sure, or more than `most` files did."""
     try:
-        found = _notes(db)
-        numbers = [_unchanged_home(db, found, root) for root in roots]
+        notes = _notes(db)
+        homes = [_looked_at(db, notes, root, most) for root in roots]
     except (ValueError, EOFError, TypeError, OSError):
         return None
-    return None if None in numbers else [number for number in numbers if number is not None]
+    found = [home for home in homes if home is not None]
+    return found if len(found) == len(homes) else None
 
 
-def _unchanged_home(db: apsw.Connection, notes: dict[str, object], root: str) -> int | None:
+def statuses_are_current(db: apsw.Connection) -> bool:
+    """Whether no session grew since the statuses of its entries were found."""
+    return db.execute("SELECT 1 FROM sessions WHERE threaded = 0 LIMIT 1").get is None
+
+
+def _looked_at(db: apsw.Connection, notes: dict[str, object], root: str, most: int) -> Differing | None:
     number = db.execute("SELECT id FROM homes WHERE path = ?", (root,)).get
-    kept = db.execute("SELECT value FROM notes WHERE name = ?", (f"seen:{number}",)).get
-    if number is None or not isinstance(kept, bytes):
+    note = db.execute("SELECT value FROM notes WHERE name = ?", (f"seen:{number}",)).get
+    if number is None or not isinstance(note, bytes):
         return None
-    form, state, folders, files = marshal.loads(kept)
+    form, state, folders, files = marshal.loads(note)
     if (form, state) != (FORM, _state(notes)):
         return None
+    found = Differing(root, int(number), note)
     stat = os.stat
     for path, mtime_ns in folders:
         if stat(path).st_mtime_ns != mtime_ns:
@@ -50,8 +75,10 @@ def _unchanged_home(db: apsw.Connection, notes: dict[str, object], root: str) ->
     for path, size, mtime_ns, inode in files:
         info = stat(path)
         if info.st_mtime_ns != mtime_ns or info.st_size != size or info.st_ino != inode:
-            return None
-    return int(number)
+            if len(found.paths) == most or not path.startswith(f"{root}/"):
+                return None
+            found.paths.append(path[len(root) + 1 :])
+    return found
 
 
 def _notes(db: apsw.Connection) -> dict[str, object]:
@@ -111,6 +138,36 @@ def remember(db: apsw.Connection, root: str, folders: _Folders | None, manifest:
     try:
         db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (f"seen:{number}", kept))
     except apsw.Error:  # somebody else is writing all the time: then the next search notes it
+        return False
+    return True
+
+
+def remember_again(db: apsw.Connection, before: Differing) -> bool:
+    """After a sync of nothing but what `differing` told: the same note with these files as they are now."""
+    import apsw
+
+    notes = _notes(db)
+    unfinished = db.execute("SELECT 1 FROM words_stale").get or notes.get("words_mark") != notes.get("last_entry")
+    if unfinished:
+        return False
+    _, _, folders, files = marshal.loads(before.note)
+    places = {path: place for place, (path, _, _, _) in enumerate(files)}
+    for path in before.paths:
+        row = db.execute(
+            "SELECT p.size, p.mtime_ns, p.inode FROM files f JOIN progress p ON p.file_id = f.id "
+            "WHERE f.home_id = ? AND f.path = ? AND p.stage = 'entries'",
+            (before.number, path),
+        ).fetchone()
+        if row is None or row[0] < 0:
+            return False
+        full = f"{before.root}/{path}"
+        files[places[full]] = (full, *row)
+    kept = marshal.dumps((FORM, _state(notes), folders, files))
+    try:
+        db.execute(
+            "UPDATE notes SET value = ? WHERE name = ? AND value = ?", (kept, f"seen:{before.number}", before.note)
+        )
+    except apsw.Error:
         return False
     return True
 

@@ -41,11 +41,14 @@ class EntryReader:
         return data
 
     def _stream(self, file_id: int) -> int | None:
-        if file_id not in self._open:
-            if len(self._open) >= _MOST_OPEN:
-                self.close()
-            self._open[file_id] = self._opened(file_id)
-        return self._open[file_id]
+        if file_id in self._open:
+            return self._open[file_id]
+        if len(self._open) >= _MOST_OPEN:
+            oldest = self._open.pop(next(iter(self._open)))
+            if oldest is not None:
+                os.close(oldest)
+        stream = self._open[file_id] = self._opened(file_id)
+        return stream
 
     def _opened(self, file_id: int) -> int | None:
         place = self._place_of(file_id)

@@ -12,10 +12,13 @@ import zlib
 from dataclasses import dataclass
 from typing import Final
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 #: What changed from one version of the schema to the next.
-HISTORY: Final[dict[int, str]] = {1: "the first one"}
+HISTORY: Final[dict[int, str]] = {
+    1: "the first one",
+    2: "the word index finds entries by their number; calls are packed by file",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,31 +283,14 @@ TABLES: Final[tuple[Table, ...]] = (
         """),
     ),
     Table(
-        "call_rows", "One row per API call and file: field-wise maximum over its lines. Read it through the view `calls`.",
+        "call_packs", "API calls by file, packed: field-wise maximum over the lines of a call. `call_packs.py` reads them.",
         _columns("""
-            file_id | INTEGER NOT NULL | the file
-            number | INTEGER NOT NULL | which call of the file, from 0
-            message_id | TEXT NOT NULL | API message; with `#advisor` behind it for what an advisor model used on the side
-            request_id | TEXT NOT NULL | API request; empty where the client wrote none
-            model_id | INTEGER NOT NULL | model (`strings`)
-            line | INTEGER NOT NULL | first line
-            time | INTEGER | time of the first line
-            input | INTEGER NOT NULL | input tokens
-            output | INTEGER NOT NULL | output tokens
-            cache_write_5m | INTEGER NOT NULL | tokens written to the 5-minute cache
-            cache_write_1h | INTEGER NOT NULL | tokens written to the 1-hour cache
-            cache_read | INTEGER NOT NULL | tokens read from the cache
-            thinking | INTEGER NOT NULL | thinking tokens, part of output
-            web_searches | INTEGER NOT NULL | searches made by the server
-            tier_id | INTEGER | service tier (`strings`)
-            speed_id | INTEGER | speed (`strings`)
-            geo_id | INTEGER | place of the inference (`strings`)
-            stop_id | INTEGER | why it ended (`strings`)
-            agent | TEXT | sub-agent, where the file's name does not say it
-            branch_id | INTEGER | git branch (`strings`)
-            cwd_id | INTEGER | working directory (`strings`)
-            flags | INTEGER NOT NULL | bits, see `CALL_FLAGS`
-        """), constraint="PRIMARY KEY(file_id, number)", rowid=False,
+            file_id | INTEGER PRIMARY KEY | the file
+            calls | INTEGER NOT NULL | how many
+            last | INTEGER | time of the latest; NULL where none has a time
+            ids | TEXT NOT NULL | API message of each, one per line; `#advisor` behind it for what an advisor model used
+            rows | BLOB NOT NULL | everything that is known of each, column by column, in the order in which they came
+        """),
     ),
     Table(
         "shared_calls", "Calls that stand in several files of a home: where each is booked, with the largest of each number.",
@@ -314,7 +300,7 @@ TABLES: Final[tuple[Table, ...]] = (
             request_id | TEXT NOT NULL | API request
             model_id | INTEGER NOT NULL | model (`strings`)
             file_id | INTEGER NOT NULL | the file it is booked on
-            number | INTEGER NOT NULL | the call of that file
+            number | INTEGER NOT NULL | the call of that file: its place in the pack, from 0
             copies | INTEGER NOT NULL | how many files hold it
             input | INTEGER NOT NULL | input tokens
             output | INTEGER NOT NULL | output tokens
@@ -370,16 +356,6 @@ TABLES: Final[tuple[Table, ...]] = (
 )  # fmt: skip
 
 VIEWS: Final[tuple[str, ...]] = (
-    # API calls by file, in words. `copies` above 1: the call stands in several files and is booked on one of them.
-    """CREATE VIEW calls AS
-    SELECT c.file_id, c.number, c.message_id, c.request_id, m.text AS model, c.line, c.time, c.input, c.output,
-           c.cache_write_5m, c.cache_write_1h, c.cache_read, c.thinking, c.web_searches, t.text AS service_tier,
-           p.text AS speed, g.text AS geo, r.text AS stop_reason, coalesce(c.agent, f.agent_id) AS agent_id,
-           b.text AS git_branch, w.text AS cwd, f.session_id, c.flags & 1 AS lower_bound, c.flags
-    FROM call_rows c JOIN files f ON f.id = c.file_id JOIN strings m ON m.id = c.model_id
-    LEFT JOIN strings t ON t.id = c.tier_id LEFT JOIN strings p ON p.id = c.speed_id
-    LEFT JOIN strings g ON g.id = c.geo_id LEFT JOIN strings r ON r.id = c.stop_id
-    LEFT JOIN strings b ON b.id = c.branch_id LEFT JOIN strings w ON w.id = c.cwd_id""",
     # Sub-agents with everything that is known of them, whichever client wrote them.
     """CREATE VIEW agents AS
     SELECT r.file_id, coalesce(n.session_id, f.session_id) AS session_id, r.agent_id,
@@ -397,7 +373,7 @@ VIEWS: Final[tuple[str, ...]] = (
 
 #: Which tables hold the rows of a stage; all have `file_id`.
 STAGE_TABLES: Final[dict[str, tuple[str, ...]]] = {
-    "calls": ("call_rows", "call_files", "cost_states", "day_sums"),
+    "calls": ("call_packs", "call_files", "cost_states", "day_sums"),
     "entries": (
         "sessions", "entries", "damage", "tool_calls", "agent_runs", "agent_notes", "prompts", "tasks", "titles",
         "file_changes",
@@ -410,7 +386,7 @@ STAGE_KINDS: Final[dict[str, frozenset[str]]] = {
     "entries": frozenset({"session", "agent", "agent_meta", "title", "history", "task", "todo"}),
 }
 
-#: Bits of `call_rows.flags`.
+#: Bits of the flags of calls.
 CALL_FLAGS: Final[dict[str, int]] = {
     "lower_bound": 1,
     "odd": 2,

@@ -44,11 +44,13 @@ _MOST_LOOKED_AT = 1 << 16
 class _Order:
     """How to order what is found."""
 
-    __slots__ = ("by_date", "has_phrase", "now")
+    __slots__ = ("by_date", "has_phrase", "lone_word", "now")
 
-    def __init__(self, by_date: bool, has_phrase: bool, now: float) -> None:
+    def __init__(self, by_date: bool, compiled: WordQuery, now: float, *, everywhere: bool) -> None:
         self.by_date = by_date
-        self.has_phrase = has_phrase
+        self.has_phrase = compiled.has_phrase
+        self.lone_word = compiled.lone_word if everywhere and not by_date else None
+        """The only word asked for, where all entries of the index count: how many have it, the index knows."""
         self.now = now
 
 
@@ -98,21 +100,23 @@ class Search:
         """Up to `limit` sessions after the first `offset`. Raises QueryError."""
         tree = parse(query)
         check_not_empty(tree)
-        compiled = WordQuery(query, self._words, self._names, self._rows)
-        wanted = compiled.compile(tree)
+        compiled = WordQuery(self._words, self._names, self._rows)
+        wanted = self._rows.in_our_homes(self._words.schema, compiled.compile(tree))
         check_words_left(compiled, tree)
         by_date = sort == "date" or not compiled.needles  # filters alone: nothing to rank by
-        order = _Order(by_date, compiled.has_phrase, now or time.time())
-        groups, total, exact = self._groups(wanted, order, limit + offset + 1, compiled.status)
+        order = _Order(by_date, compiled, now or time.time(), everywhere=not self._rows.has_other_homes)
+        groups, total = self._groups(wanted, order, limit + offset + 1)
         shown = dict(list(groups.items())[offset : offset + limit])
         hits = self._hits(shown, compiled, hits_per_session)
         found = Found(
             self._rows.described([(key, hits[key], len(group)) for key, group in shown.items() if hits[key]]),
             total,
-            exact=exact,
             more=len(groups) > offset + limit,
             facets=count_facets(self._words.searcher, wanted) if facets else None,
-            notes=tuple(f"{text!r} has no letters or digits and was left out" for text in compiled.dropped),
+            notes=(
+                *(f"{text!r} has no letters or digits and was left out" for text in compiled.dropped),
+                *(f"no entry has the word {text!r}: looked for {' '.join(parts)!r}" for text, parts in compiled.parted),
+            ),
         )
         if not total:
             from .advice import advise
@@ -122,37 +126,33 @@ class Search:
 
     # --- which entries -----------------------------------------------------------------------------------------------
 
-    def _groups(
-        self, wanted: Query, order: _Order, sessions: int, status: list[tuple[bool, frozenset[str]]]
-    ) -> tuple[Groups, int, bool]:
-        """Candidates by session, the best session first; how many entries fit; whether that number is exact."""
+    def _groups(self, wanted: Query, order: _Order, sessions: int) -> tuple[Groups, int]:
+        """Candidates by session, the best session first; how many entries fit."""
         look = max(_FIRST_LOOK * 4 if order.has_phrase else _FIRST_LOOK, sessions * 8)
-        narrows = bool(status) or self._rows.has_other_homes
         while True:
             found, total = self._look(wanted, order, look)
             # Words of a file that is gone may stay for a moment: the catalogue knows which files there are.
             files = self._rows.our_files(item[2] for item in found)
             kept = [item for item in found if item[2] in files]
-            if status:
-                known = self._rows.statuses([item[1] for item in kept])
-                kept = [item for item in kept if _has_status(known.get(item[1]), status)]
             groups: Groups = {}
             for item in kept:
                 file = files[item[2]]
                 groups.setdefault((file.home_id, file.session_id), []).append(item)
             everything = look >= total
             if everything or len(groups) >= sessions or look >= _MOST_LOOKED_AT:
-                if narrows or everything:
-                    return groups, len(kept), everything
-                return groups, total, True
-            look *= 4
+                return groups, len(kept) if everything else total
+            look = total if total <= _FIRST_LOOK * 16 else look * 4
 
     def _look(self, wanted: Query, order: _Order, look: int) -> tuple[list[Candidate], int]:
         """The first `look` entries in their order, and how many there are."""
-        hits, total = self._words.look(wanted, look, by_date=order.by_date)
+        if order.lone_word is not None and self._words.is_whole:
+            total = self._words.searcher.doc_freq("text", order.lone_word)
+            hits = self._words.best(wanted, look)
+        else:
+            hits, total = self._words.look(wanted, look, by_date=order.by_date)
         found = self._candidates(hits)
         if order.by_date:
-            return found, total
+            return [(0.0, entry, file, when) for _, entry, file, when in found], total
         if total > look and not order.has_phrase:
             # The best by relevance alone may all be old: look at the new ones too. Not where words must stand side by side:
             # finding those takes time, and they are few.
@@ -212,10 +212,6 @@ def check_words_left(compiled: WordQuery, tree: All) -> None:
             f"{text!r} has no letters or digits: the word index does not know it",
             hint=f"for example: recollect search --substring '{text}'", slug="bad-query",
         )  # fmt: skip
-
-
-def _has_status(status: str | None, wanted: list[tuple[bool, frozenset[str]]]) -> bool:
-    return all((status in some) is positive for positive, some in wanted)
 
 
 def _bonus(when: int | None, now: float) -> float:

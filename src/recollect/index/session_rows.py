@@ -10,6 +10,9 @@ from .found import Hit, SessionHits
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
+    from tantivy import Query, Schema
+
+    from .status_filter import Standing
 
     #: line, offset, length, uuid, role, agent
     EntryPlace = tuple[int, int, int, str | None, str | None, str | None]
@@ -39,11 +42,21 @@ class SessionRows:
         self._references: dict[str, str] = {}
         self._described: dict[tuple[int, str], tuple[str | None, str | None, str, float | None]] = {}
         self._projects: list[tuple[tuple[str | None, ...], list[int]]] | None = None
-        self._homes: dict[int, str] = dict(db.execute("SELECT id, path FROM homes"))
+        self._standing: Standing | None = None
+        self._elsewhere: Query | None = None
+        self._by_status: dict[frozenset[str], Query] = {}
+        self._look_at_homes()
+
+    def _look_at_homes(self) -> None:
+        self._homes: dict[int, str] = dict(self._db.execute("SELECT id, path FROM homes"))
         self.has_other_homes = any(number not in self._ours for number in self._homes)
         """Whether the catalogue holds homes that are not open now."""
 
     def forget(self) -> None:
+        self._look_at_homes()
+        self._elsewhere = None
+        self._standing = None
+        self._by_status.clear()
         self._files.clear()
         self._references.clear()
         self._described.clear()
@@ -67,7 +80,9 @@ class SessionRows:
 
     def place_of(self, file_id: int) -> tuple[str, str] | None:
         """The home's folder and the path of a transcript in it."""
-        row = self.our_files([file_id]).get(file_id)
+        row = self._files.get(file_id) or self.our_files([file_id]).get(file_id)
+        if row is not None and row.home_id not in self._ours:
+            return None
         return None if row is None else (self._homes[row.home_id], f"{self._homes[row.home_id]}/{row.path}")
 
     # --- filters -----------------------------------------------------------------------------------------------------
@@ -105,6 +120,28 @@ class SessionRows:
             found.setdefault((project, repository), []).extend(files.pop((home_id, session_id), ()))
         return list(found.items())
 
+    def in_our_homes(self, schema: Schema, wanted: Query) -> Query:
+        """What fits and stands in a home that is open."""
+        if not self.has_other_homes:
+            return wanted
+        if self._elsewhere is None:
+            from tantivy import Query
+
+            rows = self._db.execute("SELECT id, home_id FROM files WHERE kind IN ('session', 'agent')")
+            others = [number for number, home_id in rows if home_id not in self._ours]
+            self._elsewhere = Query.term_set_query(schema, "file", others) if others else Query.empty_query()
+        return wanted.and_must_not_match(self._elsewhere)
+
+    def having_status(self, schema: Schema, statuses: frozenset[str]) -> Query:
+        """Entries of the word index with one of these statuses."""
+        if self._standing is None:
+            from .status_filter import Standing
+
+            self._standing = Standing(self._db)
+        if statuses not in self._by_status:
+            self._by_status[statuses] = self._standing.query(schema, statuses)
+        return self._by_status[statuses]
+
     # --- what is shown -----------------------------------------------------------------------------------------------
 
     def entries(self, ids: Sequence[int]) -> dict[int, EntryPlace]:
@@ -117,13 +154,6 @@ class SessionRows:
             )
             for number, line, offset, length, uuid, role, agent in rows:
                 found[number] = (line, offset, length, shown_uuid(uuid), role, agent)
-        return found
-
-    def statuses(self, ids: Sequence[int]) -> dict[int, str | None]:
-        found: dict[int, str | None] = {}
-        for start in range(0, len(ids), _AT_ONCE):
-            some = tuple(ids[start : start + _AT_ONCE])
-            found.update(self._db.execute(f"SELECT id, status FROM entries WHERE id IN ({_marks(some)})", some))
         return found
 
     def described(self, groups: Sequence[tuple[tuple[int, str], list[Hit], int]]) -> list[SessionHits]:

@@ -7,16 +7,16 @@ behind newer lines), then by path. So the answer does not depend on the order in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
+from .call_packs import COUNTS, FLAGS, MESSAGE, MODEL, REQUEST, TIME, all_calls, calls_of, files_with, rows_of
 from .catalogue import Catalogue
-from .file_calls import COPIED, LOWER_BOUND, ODD
+from .file_calls import COPIED, LOWER_BOUND, ODD, CallKey
 from .tracking import FileChange
 
+#: Message, request, number of the model.
 Key = tuple[str, str, int]
-
-_COUNTS: Final = "input, output, cache_write_5m, cache_write_1h, cache_read, thinking, web_searches"
 
 
 class Sharing:
@@ -24,19 +24,19 @@ class Sharing:
 
     def __init__(self, catalogue: Catalogue, *, many: bool) -> None:
         self._db = catalogue.connection
-        self._touched: set[tuple[int, Key]] = set()
-        self._homes: dict[int, int] = {}
-        self._home_ids: dict[str, int] = {}
         self._catalogue = catalogue
-        self._seen: dict[tuple[int, Key], int] | None = {} if many else None
-        """Where each call was seen first: one pass over the catalogue instead of a question per call."""
+        self._touched: dict[int, set[Key]] = {}
+        self._home_ids: dict[str, int] = {}
+        self._seen: dict[int, set[CallKey]] | None = {} if many else None
+        """The calls that came so far, by home: what comes for the first time needs not be looked for."""
         if self._seen is not None:
-            rows = self._db.execute(
-                "SELECT f.home_id, c.message_id, c.request_id, c.model_id, c.file_id FROM call_rows c "
-                "JOIN files f ON f.id = c.file_id"
-            )
-            for home_id, message, request, model, file_id in rows:
-                self._seen.setdefault((home_id, (message, request, model)), file_id)
+            homes: dict[int, int] = dict(iter(self._db.execute("SELECT id, home_id FROM files")))
+            names: dict[int, str] = dict(iter(self._db.execute("SELECT id, text FROM strings")))
+            for file_id, columns in all_calls(self._db):
+                seen = self._seen.setdefault(homes[file_id], set())
+                seen.update(
+                    zip(columns[MESSAGE], columns[REQUEST], map(names.__getitem__, columns[MODEL]), strict=True)
+                )
 
     def _home(self, change: FileChange) -> int:
         root = change.home.real_root
@@ -47,63 +47,66 @@ class Sharing:
 
     def forget(self, change: FileChange) -> None:
         """Before the rows of a file go: what it shared is shared no longer."""
-        home = self._home(change)
-        rows = self._db.execute(
-            "SELECT DISTINCT s.message_id, s.request_id, s.model_id FROM call_rows c JOIN shared_calls s ON "
-            "s.home_id = ? AND s.message_id = c.message_id AND s.request_id = c.request_id AND s.model_id = c.model_id "
-            "WHERE c.file_id = ?",
-            (home, change.file_id),
-        )
-        for message, request, model in rows:
-            self._touched.add((home, (message, request, model)))
+        touched = self._touched.setdefault(self._home(change), set())
+        touched.update(row[:3] for row in calls_of(self._db, change.file_id))
 
-    def note(self, change: FileChange, rows: Sequence[tuple[Any, ...]]) -> None:
-        """After rows of a file came."""
-        home, file_id = self._home(change), change.file_id
-        touched = self._touched
-        if self._seen is None:
-            for row in rows:
-                touched.add((home, (row[2], row[3], row[4])))
-            return
-        seen = self._seen
-        for row in rows:
-            key = (home, (row[2], row[3], row[4]))
-            if seen.setdefault(key, file_id) != file_id:
-                touched.add(key)
+    def note(self, change: FileChange, calls: Mapping[CallKey, Sequence[Any]]) -> None:
+        """After calls of a file came."""
+        home = self._home(change)
+        if self._seen is not None:
+            seen = self._seen.setdefault(home, set())
+            if seen.isdisjoint(calls):
+                seen.update(calls)
+                return
+            again = {key: row for key, row in calls.items() if key in seen}
+            seen.update(calls)
+            calls = again
+        touched = self._touched.setdefault(home, set())
+        touched.update((row[MESSAGE], row[REQUEST], row[MODEL]) for row in calls.values())
 
     def settle(self) -> set[int]:
         """Book every call that was touched. Returns the files whose sums change by that."""
         stale: set[int] = set()
-        if not self._touched:
+        messages = {key[0] for keys in self._touched.values() for key in keys}
+        if not messages:
             return stale
-        db = self._db
-        # One pass over all calls: an index on ids that are drawn at random would cost more than all else at every sync.
-        db.execute(
-            "CREATE TEMP TABLE IF NOT EXISTS touched(message_id TEXT PRIMARY KEY) WITHOUT ROWID; DELETE FROM touched"
-        )
-        db.executemany("INSERT OR IGNORE INTO touched VALUES (?)", [(key[0],) for _, key in self._touched])
-        found: dict[tuple[int, Key], list[tuple[Any, ...]]] = {place: [] for place in self._touched}
-        rows = db.execute(
-            "SELECT f.home_id, c.message_id, c.request_id, c.model_id, c.file_id, c.number, c.time, c.flags, f.kind, f.path, "
-            f"{_COUNTS}, g.begun FROM call_rows c JOIN files f ON f.id = c.file_id "
-            "LEFT JOIN call_files g ON g.file_id = c.file_id WHERE c.message_id IN touched"
-        )
-        for home, message, request, model, *row in rows:
-            place = (home, (message, request, model))
-            if place in found:
-                found[place].append(tuple(row))
-        for (home, key), copies in found.items():
-            self._settle(home, key, copies, stale)
+        found: dict[int, dict[Key, list[tuple[Any, ...]]]] = {
+            home: {key: [] for key in keys} for home, keys in self._touched.items()
+        }
+        files = files_with(self._db, messages)
+        facts = {
+            row[0]: row[1:]
+            for row in self._db.execute(
+                "SELECT f.id, f.home_id, f.kind, f.path, g.begun FROM files f LEFT JOIN call_files g ON g.file_id = f.id "
+                f"WHERE f.id IN ({', '.join(map(str, files))})"
+            )
+        }
+        for file_id, columns in all_calls(self._db, files):
+            home, kind, path, begun = facts[file_id]
+            wanted = found.get(home)
+            if wanted is None:
+                continue
+            for number, row in enumerate(rows_of(columns)):
+                copies = wanted.get(row[:3])
+                if copies is not None:
+                    copies.append((file_id, number, row[TIME], row[FLAGS], kind, path, *row[COUNTS], begun))
+        for home, wanted in found.items():
+            before = self._booked(home, messages)
+            for key, copies in wanted.items():
+                self._settle(home, key, copies, before.get(key), stale)
         self._touched.clear()
         return stale
 
-    def _settle(self, home: int, key: Key, rows: list[tuple[Any, ...]], stale: set[int]) -> None:
+    def _booked(self, home: int, messages: Collection[str]) -> dict[Key, int]:
+        """Calls of these messages that are shared until now, and the files they are booked on."""
+        rows = self._db.execute(
+            "SELECT message_id, request_id, model_id, file_id FROM shared_calls WHERE home_id = ?", (home,)
+        )
+        return {(message, request, model): file_id for message, request, model, file_id in rows if message in messages}
+
+    def _settle(self, home: int, key: Key, rows: list[tuple[Any, ...]], before: int | None, stale: set[int]) -> None:
         db = self._db
         where = (home, *key)
-        before = db.execute(
-            "SELECT file_id FROM shared_calls WHERE home_id = ? AND message_id = ? AND request_id = ? AND model_id = ?",
-            where,
-        ).get
         if before is not None:
             stale.add(before)
         if len(rows) < 2:

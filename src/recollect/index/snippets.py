@@ -109,6 +109,8 @@ def joined(spans: list[Span]) -> list[Span]:
 
 
 def _places(text: str, lower: str, needle: Needle, tokenize: Tokenize, enough: int) -> list[Span]:
+    if len(needle.tokens) == 1 and not needle.prefix:
+        return _places_of_word(text, lower, needle, tokenize, enough)
     found: list[Span] = []
     at = needle.candidate(lower, 0)
     tries = 0
@@ -118,6 +120,30 @@ def _places(text: str, lower: str, needle: Needle, tokenize: Tokenize, enough: i
         if end is not None:
             found.append((at, end))
         at = needle.candidate(lower, max(end or 0, at + 1))
+    return found
+
+
+def _places_of_word(text: str, lower: str, needle: Needle, tokenize: Tokenize, enough: int) -> list[Span]:
+    """The same for a single word: most places are told by the letters around them, without a closer look."""
+    word = needle.tokens[0]
+    length = len(word)
+    found: list[Span] = []
+    at = lower.find(word)
+    tries = 0
+    while at >= 0 and len(found) < enough and tries < _TRIES:
+        tries += 1
+        end: int | None = at + length
+        before = text[at - 1] if at else " "
+        if before.isalnum():
+            if before < _FIRST_CJK and text[at] < _FIRST_CJK and not text[at].isupper():  # inside of a word
+                at = lower.find(word, at + 1)
+                continue
+            end = _end_of_match(text, lower, at, needle, tokenize)
+        elif text[at + length : at + length + 1].isalnum() or not _is_one_word(text[at : at + length]):
+            end = _end_of_match(text, lower, at, needle, tokenize)
+        if end is not None:
+            found.append((at, end))
+        at = lower.find(word, max(end or 0, at + 1))
     return found
 
 

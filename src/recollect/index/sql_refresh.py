@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..store import disk
 from ..store.home import Home
+from .call_packs import call_csv
 from .catalogue import Catalogue
 from .sql_sources import SHARED, SOURCES, STRINGS, RawTable
 from .sql_tables import TABLES, version_of
@@ -108,6 +109,7 @@ class _Refreshing:
     def __init__(self, catalogue: Catalogue, path: Path, ids: Sequence[int]) -> None:
         self._catalogue = catalogue
         self._db = catalogue.connection
+        self._db.create_scalar_function("call_csv", call_csv, 2, deterministic=True)  # type: ignore[arg-type]
         self._path = path
         self._ids = ids
         self._staged = path.with_name(path.name + _STAGED)

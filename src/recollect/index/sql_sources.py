@@ -55,6 +55,8 @@ class RawTable:
     source: str
     columns: tuple[RawColumn, ...]
     whole: bool = False
+    lines: str = ""
+    """Gives many lines for a row of the catalogue, where its rows are packed. Its columns must come in the order of `columns`."""
     parents: bool = False
     """Its column `parent` is kept as the number of that row, where it stands in the same file: a third of the size."""
 
@@ -66,6 +68,8 @@ class RawTable:
 
     def select(self, files: str) -> str:
         """One CSV line per row, as bytes."""
+        if self.lines:
+            return f"SELECT {self.lines} FROM {self.source.format(files=files)}"
         body = ",',',".join(column.written() for column in self.columns)
         return f"SELECT CAST(concat({body},char(10)) AS BLOB) FROM {self.source.format(files=files)}"
 
@@ -266,13 +270,13 @@ SOURCES: Final[tuple[RawTable, ...]] = (
         """),
     ),
     RawTable(
-        "calls", "call_rows t WHERE t.file_id IN {files}",
+        "calls", "call_packs t WHERE t.file_id IN {files}",
         _columns("""
             file_id | number |
             number | number |
             message_id | text |
             request_id | text |
-            model | string | t.model_id
+            model | string |
             line | number |
             time | time |
             input | number |
@@ -282,15 +286,15 @@ SOURCES: Final[tuple[RawTable, ...]] = (
             cache_read | number |
             thinking | number |
             web_searches | number |
-            service_tier | string | t.tier_id
-            speed | string | t.speed_id
-            geo | string | t.geo_id
-            stop_reason | string | t.stop_id
-            agent_id | text | t.agent
-            git_branch | string | t.branch_id
-            cwd | string | t.cwd_id
+            service_tier | string |
+            speed | string |
+            geo | string |
+            stop_reason | string |
+            agent_id | text |
+            git_branch | string |
+            cwd | string |
             flags | number |
-        """),
+        """), lines="call_csv(t.file_id, t.rows)",
     ),
 )  # fmt: skip
 

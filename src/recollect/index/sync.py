@@ -8,13 +8,14 @@ Nothing changed: no lock is taken, nothing is opened, and `report.lines` is 0.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from ..store.home import Home
 from .catalogue import BROKEN, LOCK_SECONDS, Catalogue
+from .freshness import statuses_are_current
 from .sync_report import Progress, SyncReport
-from .tracking import FileChange, changed, look_at
+from .tracking import FileChange, changed, changed_among, look_at
 from .words import words_are_behind
 
 STAGES: Final = ("calls", "entries", "words")
@@ -28,13 +29,15 @@ def bring_up_to_date(
     statuses: bool = False,
     progress: Progress | None = None,
     lock_seconds: float = LOCK_SECONDS,
+    only: Mapping[str, Sequence[str]] | None = None,
 ) -> SyncReport:
     """Take in what changed. A broken catalogue is thrown away and made anew on the way.
 
-    With `statuses`, those of sessions that grew are renewed as well.
+    With `statuses`, those of sessions that grew are renewed as well. `only` names the files that changed, by home (links
+    resolved) and path below it, where the caller knows that nothing else did: then no folder is looked into.
     """
     try:
-        return _bring_up_to_date(catalogue, homes, stages, statuses, progress, lock_seconds)
+        return _bring_up_to_date(catalogue, homes, stages, statuses, progress, lock_seconds, only)
     except BROKEN:
         catalogue.make_anew()
         return _bring_up_to_date(catalogue, homes, stages, statuses, progress, lock_seconds)
@@ -47,14 +50,22 @@ def _bring_up_to_date(
     statuses: bool,
     progress: Progress | None,
     lock_seconds: float,
+    only: Mapping[str, Sequence[str]] | None = None,
 ) -> SyncReport:
     begun = time.monotonic()
     report = SyncReport()
     with_words = "words" in stages
     reading = [name for name in ("entries", "calls") if name in stages or (name == "entries" and with_words)]
     state = _state(catalogue)
-    seen = look_at(homes, reading)
-    changes = changed(catalogue, homes, "entries", seen) if "entries" in reading else []
+    seen = None
+    changes: list[FileChange] = []
+    if only is not None and "calls" not in reading:
+        changes = [
+            change for home in homes for change in changed_among(catalogue, home, "entries", only[home.real_root])
+        ]
+    else:
+        seen = look_at(homes, reading)
+        changes = changed(catalogue, homes, "entries", seen) if "entries" in reading else []
     if changes or (with_words and words_are_behind(catalogue)):
         with catalogue.locked(lock_seconds):
             if _state(catalogue) != state:  # somebody else did it while we waited, or a part of it
@@ -64,7 +75,7 @@ def _bring_up_to_date(
         from .calls import sync_calls
 
         report.lines += sync_calls(catalogue, homes, progress=progress).lines
-    if statuses and catalogue.connection.execute("SELECT 1 FROM sessions WHERE threaded = 0 LIMIT 1").get is not None:
+    if statuses and not statuses_are_current(catalogue.connection):
         from .threads import renew_statuses
 
         report.threaded = renew_statuses(catalogue, homes, lock_seconds=lock_seconds)
@@ -81,10 +92,11 @@ def _take_in(
     catalogue: Catalogue, changes: Sequence[FileChange], with_words: bool, report: SyncReport, progress: Progress | None
 ) -> None:
     from .ingest import Ingest
-    from .words_sync import add_from_files, commit, forget_stale
+    from .words_sync import add_from_files, commit, forget_stale, gather
 
     tell = _teller(changes, progress)
     words = None
+    small = False
     if with_words:
         from .words import WordsWriter
 
@@ -96,6 +108,9 @@ def _take_in(
             forget_stale(catalogue, words)
             if words.mark < catalogue.note("last_entry"):
                 report.lines += add_from_files(catalogue, words, lambda _: None)
+            elif small and changes:
+                gather(catalogue, words)
+                words.added = 0
         if changes:
             with catalogue.transaction():
                 catalogue.set_note("change", catalogue.note("change") + 1)

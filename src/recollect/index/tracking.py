@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from io import FileIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -31,6 +32,8 @@ from .schema import STAGE_KINDS, STAGE_TABLES
 LINE_KINDS: Final = frozenset({"session", "agent", "history"})
 """Files that grow line by line. Others are small and are read whole."""
 WINDOW: Final = 4096
+_READ: Final = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY", "O_NOFOLLOW"))
+_SIGN: Final = 1 << 63
 PARTLY: Final = -1
 RENAMED: Final = -2
 
@@ -89,6 +92,19 @@ def changed(
     return found
 
 
+def changed_among(catalogue: Catalogue, home: Home, stage: str, paths: Iterable[str]) -> list[FileChange]:
+    """The same for known files, by who is sure that no other changed and none came or went."""
+    seen: Files = {}
+    home_id = catalogue.home_id(home.real_root)
+    for path in paths:
+        kind = catalogue.connection.execute(
+            "SELECT kind FROM files WHERE home_id = ? AND path = ?", (home_id, path)
+        ).get
+        if kind in STAGE_KINDS[stage]:
+            _note_file(seen, str(home.root), path, str(kind), home)
+    return _Sorter(catalogue, home, home_id, stage, seen).sort(list(seen), [])
+
+
 def look_at(homes: Iterable[Home], stages: Iterable[str]) -> dict[str, Files]:
     """All files that these stages read, by home."""
     kinds = frozenset().union(*(STAGE_KINDS[stage] for stage in stages))
@@ -124,7 +140,7 @@ class _Sorter:
         self._seen = seen
 
     def sort(self, different: list[str], gone: list[str]) -> list[FileChange]:
-        unnamed = self._files_without_a_name()
+        unnamed: dict[tuple[int, int], str] | None = None
         changes: list[FileChange] = []
         kept: set[str] = set()
         for path in sorted(different):
@@ -135,8 +151,10 @@ class _Sorter:
             describe(change)
             if device == DEVICE and self._kept is not None:
                 change.source = partial(self._kept.open, self._home.real_root, path)
-            row = self._row("f.path = ?", path)
-            if row is None and (before := unnamed.get((device, inode))) is not None:
+            row = self._row("f.path = ?", path) if self._home_id is not None else None
+            if row is None and unnamed is None:
+                unnamed = self._files_without_a_name()
+            if row is None and unnamed is not None and (before := unnamed.get((device, inode))) is not None:
                 row = self._row("f.path = ?", before)
                 if row is not None and self._fits(change, row, must_have_read=False):
                     unnamed.pop((device, inode))
@@ -206,18 +224,31 @@ class _Sorter:
             return False
 
 
+INSERT_FILE: Final = (
+    "INSERT INTO files(id, home_id, path, kind, session_id, agent_id, folder, workflow, device, inode, change) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+INSERT_PROGRESS: Final = (
+    "INSERT OR REPLACE INTO progress(file_id, stage, size, mtime_ns, inode, offset, lines, head_hash, tail_hash) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+def file_row(change: FileChange, home_id: int, number: int) -> tuple[Any, ...]:
+    """A row of `files`, without its number."""
+    return (
+        home_id, change.path, change.kind, change.session_id, change.agent_id, change.folder, change.workflow,
+        _signed(change.device), _signed(change.inode), number,
+    )  # fmt: skip
+
+
 def begin(catalogue: Catalogue, change: FileChange) -> int:
     """Make the catalogue ready for what comes: the file's row is there, and no row of the stage that no longer holds."""
     db = catalogue.connection
     home_id = catalogue.home_id(change.home.real_root, make=True)
     number = catalogue.note("change")
     if change.file_id == 0:
-        db.execute(
-            "INSERT INTO files(home_id, path, kind, session_id, agent_id, folder, workflow, device, inode, change) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (home_id, change.path, change.kind, change.session_id, change.agent_id, change.folder, change.workflow,
-             _signed(change.device), _signed(change.inode), number),
-        )  # fmt: skip
+        db.execute(INSERT_FILE, (None, *file_row(change, home_id or 0, number)))
         change.file_id = db.last_insert_rowid()
         return change.file_id
     if change.reason in ("rewritten", "gone"):
@@ -261,11 +292,25 @@ def open_changed(change: FileChange) -> BinaryIO:
     """
     if change.source is not None:
         return change.source()
-    stream = open_inside(change.home, change.full_path, buffering=0)
+    stream = _open_as_seen(change) or open_inside(change.home, change.full_path, buffering=0)
     info = os.fstat(stream.fileno())
     change.size, change.mtime_ns = info.st_size, info.st_mtime_ns
     change.inode, change.device = _signed(info.st_ino), _signed(info.st_dev)
     return stream
+
+
+def _open_as_seen(change: FileChange) -> BinaryIO | None:
+    """The very file that `look` found inside the home; None where it cannot be told so cheaply, or is none any more."""
+    try:
+        descriptor = os.open(f"{change.home.root}/{change.path}", _READ)
+    except (OSError, ValueError):
+        return None
+    info = os.fstat(descriptor)
+    seen = change.inode != 0 and (_signed(info.st_ino), _signed(info.st_dev)) == (change.inode, change.device)
+    if not seen or not stat.S_ISREG(info.st_mode):
+        os.close(descriptor)
+        return None
+    return FileIO(descriptor)
 
 
 def done(
@@ -275,8 +320,7 @@ def done(
     head, tail = hashes(stream, offset)
     size = change.size if complete else PARTLY
     catalogue.connection.execute(
-        "INSERT OR REPLACE INTO progress(file_id, stage, size, mtime_ns, inode, offset, lines, head_hash, tail_hash) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        INSERT_PROGRESS,
         (change.file_id, change.stage, size, change.mtime_ns, change.inode, offset, lines, head, tail),
     )
 
@@ -284,9 +328,7 @@ def done(
 def done_unreadable(catalogue: Catalogue, change: FileChange) -> None:
     """Note a file that could not be opened as seen: it is tried again when it looks different."""
     catalogue.connection.execute(
-        "INSERT OR REPLACE INTO progress(file_id, stage, size, mtime_ns, inode, offset, lines, head_hash, tail_hash) "
-        "VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0)",
-        (change.file_id, change.stage, change.size, change.mtime_ns, change.inode),
+        INSERT_PROGRESS, (change.file_id, change.stage, change.size, change.mtime_ns, change.inode, 0, 0, 0, 0)
     )
 
 
@@ -317,7 +359,7 @@ def _read_at(stream: BinaryIO, offset: int, length: int) -> bytes:
 
 def _signed(number: int) -> int:
     """SQLite's numbers have a sign; inode numbers of some file systems use all 64 bits."""
-    return number - (1 << 64) if number >= 1 << 63 else number
+    return number - (1 << 64) if number >= _SIGN else number
 
 
 # --- looking at a home -------------------------------------------------------------------------------------------------
@@ -359,8 +401,14 @@ def _look_into_project(home: Home, folder: str, below: str, kinds: frozenset[str
                         _note(home, inner, f"{path}/{inner.name}", "title", found)
                     elif inner.name == "subagents" and _is_folder(home, inner):
                         _look_at_agents(home, inner.path, f"{path}/subagents", kinds, found, runs=True)
-            elif not os.path.islink(f"{entry.path}/subagents") or is_inside(home, f"{entry.path}/subagents"):
-                _look_at_agents(home, f"{entry.path}/subagents", f"{path}/subagents", kinds, found, runs=True)
+            else:
+                agents = f"{entry.path}/subagents"
+                try:
+                    mode = os.lstat(agents).st_mode
+                except OSError:
+                    continue  # most sessions have none
+                if not stat.S_ISLNK(mode) or is_inside(home, agents):
+                    _look_at_agents(home, agents, f"{path}/subagents", kinds, found, runs=True)
 
 
 def _look_at_agents(home: Home, folder: str, below: str, kinds: frozenset[str], found: Files, *, runs: bool) -> None:
@@ -382,17 +430,19 @@ def _folder(home: Home, folder: str) -> Iterable[os.DirEntry[str]]:
     return () if os.path.islink(folder) and not is_inside(home, folder) else _entries(folder)
 
 
-def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+def _entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as listing:
-            yield from listing
+            return list(listing)
     except OSError:
-        return
+        return []
 
 
 def _is_folder(home: Home, entry: os.DirEntry[str]) -> bool:
     try:
-        return entry.is_dir() and (not entry.is_symlink() or is_inside(home, entry.path))
+        if entry.is_dir(follow_symlinks=False):
+            return True
+        return entry.is_dir() and is_inside(home, entry.path)
     except OSError:
         return False
 
@@ -407,7 +457,10 @@ def _note(home: Home, entry: os.DirEntry[str], path: str, kind: str, found: File
     except OSError:
         return
     if stat.S_ISREG(info.st_mode):
-        found[path] = (kind, info.st_size, info.st_mtime_ns, _signed(info.st_ino), _signed(info.st_dev))
+        inode, device = info.st_ino, info.st_dev
+        if inode >= _SIGN or device >= _SIGN:
+            inode, device = _signed(inode), _signed(device)
+        found[path] = (kind, info.st_size, info.st_mtime_ns, inode, device)
 
 
 def _note_file(found: Files, root: str, path: str, kind: str, home: Home) -> None:

@@ -6,13 +6,12 @@ the index holds, so that a part of a name is enough and what fits nothing can be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import tantivy
 from tantivy import Occur, Query
 
 from .filter_meaning import fits, nearest, time_range
-from .query_language import mistake
 from .query_tree import All, Either, Everything, Filter, Not, Part, Text
 from .session_rows import SessionRows
 from .snippets import Needle
@@ -23,6 +22,7 @@ NAME_FIELDS = ("tool", "model", "branch")
 #: Words of which more begin with a prefix than this are not ranked against each other.
 MOST_RANKED = 64
 _MOST_NAMES = 200_000
+_LONGEST_PARTED = 40
 
 
 class Unmatched:
@@ -37,26 +37,26 @@ class Unmatched:
 
 
 class WordQuery:
-    """Compiles one query. Afterwards `needles` are for the snippets, `status` must be looked up in the catalogue,
-    `dropped` are parts without any word, `unmatched` are filters that fit nothing."""
+    """Compiles one query. Afterwards `needles` are for the snippets, `dropped` are parts without any word, `unmatched` are
+    filters that fit nothing."""
 
     def __init__(
         self,
-        text: str,
         words: WordReader,
         names: dict[str, list[str]],
         rows: SessionRows,
     ) -> None:
-        self._text = text
         self._schema = words.schema
         self._searcher = words.searcher
         self._analyze = words.analyze
         self._names = names
         self._rows = rows
         self.needles: list[Needle] = []
-        self.status: list[tuple[bool, frozenset[str]]] = []
         self.dropped: list[str] = []
         self.unmatched: list[Unmatched] = []
+        self.parted: list[tuple[str, list[str]]] = []
+        """Words that nothing has, and the parts of them that were looked for instead."""
+        self._is_lone = False
         self.words: list[str] = []
         """Single words that are looked for, to name ones that are alike where nothing is found."""
 
@@ -64,16 +64,14 @@ class WordQuery:
     def has_phrase(self) -> bool:
         return any(len(needle.tokens) > 1 for needle in self.needles)
 
+    @property
+    def lone_word(self) -> str | None:
+        """The word, where the whole query is one."""
+        return self.words[0] if self._is_lone and len(self.words) == 1 else None
+
     def compile(self, tree: All) -> Query:
-        wanted: list[Part] = []
-        for part in tree.parts:
-            if isinstance(part, Filter) and part.name == "status":
-                self.status.append((True, frozenset(part.values)))
-            elif isinstance(part, Not) and isinstance(part.part, Filter) and part.part.name == "status":
-                self.status.append((False, frozenset(part.part.values)))
-            else:
-                wanted.append(part)
-        return self._all(wanted, positive=True) or Query.all_query()
+        self._is_lone = len(tree.parts) == 1 and isinstance(tree.parts[0], Text)
+        return self._part(tree, positive=True) or Query.all_query()
 
     def _part(self, part: Part, *, positive: bool) -> Query | None:
         if isinstance(part, Text):
@@ -114,11 +112,31 @@ class WordQuery:
         if not tokens:
             self.dropped.append(part.text)
             return None
+        if positive and len(tokens) == 1 and not part.prefix and not part.quoted:
+            parts = self._parts_of_unknown(tokens[0])
+            if parts:
+                self.parted.append((part.text, parts))
+                tokens = parts
         if positive:
             self.needles.append(Needle(tokens, prefix=part.prefix))
             if len(tokens) == 1 and not part.prefix:
                 self.words.append(tokens[0])
         return self._side_by_side("text", tokens, prefix=part.prefix)
+
+    def _parts_of_unknown(self, word: str) -> list[str]:
+        """The parts of an identifier that was typed in small letters: `getusername` where `getUserName` stands. Two or three
+        known words, the longest first; none where the word itself is known."""
+        known = self._searcher.doc_freq
+        if not 4 <= len(word) <= _LONGEST_PARTED or not word.isascii() or known("text", word):
+            return []
+        for parts in _partings(word):
+            if all(known("text", part) for part in parts) and self._stand_side_by_side(parts):
+                return parts
+        return []
+
+    def _stand_side_by_side(self, parts: list[str]) -> bool:
+        query = Query.phrase_query(self._schema, "text", list(parts))
+        return bool(self._searcher.search(query, 1, count=False).hits)
 
     def _side_by_side(self, field: str, tokens: list[str], *, prefix: bool) -> Query:
         if len(tokens) == 1:
@@ -140,10 +158,7 @@ class WordQuery:
     def _filter(self, part: Filter) -> Query:
         name = part.name
         if name == "status":
-            raise mistake(
-                self._text, part.start, "status: cannot stand inside of OR or parentheses",
-                "for example: status:live (cats OR dogs)", part.end,
-            )  # fmt: skip
+            return self._rows.having_status(self._schema, frozenset(part.values))
         if name in ("before", "after"):
             return self._range(name, part.values[0])
         if name == "session":
@@ -207,6 +222,16 @@ def _without(must: list[Query], must_not: list[Query]) -> Query:
     return Query.boolean_query(
         [*((Occur.Must, query) for query in must), *((Occur.MustNot, query) for query in must_not)]
     )
+
+
+def _partings(word: str) -> Iterator[list[str]]:
+    """A word in two parts of at least two letters, then in three."""
+    places = range(2, len(word) - 1)
+    for place in reversed(places):
+        yield [word[:place], word[place:]]
+    for first in reversed(places):
+        for second in reversed(range(first + 2, len(word) - 1)):
+            yield [word[:first], word[first:second], word[second:]]
 
 
 def _escaped(token: str) -> str:

@@ -21,13 +21,31 @@ class WordReader:
         self._index = tantivy.Index.open(folder)
         self._index.config_reader("manual")
         self._index.register_tokenizer(ANALYZER, self._analyzer)
+        self._folder = folder
+        self._is_whole: bool | None = None
         self.schema = self._index.schema
         self.searcher = self._index.searcher()
 
     def refresh(self) -> None:
         """See what was committed since."""
         self._index.reload()
+        self._is_whole = None
         self.searcher = self._index.searcher()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no document was deleted: then the index knows without a look how many have a word."""
+        if self._is_whole is None:
+            import json
+
+            try:
+                with open(f"{self._folder}/meta.json", encoding="utf-8") as stream:
+                    pieces = json.load(stream)["segments"]
+            except (OSError, ValueError, KeyError):
+                pieces = []
+            nothing_deleted = not any(piece.get("deletes") for piece in pieces)
+            self._is_whole = nothing_deleted and sum(piece["max_doc"] for piece in pieces) == self.searcher.num_docs
+        return self._is_whole
 
     def analyze(self, text: str) -> list[str]:
         """The words of a text as they are in the index."""

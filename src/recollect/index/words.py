@@ -1,7 +1,7 @@
 """The word index (tantivy): which entries hold which words. Texts are not stored: they are read back by byte offset.
 
 One document per entry that has words. Fields:
-    id      the entry's id in the catalogue (fast)
+    id      the entry's id in the catalogue (indexed, fast)
     file    the file's id (indexed, fast)
     time    microseconds since 1970 (fast); not there where the entry has no time
     text    the words (analyzer "words", with positions)
@@ -23,6 +23,7 @@ at the next sync; what was committed here without the mark (after a crash) is de
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -48,7 +49,7 @@ def schema() -> tantivy.Schema:
     import tantivy
 
     builder = tantivy.SchemaBuilder()
-    builder.add_unsigned_field("id", fast=True)
+    builder.add_unsigned_field("id", indexed=True, fast=True)
     builder.add_unsigned_field("file", indexed=True, fast=True)
     builder.add_integer_field("time", fast=True)
     builder.add_text_field("text", tokenizer_name=ANALYZER, index_option="position")
@@ -132,13 +133,29 @@ class WordsWriter:
 
     def _forget_uncommitted(self) -> None:
         """Documents that were committed here while the catalogue never heard of it."""
-        import tantivy
-
-        query = tantivy.Query.range_query(
-            self._index.schema, "id", tantivy.FieldType.Unsigned, lower_bound=self.mark + 1
-        )  # fmt: skip
+        query = self._from(self.mark + 1)
         if self._index.searcher().search(query, limit=1).hits:
             self._writer.delete_documents_by_query(query)
+
+    def segment_sizes(self) -> list[int]:
+        """How many documents each piece of the index holds, deleted ones not counted."""
+        with open(self._catalogue.words_folder / "meta.json", encoding="utf-8") as stream:
+            segments = json.load(stream)["segments"]
+        return [each["max_doc"] - (each["deletes"] or {"num_deleted_docs": 0})["num_deleted_docs"] for each in segments]
+
+    def highest(self, count: int) -> int:
+        """The lowest of the `count` highest entry ids."""
+        found = self._index.searcher().search(self._query.all_query(), count, count=False, order_by_field="id")
+        return int(found.hits[-1][0])
+
+    def forget_from(self, entry_id: int) -> None:
+        """Delete the words of all entries from this one on."""
+        self._writer.delete_documents_by_query(self._from(entry_id))
+
+    def _from(self, entry_id: int) -> tantivy.Query:
+        import tantivy
+
+        return tantivy.Query.range_query(self._index.schema, "id", tantivy.FieldType.Unsigned, lower_bound=entry_id)
 
     def forget_file(self, file_id: int) -> None:
         """Delete all words of a file. What is added afterwards stays."""

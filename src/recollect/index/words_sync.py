@@ -28,6 +28,37 @@ WHERE e.id > ? ORDER BY e.id LIMIT ?
 """
 
 
+SMALL: Final = 10_000
+MOST_SMALL: Final = 7
+TINY: Final = 512
+GATHERED_BYTES: Final = 8 << 20
+
+
+def gather(catalogue: Catalogue, words: WordsWriter) -> None:
+    """Put the pieces that the last few syncs left into one, by adding their words again.
+
+    The index itself joins eight pieces of less than 10,000 documents at the next commit, whatever their sizes: a few new
+    lines would then wait until thousands of old documents are written anew. Nothing is lost if this is not done.
+    """
+    small = [size for size in words.segment_sizes() if size < SMALL]
+    tiny = [size for size in small if size <= TINY]
+    if len(small) < MOST_SMALL or len(tiny) < MOST_SMALL // 2:
+        return
+    first = words.highest(sum(tiny))
+    rows: list[tuple[Any, ...]] = catalogue.connection.execute(_SELECT, (first - 1, SMALL)).fetchall()
+    rows = [row for row in rows if row[0] <= words.mark and row[6] & FLAGS["text"]]
+    if len(rows) >= SMALL or sum(row[3] for row in rows) > GATHERED_BYTES:
+        return
+    places = {row[1]: (row[10], f"{row[10]}/{row[11]}") for row in rows}
+    kept = catalogue.kept.reader(catalogue.connection) if catalogue.kept is not None else None
+    with EntryReader(places.get, kept) as reader:
+        read = [(row, decoded(reader.bytes_at(row[1], row[2], row[3]))) for row in rows]
+    if all(entry is not None for _, entry in read):
+        words.forget_from(first)
+        for row, entry in read:
+            _add(catalogue, words, row, entry)
+
+
 def forget_stale(catalogue: Catalogue, words: WordsWriter) -> None:
     """Delete the words of files that were dropped from the catalogue; nothing of what they hold now is below the mark."""
     stale: list[tuple[Any, ...]] = catalogue.connection.execute("SELECT file_id FROM words_stale").fetchall()
@@ -48,7 +79,7 @@ def add_from_files(catalogue: Catalogue, words: WordsWriter, progress: Callable[
             for row in rows:
                 if row[6] & FLAGS["text"]:
                     places[row[1]] = (row[10], f"{row[10]}/{row[11]}")
-                    _add(catalogue, words, row, reader)
+                    _add(catalogue, words, row, decoded(reader.bytes_at(row[1], row[2], row[3])))
                     count += 1
                 size += row[3]
             progress(sum(row[3] for row in rows))
@@ -68,9 +99,8 @@ def commit(catalogue: Catalogue, words: WordsWriter, mark: int) -> None:
         db.execute("DELETE FROM words_stale")
 
 
-def _add(catalogue: Catalogue, words: WordsWriter, row: tuple[Any, ...], reader: EntryReader) -> None:
-    entry_id, file_id, offset, length, time, role, flags, model, branch, cwd, _, _ = row
-    entry = decoded(reader.bytes_at(file_id, offset, length))
+def _add(catalogue: Catalogue, words: WordsWriter, row: tuple[Any, ...], entry: IndexEntry | None) -> None:
+    entry_id, file_id, _, _, time, role, flags, model, branch, cwd, _, _ = row
     if entry is None:
         return  # the file changed since: the next sync sees that, and gives its entries new numbers
     found = words_of(entry)

@@ -9,6 +9,7 @@ It opens nothing but what counting needs: a report over an unchanged store start
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +17,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+import apsw
 
 from ..analysis.day_sums import DaySums
 from ..analysis.prices.book import PriceBook, price_book
@@ -24,13 +27,20 @@ from ..analysis.responses import Response, home_numbers, project_path, responses
 from ..analysis.usage import PERIODS, UsageReport, from_day_sums, gather
 from ..analysis.zones import Zone, zone_named
 from ..environment import own_folder, time_zone
-from ..index.catalogue import BROKEN, Catalogue
+from ..errors import StoreBusy
+from ..index.catalogue import BROKEN, BUSY_MS, Catalogue
 from ..store.home import Home
 from .homes import open_homes
 
 if TYPE_CHECKING:
     from ..analysis.client_counts import Comparison
     from ..index.calls import CallsReport
+    from ..index.tracking import FileChange
+
+_LOOKED: Final = "looked"
+_LOOK_SECONDS: Final = 15
+_PATIENCE: Final = 0.02
+"""Seconds that who must not wait waits for another writer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +101,63 @@ class Accounting:
         self.sums.renew()
         return report
 
-    def sync_if_small(self, most_bytes: int) -> bool:
-        """Take in what changed, unless that is more than so many bytes."""
-        from ..index.tracking import changed
+    def sync_if_small(self, most_bytes: int, session: str | None = None) -> bool:
+        """Take in what changed, unless that is more than so many bytes.
 
-        changes = changed(self.catalogue, self.homes, "calls")
-        if sum(change.size - change.start for change in changes) > most_bytes:
+        With a `session`, only its own files are looked at where all were looked at a moment ago. Nobody is waited for.
+        """
+        try:
+            self.sums.check(_PATIENCE)
+            changes = self._changes_of(session) if session is not None and self._looked_lately() else None
+            if changes is None:
+                from ..index.tracking import changed
+
+                changes = changed(self.catalogue, self.homes, "calls")
+                self._note_look()
+            if sum(change.size - change.start for change in changes) > most_bytes:
+                return False
+            if changes:
+                from ..index.calls import sync_calls
+
+                sync_calls(self.catalogue, self.homes, listener=self.sums.take, changes=changes, lock_seconds=_PATIENCE)
+            self.sums.renew(_PATIENCE)
+        except StoreBusy:  # somebody is taking in much more than this: what is there has to do
             return False
-        if changes or self.catalogue.connection.execute("SELECT 1 FROM sums_stale LIMIT 1").get is not None:
-            self.sync()
-        else:
-            self.sums.check()
-            self.sums.renew()
         return True
+
+    def _changes_of(self, session: str) -> list[FileChange] | None:
+        """What changed of the known files of a session; None where it has none."""
+        from ..index.tracking import changed_among
+
+        found: list[FileChange] = []
+        known = False
+        for home in self.homes:
+            different = []
+            for path, *before in self.catalogue.connection.execute(
+                "SELECT f.path, p.size, p.mtime_ns, p.inode FROM files f JOIN progress p ON p.file_id = f.id "
+                "WHERE f.session_id = ? AND f.home_id = ? AND p.stage = 'calls'",
+                (session, self.catalogue.home_id(home.real_root)),
+            ):
+                known = True
+                with contextlib.suppress(OSError):  # what is gone is found out by the next look at everything
+                    info = os.stat(f"{home.root}/{path}")
+                    if [info.st_size, info.st_mtime_ns, info.st_ino] != before:
+                        different.append(path)
+            found += changed_among(self.catalogue, home, "calls", different)
+        return found if known else None
+
+    def _looked_lately(self) -> bool:
+        return 0 <= time.time() - self.catalogue.note(_LOOKED) < _LOOK_SECONDS
+
+    def _note_look(self) -> None:
+        db = self.catalogue.connection
+        db.set_busy_timeout(0)
+        try:
+            self.catalogue.set_note(_LOOKED, int(time.time()))
+        except (apsw.BusyError, apsw.ReadOnlyError, apsw.FullError):  # then the next one looks at everything again
+            pass
+        finally:
+            db.set_busy_timeout(BUSY_MS)
 
     def usage(self, by: str = "day", selection: Selection | None = None, *, separate: bool = False) -> UsageReport:
         """Usage grouped by a period, `session`, `project`, `model`, `agent`, `branch` or `tool`."""
@@ -129,6 +183,21 @@ class Accounting:
 
             return gather(found, by, self.zone, self.book, keys=tool_shares(self.entries(), self.book))
         return gather(found, by, self.zone, self.book, separate=separate)
+
+    def session_days(self) -> dict[str, set[str]]:
+        """By session: the days (``2026-03-02``) on which it made calls."""
+        self.sync()
+        return self.sums.days_of_sessions(home_numbers(self.catalogue, self.homes))
+
+    def damaged_sessions(self) -> set[str]:
+        """Sessions with damaged places, as far as their lines were taken in."""
+        numbers = home_numbers(self.catalogue, self.homes)
+        rows = self.catalogue.connection.execute(
+            "SELECT s.session_id FROM sessions s JOIN files f ON f.id = s.file_id "
+            f"WHERE s.damaged > 0 AND f.home_id IN ({', '.join('?' * len(numbers))})",
+            numbers,
+        )
+        return {str(row[0]) for row in rows}
 
     def _whole_days(self, chosen: Selection) -> tuple[str | None, str | None] | None:
         """First and last day of a selection that begins and ends at midnight; None where it does not."""

@@ -8,6 +8,7 @@ library.catalogue.connection                     # SQLite, for reading
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..environment import own_folder
@@ -21,9 +22,15 @@ if TYPE_CHECKING:
 ALL_STAGES: Final = ("calls", "entries", "words")
 
 
-def open_catalogue(tell: Callable[[str], None] | None = None) -> Catalogue:
-    """The catalogue in Recollect's own cache folder; where that cannot be written, `tell` is told so."""
-    catalogue = Catalogue.open(own_folder("cache") / "index", own_folder("data") / "vault")
+def open_catalogue(
+    tell: Callable[[str], None] | None = None, folders: Callable[[str], Path] | None = None
+) -> Catalogue:
+    """The catalogue in Recollect's own cache folder; where that cannot be written, `tell` is told so.
+
+    `folders` says where our own folders are, if not where the environment has them.
+    """
+    folders = folders or own_folder
+    catalogue = Catalogue.open(folders("cache") / "index", folders("data") / "vault")
     if catalogue.problem and tell is not None:
         tell(catalogue.problem)
     return catalogue

@@ -173,7 +173,7 @@ class Library:
         """The index's tables. `index` brings them up to date."""
         from .indexing import open_catalogue
 
-        return open_catalogue(self.tell)
+        return open_catalogue(self.tell, self._own_folder)
 
     def index(
         self,

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
+from ..index import sync
 from ..index.found import Found
-from ..index.freshness import folder_times, remember, unchanged
+from ..index.freshness import differing, folder_times, remember, remember_again, statuses_are_current
 from ..index.query_language import parse
 from ..index.query_tree import filters
 from ..index.search import HITS_PER_SESSION, SORTS, Search
@@ -20,6 +21,8 @@ from ..index.word_reading import WordReader
 from ..index.words import MARK
 
 if TYPE_CHECKING:
+    import apsw
+
     from ..index.catalogue import Catalogue
     from ..index.ingest import Progress
     from ..index.reading_back import Elsewhere
@@ -54,7 +57,7 @@ def search(
     if not opened.bring_up_to_date(statuses=by_status, progress=progress):
         return Found([], 0, mode=mode, advice=("there are no sessions to search",))
     if mode == "words" and not everything:
-        text = f"{_grouped(query)} {where}" if where else query
+        text = f"{_grouped(query)} {_grouped(where)}" if where else query
         return opened.search.find(
             text, sort=sort, limit=limit, offset=offset, hits_per_session=hits_per_session, facets=facets
         )
@@ -76,7 +79,7 @@ def search(
 
 
 def _grouped(query: str) -> str:
-    """A query to which filters are added: they hold for all alternatives of it."""
+    """A query to which filters are added, or these: they hold for all alternatives."""
     return f"({query})" if " OR " in query else query
 
 
@@ -92,22 +95,30 @@ class OpenedSearch:
         self._state: tuple[int, int] | None = None
         self._search: Search | None = None
         self._words: WordReader | None = None
+        self._db: apsw.Connection | None = None
         self.home_ids: list[int] = []
 
     def bring_up_to_date(self, *, statuses: bool = False, progress: Progress | None = None) -> bool:
         """Sync where anything changed, and see what was committed since the last search. False where no word is there."""
         library = self._library
         roots = [home.real_root for home in library.homes]
-        if statuses or unchanged(library.catalogue.connection, roots) is None:
+        catalogue = library.catalogue
+        different = differing(catalogue.connection, roots)
+        if different is None:
             folders = {root: folder_times(root) for root in roots}
             library.index(stages=("entries", "words"), statuses=statuses, progress=progress)
             for root in roots:
-                kept = library.catalogue.kept
-                remember(library.catalogue.connection, root, folders[root], kept.manifest if kept is not None else None)
+                manifest = catalogue.kept.manifest if catalogue.kept is not None else None
+                remember(catalogue.connection, root, folders[root], manifest)
+        elif any(home.paths for home in different) or (statuses and not statuses_are_current(catalogue.connection)):
+            only = {home.root: home.paths for home in different}
+            sync.bring_up_to_date(catalogue, library.homes, statuses=statuses, progress=progress, only=only)
+            for home in different:
+                remember_again(catalogue.connection, home)
         state = self._current()
         if self._search is None or state != self._state:
             try:
-                self._open()
+                self._see_changes()
             except ValueError:
                 if not library.catalogue.note(MARK):  # nothing was ever indexed
                     return False
@@ -126,8 +137,23 @@ class OpenedSearch:
         self._library.index(stages=("entries", "words"), progress=progress)
         self._open()
 
+    def _see_changes(self) -> None:
+        """Open it, or have what is open look at what was committed since."""
+        if (
+            self._search is None
+            or self._db is not self._library.catalogue.connection
+            or len(self.home_ids) < len(self._library.homes)
+        ):
+            self._open()
+            return
+        try:
+            self._search.refresh()
+        except ValueError:  # made anew, or broken
+            self._open()
+
     def _open(self) -> None:
         catalogue = self._library.catalogue
+        self._db = catalogue.connection
         if self._search is not None:
             self._search.close()
             self._search = None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
 from ..format.decode import Located, file_entries, file_row_entries
 from ..format.entries import Entry, decode_loosely
+from ..format.envelopes import Envelope, read_envelopes
 from ..format.line import Damage, RawLine, read_lines
 from ..graph.collector import collector_waits
 from ..graph.rows import Transcript, build_transcript
@@ -27,6 +29,16 @@ def stream_entries(
     """The entries of a file in order, as they are read. Damage is appended to `damage`."""
     with _open(path, home) as stream:
         yield from file_entries(stream, [] if damage is None else damage)
+
+
+def stream_envelopes(path: Path, home: Home | None = None) -> Iterator[Envelope]:
+    """What stands around the words of every entry of a file: twice as fast as the entries themselves."""
+    return chain.from_iterable(_envelopes(path, home))
+
+
+def _envelopes(path: Path, home: Home | None) -> Iterator[list[Envelope]]:
+    with open_inside(home, path, buffering=0) if home is not None else open(path, "rb", buffering=0) as stream:
+        yield from read_envelopes(stream)
 
 
 def read_transcript(path: Path, home: Home | None = None, *, file: int = 0) -> Transcript:

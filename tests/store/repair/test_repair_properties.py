@@ -63,7 +63,9 @@ def test_random_sessions(entries: list[dict[str, Any]]) -> None:
 
 
 @settings(max_examples=60)
-@given(st.sampled_from(SAMPLES), st.lists(st.tuples(st.sampled_from(SMALL), st.integers(0, 50)), min_size=1, max_size=4))
+@given(
+    st.sampled_from(SAMPLES), st.lists(st.tuples(st.sampled_from(SMALL), st.integers(0, 50)), min_size=1, max_size=4)
+)
 def test_several_kinds_of_damage_at_once(data: bytes, kinds: list[tuple[str, int]]) -> None:
     for name, seed in kinds:
         data = DAMAGES[name].apply(data, seed)

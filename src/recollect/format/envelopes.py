@@ -1,0 +1,131 @@
+"""The envelope of every line: who wrote what, when and where, and nothing of what was said. The fastest way through a file.
+
+Lines are decoded many at a time, out of one buffer that is used again and again. Where anything in it is not plain, that part
+is read line by line, the patient way: what comes out is the same. (But for an object that goes over several lines, which no
+client writes: here it is one entry, elsewhere damage.)
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import BinaryIO, Final
+
+import msgspec
+
+from .decode import parse_lines
+from .entries import Entry
+from .line import RawLine, read_lines
+
+BUFFER: Final = 1 << 18
+"""How much is decoded at once: small enough to stay close to the processor. It grows for longer lines, up to `LONGEST`."""
+LONGEST: Final = 4 << 20
+_FEW: Final = 8 << 10
+_MOST_SPARE: Final = 4
+
+#: Buffers that nobody uses now: making one costs more than reading a small file into it.
+_spare: list[bytearray] = []
+
+_REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
+
+
+class Envelope(msgspec.Struct, gc=False):
+    """What stands around the words of an entry; names and order as on disk."""
+
+    parentUuid: str | None = None
+    type: str | None = None
+    uuid: str | None = None
+    timestamp: str | None = None
+    cwd: str | None = None
+    sessionId: str | None = None
+    version: str | None = None
+    gitBranch: str | None = None
+
+
+_decode_lines: Final = msgspec.json.Decoder(Envelope).decode_lines
+
+
+def read_envelopes(stream: BinaryIO) -> Iterator[list[Envelope]]:
+    """One for each entry of a file, in order, many at a time; `stream` is seekable, unbuffered, and at its start."""
+    try:
+        buffer = _spare.pop()
+    except IndexError:
+        buffer = bytearray(BUFFER)
+    if len(buffer) != BUFFER:
+        buffer = bytearray(BUFFER)
+    try:
+        yield from _batches(stream, buffer)
+    finally:
+        if len(_spare) < _MOST_SPARE:
+            _spare.append(buffer)
+
+
+def _batches(stream: BinaryIO, buffer: bytearray) -> Iterator[list[Envelope]]:
+    view = memoryview(buffer)
+    held = offset = 0  # bytes in the buffer, and where the first of them stands in the file
+    while count := stream.readinto(view[held:]):  # type: ignore[attr-defined]  # BinaryIO does not know it
+        held += count
+        end = buffer.rfind(b"\n", 0, held) + 1
+        if end:
+            yield from _decoded(view[:end], offset == 0)
+            buffer[: held - end] = buffer[end:held]
+            held -= end
+            offset += end
+        elif held == len(buffer) < LONGEST:
+            buffer = buffer + bytearray(held)
+            view = memoryview(buffer)
+        elif held == len(buffer):
+            length, found = _long_line(stream, offset)
+            yield found
+            offset += length
+            stream.seek(offset)
+            held = 0
+    if held:
+        yield from _decoded(view[:held], offset == 0)
+
+
+def _decoded(piece: memoryview, first: bool) -> Iterator[list[Envelope]]:
+    """What is in a few complete lines. `first`: whether they begin the file, where a mark may stand."""
+    try:
+        yield _decode_lines(piece)
+        return
+    except _REFUSED:
+        pass
+    data = bytes(piece)
+    middle = data.rfind(b"\n", 0, len(data) // 2) + 1
+    if len(data) <= _FEW or not middle:
+        yield _patiently(data, first)
+        return
+    yield from _decoded(piece[:middle], first)
+    yield from _decoded(piece[middle:], False)
+
+
+def _patiently(data: bytes, first: bool) -> list[Envelope]:
+    *whole, last = data.split(b"\n")
+    lines = [line + b"\n" for line in whole] + ([last] if last else [])
+    raw = (RawLine(line, 0, number) for number, line in enumerate(lines, 1 if first else 2))
+    return [_envelope_of(item.entry) for item in parse_lines(raw, [])]
+
+
+def _long_line(stream: BinaryIO, offset: int) -> tuple[int, list[Envelope]]:
+    """The line that begins there: its length, and what is on it."""
+    stream.seek(offset)
+    length = 0
+    pieces: list[RawLine] = []
+    buffered = io.BufferedReader(stream, 1 << 20)  # type: ignore[type-var]  # any unbuffered stream will do
+    try:
+        for line in read_lines(buffered, offset=offset, number=2 if offset else 1):
+            length += len(line.data)
+            pieces.append(line if not line.more and not line.part else RawLine(b"", 0, 2, line.part, line.more))
+            if not line.more:
+                break
+    finally:
+        buffered.detach()
+    return length, [_envelope_of(item.entry) for item in parse_lines(pieces, [])]
+
+
+def _envelope_of(entry: Entry) -> Envelope:
+    parent = entry.parentUuid if isinstance(entry.parentUuid, str) else None
+    return Envelope(
+        parent, entry.type, entry.uuid, entry.timestamp, entry.cwd, entry.sessionId, entry.version, entry.gitBranch
+    )

@@ -1,0 +1,97 @@
+"""The API calls of a file as the catalogue holds them: one pack per file, since a row per call costs more than reading it.
+
+    rows = calls_of(db, file_id)                 # places in a row: MESSAGE, REQUEST, MODEL, ...
+    for file_id, columns in all_calls(db, [3, 8]):
+        sum(columns[OUTPUT])
+
+A call's number is its place in the pack; calls are only ever added behind. Models, tiers and the like are numbers of `strings`.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, Final
+
+import apsw
+
+#: One call, and the calls of a file column by column.
+Row = tuple[Any, ...]
+Columns = tuple[tuple[Any, ...], ...]
+
+MESSAGE, REQUEST, MODEL, LINE, TIME, INPUT, OUTPUT = range(7)
+TIER, SPEED, GEO, STOP, AGENT, BRANCH, CWD, FLAGS = range(12, 20)
+#: Input, output, 5-minute and 1-hour writes, reads, thinking, searches.
+COUNTS: Final = slice(5, 12)
+WIDTH: Final = 20
+
+_VERSION: Final = 4
+"""Of marshal's form, which every Python since 3.4 reads."""
+INSERT_PACK: Final = "INSERT OR REPLACE INTO call_packs(file_id, calls, last, ids, rows) VALUES (?, ?, ?, ?, ?)"
+_FEW: Final = 30
+
+
+def packed(file_id: int, columns: Columns) -> tuple[int, int, int | None, str, bytes]:
+    """A row of `call_packs`."""
+    times = columns[TIME]
+    last = max(times) if None not in times else max((time for time in times if time is not None), default=None)
+    return file_id, len(times), last, "\n".join(columns[MESSAGE]), marshal.dumps(columns, _VERSION)
+
+
+def unpacked(pack: bytes) -> Columns:
+    """Its calls. Raises what the catalogue raises where it is damaged: then it is made anew."""
+    try:
+        columns: Columns = marshal.loads(pack)
+        if type(columns) is tuple and len(columns) == WIDTH:
+            return columns
+    except (ValueError, EOFError, TypeError):
+        pass
+    raise apsw.CorruptError("a pack of calls is damaged")
+
+
+def rows_of(columns: Columns) -> list[Row]:
+    return list(zip(*columns, strict=True))
+
+
+def calls_of(db: apsw.Connection, file_id: int) -> list[Row]:
+    pack = db.execute("SELECT rows FROM call_packs WHERE file_id = ?", (file_id,)).get
+    return [] if pack is None else rows_of(unpacked(pack))
+
+
+def all_calls(
+    db: apsw.Connection, files: Iterable[int] | None = None, *, since: int | None = None
+) -> Iterator[tuple[int, Columns]]:
+    """Files with their calls, by number. `since` leaves out files of which every call is older, or has no time."""
+    wanted, values = [], []
+    if files is not None:
+        wanted.append(f"file_id IN ({', '.join(map(str, map(int, files)))})")
+    if since is not None:
+        wanted.append("last >= ?")
+        values.append(since)
+    where = f" WHERE {' AND '.join(wanted)}" if wanted else ""
+    for file_id, pack in db.execute(f"SELECT file_id, rows FROM call_packs{where} ORDER BY file_id", values):
+        yield file_id, unpacked(pack)
+
+
+def files_with(db: apsw.Connection, messages: Collection[str]) -> list[int]:
+    """Files that may hold a call of one of these messages."""
+    rows = db.execute("SELECT file_id, ids FROM call_packs")
+    if len(messages) <= _FEW:
+        return [file_id for file_id, ids in rows if any(message in ids for message in messages)]
+    sought = frozenset(messages)
+    return [file_id for file_id, ids in rows if not sought.isdisjoint(ids.split("\n"))]
+
+
+def call_csv(file_id: int, pack: bytes) -> bytes:
+    """A pack as lines of CSV: file, number, then every column; text is quoted, nothing is empty."""
+    lines = []
+    for number, row in enumerate(rows_of(unpacked(pack))):
+        message, request, *middle = row
+        middle[AGENT - 2] = None if row[AGENT] is None else _quoted(row[AGENT])
+        shown = ",".join(["" if value is None else str(value) for value in middle])
+        lines.append(f"{file_id},{number},{_quoted(message)},{_quoted(request)},{shown}\n")
+    return "".join(lines).encode("utf-8", "replace")
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
