@@ -31,7 +31,7 @@ READING: dict[str, list[list[str]]] = {
     "cat": [["S"]],
     "doctor": [[], ["--deep"]],
     "changes": [[]],
-    "keep": [[], ["--full"], ["--status"]],
+    "keep": [[], ["--full"], ["--status"], ["--compact"]],
     "completion": [["bash"]],
     "search": [["the"], ["--substring", "the"], ["--everything", "the"]],
     "sql": [["SELECT count(*) FROM messages"]],
@@ -43,6 +43,7 @@ READING: dict[str, list[list[str]]] = {
     "repair": [["S"]],
     "migrate": [["--all", "--to", "2.1", "--dry-run"]],
     "budget": [[]],
+    "bookmark": [[], ["add", "S"], ["list"]],
 }
 CHANGING = {
     "new", "append", "rename", "tag", "archive", "rewind", "todo", "undo", "fork", "move", "split", "delete", "demo",
