@@ -10,6 +10,7 @@ A call's number is its place in the pack; calls are only ever added behind. Mode
 from __future__ import annotations
 
 import marshal
+from binascii import crc32
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final
 
@@ -35,17 +36,16 @@ def packed(file_id: int, columns: Columns) -> tuple[int, int, int | None, str, b
     """A row of `call_packs`."""
     times = columns[TIME]
     last = max(times) if None not in times else max((time for time in times if time is not None), default=None)
-    return file_id, len(times), last, "\n".join(columns[MESSAGE]), marshal.dumps(columns, _VERSION)
+    pack = marshal.dumps(columns, _VERSION)
+    return file_id, len(times), last, "\n".join(columns[MESSAGE]), crc32(pack).to_bytes(4) + pack
 
 
 def unpacked(pack: bytes) -> Columns:
     """Its calls. Raises what the catalogue raises where it is damaged: then it is made anew."""
-    try:
-        columns: Columns = marshal.loads(pack)
+    if crc32(pack[4:]).to_bytes(4) == pack[:4]:  # marshal must not be given what it did not write
+        columns: Columns = marshal.loads(pack[4:])
         if type(columns) is tuple and len(columns) == WIDTH:
             return columns
-    except (ValueError, EOFError, TypeError):
-        pass
     raise apsw.CorruptError("a pack of calls is damaged")
 
 

@@ -89,9 +89,14 @@ class Accounting:
             try:
                 self._synced = self._sync(progress)
             except BROKEN:
-                self.catalogue.make_anew()
+                self._make_anew()
                 self._synced = self._sync(progress)
         return self._synced
+
+    def _make_anew(self) -> None:
+        self.catalogue.make_anew()
+        self._synced = None
+        self.__dict__.pop("sums", None)  # they ask the catalogue that was
 
     def _sync(self, progress: Callable[[int, int], None] | None) -> CallsReport:
         from ..index.calls import sync_calls
@@ -219,6 +224,14 @@ class Accounting:
         """The calls that are asked for, each once."""
         self.sync()
         chosen = selection or Selection()
+        try:
+            return self._chosen(chosen)
+        except BROKEN:  # damage that only reading the calls brings to light
+            self._make_anew()
+            self.sync()
+            return self._chosen(chosen)
+
+    def _chosen(self, chosen: Selection) -> list[Response]:
         found: Iterable[Response] = responses(self.catalogue, self.homes, since=chosen.since, until=chosen.until)
         tests: list[Callable[[Response], bool]] = []
         if chosen.project is not None:
