@@ -51,7 +51,7 @@ def test_restored_sessions_are_listed_and_resumed(tmp_path: Path, version: str) 
 
     shutil.rmtree(home.projects)  # as if the client had cleaned up
     (gone,) = run_one(root, project, asked[2:], version)
-    assert gone.conversation() is None
+    assert not gone.conversation()  # 2.0.77 may have begun a request of the new prompt alone before it gives up
     for path in home.projects.rglob("*.jsonl"):  # what that attempt left
         path.unlink()
     change, result = plan_restoring(vault, journal, Wanted(everything=True, homes=(str(home.root),)))
