@@ -126,7 +126,7 @@ def test_a_change_in_the_middle_of_a_long_file_that_also_grew(scene: Scene, monk
     old = os.urandom(6 * BLOCK)
     path.write_bytes(old)
     scene.keep()
-    new = old[: 2 * BLOCK] + b"X" + old[2 * BLOCK + 1 :] + b"more"
+    new = old[: 2 * BLOCK] + bytes([old[2 * BLOCK] ^ 1]) + old[2 * BLOCK + 1 :] + b"more"
     with open(path, "r+b") as stream:
         stream.write(new)
     scene.keep(full=True)
