@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -131,3 +131,13 @@ def served(root: Path, data: Path, *, read_only: bool = False) -> Iterator[Scene
         server.should_exit = True
         thread.join(10)
         listening.close()
+
+
+def until(ask: Callable[[], str], words: str) -> str:
+    """A page, asked for again while it is still being worked out."""
+    for _ in range(200):
+        text = ask()
+        if words in text:
+            return text
+        time.sleep(0.1)
+    raise AssertionError(f"{words!r} never came: {text[:3000]}")

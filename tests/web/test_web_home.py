@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
-from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from tests.running import tree_state
-from tests.web.scene import DAMAGED_SESSION, Scene, scene
+from tests.web.scene import DAMAGED_SESSION, Scene, scene, until
 
 from recollect.testing import HomeBuilder
 from recollect.testing.toolcalls import bash
@@ -19,15 +17,6 @@ from recollect.web.routes.home import WEEKS, heat_map
 from recollect.web.work import IndexWork
 
 LONG = "cccc0000-0000-4000-8000-000000000001"
-
-
-def until(ask: Callable[[], str], words: str) -> str:
-    for _ in range(200):
-        text = ask()
-        if words in text:
-            return text
-        time.sleep(0.1)
-    raise AssertionError(f"{words!r} never came: {text[:3000]}")
 
 
 def day(back: int) -> datetime:

@@ -7,14 +7,13 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.web.scene import CACHE_SESSION, Scene, scene
+from tests.web.scene import CACHE_SESSION, Scene, scene, until
 
 from recollect.analysis.budgets import parse_budget
 from recollect.library.budgets import set_budget
@@ -23,16 +22,6 @@ from recollect.testing import HomeBuilder
 from recollect.web.session_choice import asked_of
 from recollect.web.wording import money
 from recollect.web.work import Chores, IndexWork, StillIndexing
-
-
-def until(ask: Callable[[], str], words: str) -> str:
-    """A page, asked for again while it is still being worked out."""
-    for _ in range(200):
-        text = ask()
-        if words in text:
-            return text
-        time.sleep(0.1)
-    raise AssertionError(f"{words!r} never came: {text[:2000]}")
 
 
 def test_search_marks_what_was_looked_for_and_leads_to_the_message(demo: Scene) -> None:
