@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.faults.scene import Tree, _restore, differences, photograph
@@ -58,6 +58,14 @@ class VaultScene:
 
     def keep(self) -> None:
         capture(self.vault, self.home, cache=self.cache)
+
+    def whole_files(self) -> Iterator[tuple[str, bytes]]:
+        """Path and bytes of every file in the vault, each as long as the vault says it is."""
+        vault = self.vault
+        for file in vault.contents.files.values():
+            data = b"".join(vault.chunks(file))
+            assert len(data) == file.last.size
+            yield file.path, data
 
     def live(self) -> dict[str, bytes]:
         return {

@@ -5,7 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..index.call_packs import Columns, all_calls, rows_of
+from ..index.call_packs import (
+    AGENT,
+    BRANCH,
+    COUNTS,
+    CWD,
+    FLAGS,
+    GEO,
+    LINE,
+    MODEL,
+    SPEED,
+    STOP,
+    TIER,
+    TIME,
+    Columns,
+    all_calls,
+    rows_of,
+)  # fmt: skip
 from ..index.catalogue import Catalogue
 from ..store.home import Home
 from .cost import Counts
@@ -122,18 +138,18 @@ def _booked(
             continue
         agent, session, path, home = facts[file_id]
         for number, row in enumerate(rows_of(columns)):
-            if since is not None and (row[4] is None or row[4] < since):
+            if since is not None and (row[TIME] is None or row[TIME] < since):
                 continue
-            counts, flags, copies = Counts(*row[5:12]), row[19], 1
+            counts, flags, copies = Counts(*row[COUNTS]), row[FLAGS], 1
             joined = shared.get((home, row[0], row[1], row[2])) if shared else None
             if joined is not None:
                 if joined[0] != file_id or joined[1] != number:
                     continue
                 copies, flags, counts = joined[2], joined[3], Counts(*joined[4:])
             yield Response(
-                file_id, number, row[0], row[1], strings[row[2]] or "", row[3], row[4], counts, strings[row[12]],
-                strings[row[13]], strings[row[14]], strings[row[15]], agent if row[16] is None else row[16], strings[row[17]],
-                strings[row[18]], session, path, roots[home], flags, copies,
+                file_id, number, row[0], row[1], strings[row[MODEL]] or "", row[LINE], row[TIME], counts, strings[row[TIER]],
+                strings[row[SPEED]], strings[row[GEO]], strings[row[STOP]], agent if row[AGENT] is None else row[AGENT],
+                strings[row[BRANCH]], strings[row[CWD]], session, path, roots[home], flags, copies,
             )  # fmt: skip
 
 

@@ -12,10 +12,10 @@ from ..graph.agents import Agent
 from ..graph.rows import Row
 from ..graph.thread import LIVE
 from ..library.session import MessageView, Session
+from ..library.wording import argument_line
 from ..store.summary import one_line
 from .face import Face
 from .terminal import safe
-from .tool_words import call_line
 from .usage_text import message_tokens
 from .words import plural, seconds
 
@@ -142,7 +142,8 @@ class ConversationText:
             return
         call = self.calls.get(block.id)
         mark = self.face.style("⏵", fg="red" if call is not None and call.is_error else "green")
-        yield self._indent(f"{mark} {safe(call_line(block.name, block.input))}", depth + 1)
+        asked = f"{block.name}  {argument_line(block.input)}".rstrip()
+        yield self._indent(f"{mark} {safe(asked)}", depth + 1)
         if self.tools == "full":
             yield self._text(json.dumps(block.input, indent=2, ensure_ascii=False, default=str), depth + 1, dim=True)
         for agent in agents:

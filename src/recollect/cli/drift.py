@@ -11,7 +11,7 @@ import msgspec
 
 from ..format.blocks import KNOWN_BLOCKS
 from ..format.decode import parse_lines
-from ..format.entries import KNOWN_TYPES, Entry
+from ..format.entries import KNOWN_TYPES, REFUSED, Entry
 from ..format.known_fields import KNOWN_FIELDS
 from ..format.line import Damage, RawLine, read_lines
 from ..store.home import Home
@@ -69,7 +69,7 @@ class Drift:
         try:
             fields = _keys.decode(line.data)
             kind = msgspec.json.decode(fields.get("type", b"null"))
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError):
+        except REFUSED:
             return
         known = KNOWN_FIELDS.get(kind) if isinstance(kind, str) else None
         if known is None:
@@ -81,7 +81,7 @@ class Drift:
     def _note_blocks(self, entry: Entry) -> None:
         try:
             content = _blocks.decode(entry.message).content
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError):
+        except REFUSED:
             return
         if isinstance(content, list):
             for block in content:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO, Final, Generic, NamedTuple, TypeVar
-
-import msgspec
+from typing import BinaryIO, Generic, NamedTuple, TypeVar
 
 from . import line as line_module
-from .entries import Entry, decode_entry
+from .entries import REFUSED, Entry, decode_entry
 from .line import BOM, Damage, RawLine, read_lines
 from .row_entry import RowEntry, decode_row_entry, row_entry_of
 from .salvage import is_utf8, salvage_line
 
 E = TypeVar("E")
 E_co = TypeVar("E_co", covariant=True)
-
-_REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 
 
 class Located(NamedTuple, Generic[E_co]):
@@ -62,7 +58,7 @@ class FileEntries(Generic[E]):
             if data[-1] == 0x0A and data[-2:-1] != b"\r":
                 try:
                     entry = decode(data)
-                except _REFUSED:
+                except REFUSED:
                     pass
                 else:
                     if not data.isascii() and not is_utf8(data):
@@ -109,7 +105,7 @@ def parse_as(
             continue
         try:
             entry = decode(data)
-        except _REFUSED:
+        except REFUSED:
             for item in _refused(line, damage):
                 yield Located(convert(item.entry), item.line, item.offset, item.length, item.client_reads)
             continue

@@ -37,6 +37,9 @@ REQUEST_LOG_TYPES: Final = frozenset({"api-request", "api-request-shape", "api-r
 
 _EMPTY: Final = Raw()
 
+#: What a decoder raises for bytes that it does not take.
+REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
+
 
 class Entry(msgspec.Struct, omit_defaults=True):
     """The envelope of one entry. The fields follow the order in which the client writes them, which is fastest to decode."""
@@ -131,7 +134,7 @@ def decode_loosely(raw: bytes | Raw) -> Any:
         return None
     try:
         return msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError):
+    except REFUSED:
         pass
     try:
         return loads_leniently(data.decode("utf-8", "replace"))

@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 import msgspec
 
 from .decode import parse_lines
-from .entries import Entry
+from .entries import REFUSED, Entry
 from .line import RawLine, read_lines
 
 BUFFER: Final = 1 << 18
@@ -26,8 +26,6 @@ _MOST_SPARE: Final = 4
 
 #: Buffers that nobody uses now: making one costs more than reading a small file into it.
 _spare: list[mmap] = []
-
-_REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 
 
 class Envelope(msgspec.Struct, gc=False):
@@ -94,7 +92,7 @@ def _decoded(piece: memoryview, first: bool) -> Iterator[list[Envelope]]:
     try:
         yield _decode_lines(piece)
         return
-    except _REFUSED:
+    except REFUSED:
         pass
     data = bytes(piece)
     middle = data.rfind(b"\n", 0, len(data) // 2) + 1

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from .entries import decode_loosely
+from .entries import REFUSED, decode_loosely
 from .file_history import FileSnapshot, parse_backup_name, parse_file_history_entry
 from .json_edit import Edit, Member, apply_edits, decode_text, encode_text, members, string_tokens, values_of
 
@@ -37,7 +37,6 @@ _PRESERVED: Final = frozenset({"preservedMessages", "preservedSegment"})
 PLAIN_SYSTEM: Final = frozenset(
     {"turn_duration", "stop_hook_summary", "local_command", "informational", "api_error", "away_summary"}
 )
-_REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 
 
 @dataclass
@@ -183,7 +182,7 @@ def _fits(data: bytes, row: RowNames, names: Names) -> bool:
     """Whether a line says the new names. Each was put in once: if the line says it, it was put where it belongs."""
     try:
         said = _read_names(data)
-    except _REFUSED:
+    except REFUSED:
         return False
     link = row.source_assistant
     return (

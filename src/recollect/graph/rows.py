@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgspec import UNSET, Struct, UnsetType
 
 from ..format.decode import Located
-from ..format.entries import KNOWN_TYPES
+from ..format.entries import KNOWN_TYPES, ROW_TYPES
 from ..format.line import Damage
 from ..format.row_entry import ResultHead, RowEntry
 from ..format.times import parse_time
@@ -151,7 +151,7 @@ FOLDED: Final = frozenset(
     }
 )  # fmt: skip
 #: One object for each: rows are asked for their type so often that comparing letters would be felt.
-_ROWS: Final = {kind: kind for kind in ("user", "assistant", "system", "attachment", "progress")}
+_ROWS: Final = {kind: kind for kind in ROW_TYPES}
 
 
 def build_transcript(located: Iterable[Located[RowEntry]], damage: list[Damage], *, file: int = 0) -> Transcript:
@@ -277,25 +277,19 @@ def _message_row(
                 told = entry.toolUseResult
                 if isinstance(told, ResultHead):
                     result_agent = told.agentId
-    if kind == "assistant" and message is not None:
-        model = message.model
-        stop = message.stop_reason
-        return Row(
-            index, line, offset, length, kind, entry.uuid, link if link is not UNSET else None, entry.timestamp,
-            entry.isSidechain, client_reads, usable, link is not UNSET, entry.subtype, None, entry.agentId,
-            entry.sessionId, entry.isMeta is True, entry.isCompactSummary is True, entry.isApiErrorMessage is True,
-            entry.isVisibleInTranscriptOnly is True, entry.promptId, message.id, entry.requestId,
-            intern(model) if model is not None else None, intern(stop) if stop is not None else None,
-            kinds, uses, results, failed, result_agent, None, None, None, None, None, file,
-        )  # fmt: skip
+    message_id = request_id = model = stop_reason = source_assistant = source_tool_use = None
+    if message is not None:
+        if kind == "assistant":
+            message_id, request_id, model, stop_reason = message.id, entry.requestId, message.model, message.stop_reason
+        else:
+            source_assistant, source_tool_use = entry.sourceToolAssistantUUID, entry.sourceToolUseID
     return Row(
         index, line, offset, length, kind, entry.uuid, link if link is not UNSET else None, entry.timestamp,
         entry.isSidechain, client_reads, usable, link is not UNSET, entry.subtype, None, entry.agentId,
         entry.sessionId, entry.isMeta is True, entry.isCompactSummary is True, entry.isApiErrorMessage is True,
-        entry.isVisibleInTranscriptOnly is True, entry.promptId, None, None, None, None,
-        kinds, uses, results, failed, result_agent,
-        entry.sourceToolAssistantUUID if message is not None else None,
-        entry.sourceToolUseID if message is not None else None, None, None, None, file,
+        entry.isVisibleInTranscriptOnly is True, entry.promptId, message_id, request_id,
+        intern(model) if model is not None else None, intern(stop_reason) if stop_reason is not None else None,
+        kinds, uses, results, failed, result_agent, source_assistant, source_tool_use, None, None, None, file,
     )  # fmt: skip
 
 

@@ -106,8 +106,6 @@ class CallLine(Struct, gc=False):
 
 decode_call_line: Final = msgspec.json.Decoder(CallLine).decode
 
-REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
-
 
 def patient_lines(data: bytes, number: int) -> Iterator[tuple[CallLine, bool]]:
     """The objects of a line that the quick decoder refuses, and whether some count of theirs was none."""

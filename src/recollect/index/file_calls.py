@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from mmap import mmap
 from typing import Any, Final
 
+from ..format.entries import REFUSED
 from ..format.times import parse_time
 from .call_lines import (
     NEEDLE,
-    REFUSED,
     AnswerHead,
     CacheWrites,
     CallLine,

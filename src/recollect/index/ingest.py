@@ -10,11 +10,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO, Final
 
-import msgspec
-
 from ..errors import RecollectError
 from ..format.decode import Located, parse_as
-from ..format.entries import Entry
+from ..format.entries import REFUSED, Entry
 from ..format.line import Damage, RawLine, read_lines
 from ..format.salvage import salvage_line
 from ..format.worded_entry import IndexEntry, decode_index_entry, index_entry_of
@@ -38,7 +36,6 @@ WHOLE: Final = 64 << 20
 WORDS_PER_COMMIT: Final = 192 << 20
 """How many bytes of transcripts are read before the words of them are committed."""
 
-_REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 _BROKEN_OFF: Final = frozenset({"torn", "not-json", "nul", "glued", "not-object", "control-character"})
 
 
@@ -250,7 +247,7 @@ class FileLines:
         try:
             decode_index_entry(line.data)
             return True
-        except _REFUSED:
+        except REFUSED:
             pass
         saved = salvage_line(line)
         if saved.found and not any(item.kind in _BROKEN_OFF for item in saved.damage):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-import msgspec
-
 from ..format.decode import parse_as
+from ..format.entries import REFUSED
 from ..format.line import RawLine
 from ..format.worded_entry import IndexEntry, decode_index_entry, index_entry_of
 from .catalogue import Catalogue
@@ -19,7 +18,6 @@ from .words import MARK, WordsWriter
 BATCH: Final = 2_000
 BYTES_PER_COMMIT: Final = 192 << 20
 
-_REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 _SELECT: Final = """
 SELECT e.id, e.file_id, e.offset, e.length, e.time, e.role, e.flags, m.text, b.text, c.text, h.path, f.path
 FROM entries e JOIN files f ON f.id = e.file_id JOIN homes h ON h.id = f.home_id
@@ -124,7 +122,7 @@ def decoded(data: bytes) -> IndexEntry | None:
     """The entry in some bytes of a file; None where there is none."""
     try:
         return decode_index_entry(data)
-    except _REFUSED:
+    except REFUSED:
         line = RawLine(data, 0, 2)
         salvaged = parse_as([line], [], decode_index_entry, lambda entry: clean_entry(index_entry_of(entry)))
         return next((item.entry for item in salvaged), None)

@@ -27,7 +27,7 @@ def plural(count: int, word: str, words: str | None = None) -> str:
     return f"{count:,} {word if count == 1 else (words or word + 's')}"
 
 
-def argument_line(arguments: Any, width: int) -> str:
+def argument_line(arguments: Any, width: int = 100) -> str:
     """What a call was asked to do, in a line."""
     from ..store.summary import one_line
 

@@ -18,7 +18,7 @@ import msgspec
 
 from ..errors import RecollectError
 from ..format.blocks import text_of
-from ..format.entries import Entry, decode_loosely
+from ..format.entries import REFUSED, Entry, decode_loosely
 from ..format.line import BOM, RawLine
 from ..format.project_key import same_project_key
 from ..format.salvage import salvage_line
@@ -32,7 +32,6 @@ _HEAD_LIMIT: Final = 8 << 20
 """How far the head may grow in search of the first prompt."""
 
 _decode = msgspec.json.Decoder(Entry).decode
-_REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 #: What stands in prompts but was not typed as one: wrappers of slash commands, shell mode, reminders, interruptions.
 _NOT_TYPED: Final = re.compile(
     r"\s*(?:<(?:local-command-[a-z]+|command-[a-z]+|bash-(?:input|stdout|stderr)|system-reminder|task-notification|"
@@ -255,7 +254,7 @@ def _entry(line: bytes, number: int) -> Entry | None:
         return None
     try:
         return _decode(line)
-    except _REFUSED:
+    except REFUSED:
         found = salvage_line(RawLine(line, 0, max(number, 2))).found
         return found[0].entry if found else None
 
@@ -364,7 +363,7 @@ def _count(summary: SessionSummary, stream: BinaryIO, whole: bytes | None) -> No
     if whole is not None:
         try:
             heads = _decode_heads(whole)
-        except _REFUSED:
+        except REFUSED:
             pass  # something is damaged: go through it line by line
         else:
             summary.lines = whole.count(b"\n") + (1 if whole and not whole.endswith(b"\n") else 0)

@@ -15,9 +15,9 @@ from ...format.blocks import ToolResultBlock, ToolUseBlock
 from ...format.times import to_iso
 from ...graph.tool_calls import ToolCall
 from ...library.session import Session
+from ...library.wording import argument_line
 from ..face import Column, Face, command, session_argument
 from ..moments import local
-from ..tool_words import argument_line
 from ..words import seconds, size
 
 

@@ -34,11 +34,11 @@ from ...library.watching import (
     ToolStarted,
     Watching,
 )
+from ...library.wording import argument_line
 from ...store.summary import one_line
 from ...store.watch import TICK
 from ..face import Face, command, complete_session
 from ..terminal import safe, safe_line
-from ..tool_words import argument_line
 from ..words import seconds
 from .show import block_data
 
