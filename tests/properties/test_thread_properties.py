@@ -6,10 +6,12 @@ import json
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.reading import transcript_of
 
+from recollect.graph import loaded, request
 from recollect.graph.leaf import choose_leaf
 from recollect.graph.loaded import load
 from recollect.graph.thread import STATUSES, find_thread, walk_up
@@ -222,3 +224,42 @@ def test_the_order_of_the_lines_does_not_matter_in_a_single_chain(order: list[in
     shuffled = [entries[place] for place in order if place != 0] + [entries[0]]
     thread = find_thread(transcript_of(encoded(shuffled)))
     assert [row.uuid for row in thread.chain] == [entry["uuid"] for entry in entries]
+
+
+def talk(names: list[str], links: list[int], responses: list[str]) -> list[dict[str, Any]]:
+    """Words of both sides, each below one of those before it or behind it, most of them below the one right before."""
+    return [
+        {
+            "type": "assistant" if response else "user",
+            "uuid": name,
+            "parentUuid": names[(number - 1 - link) % len(names)] if number or link else None,
+            "timestamp": stamp(number * 2 + 7 * abs(link)),
+            "isSidechain": False,
+            "message": {"content": [TEXT], "id": response},
+        }
+        for number, (name, link, response) in enumerate(zip(names, links, responses, strict=True))
+    ]
+
+
+TALKS = st.integers(1, 30).flatmap(
+    lambda length: st.builds(
+        talk,
+        st.lists(
+            st.sampled_from([f"n{number}" for number in range(60)]), min_size=length, max_size=length, unique=True
+        ),
+        st.lists(st.sampled_from([0] * 12 + [1, 2, -3]), min_size=length, max_size=length),
+        st.lists(st.sampled_from([*[""] * 20, *(f"r{n}" for n in range(40))]), min_size=length, max_size=length),
+    )
+)
+
+
+@given(st.one_of(FILES, TALKS, st.builds(lambda one, other: one + other, TALKS, FILES)))
+def test_rows_taken_many_at_once_are_the_same_conversation(entries: list[dict[str, Any]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(request, "_is_plain_talk", lambda _: False)
+        patch.setattr(loaded, "MANY", 1_000_000)
+        expected = find_thread(transcript_of(encoded(entries)))
+    for many in (1, 3):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(loaded, "MANY", many)
+            assert find_thread(transcript_of(encoded(entries))) == expected

@@ -7,11 +7,12 @@ whose calls changed are in `sums_stale` until their sums are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import gcd
 from typing import Any, Final
 
 from ..index.call_packs import COUNTS, FLAGS, GEO, MODEL, SPEED, TIER, TIME, Columns, Row, all_calls, rows_of
 from ..index.catalogue import LOCK_SECONDS, Catalogue
-from .cost import HALF, UNIT, Counts
+from .cost import UNIT, Counts
 from .prices.book import PriceBook, Tariff
 from .totals import Totals
 from .zones import Zone
@@ -19,12 +20,14 @@ from .zones import Zone
 _NOTE: Final = "day_sums"
 _COUNTS: Final = "input, output, cache_write_5m, cache_write_1h, cache_read, thinking, web_searches"
 _INSERT: Final = f"INSERT INTO day_sums VALUES ({', '.join('?' * 15)})"
+#: From when to when rates hold, above which prompt the second ones do; both, doubled, and what they are parts of.
+_Rates = tuple[int, int, int, "tuple[int, ...]", "tuple[int, ...]", int]
 #: Model, speed, tier and place of calls, as numbers of `strings`.
 Kind = tuple[int, "int | None", "int | None", "int | None"]
 
 
 class DaySums:
-    """Keeps the sums. `take` is a listener for the stage "calls", so that a first report reads nothing twice."""
+    """Keeps the sums. It listens to the stage "calls", so that a first report reads nothing twice."""
 
     def __init__(self, catalogue: Catalogue, zone: Zone, book: PriceBook) -> None:
         self._catalogue = catalogue
@@ -32,7 +35,8 @@ class DaySums:
         self._zone = zone
         self._book = book
         self._texts: dict[int | None, str | None] = {None: None}
-        self._spells: dict[tuple[int, int | None, int | None, int | None], tuple[int, int, int, Tariff, Tariff]] = {}
+        self._spells: dict[Kind, _Rates] = {}
+        self._rows: list[tuple[Any, ...]] = []
 
     def check(self, lock_seconds: float = LOCK_SECONDS) -> None:
         """Throw away sums of another zone or price table. Done before a sync, so that what it adds belongs together."""
@@ -59,6 +63,7 @@ class DaySums:
             homes: dict[int, int] = dict(
                 iter(db.execute("SELECT f.id, f.home_id FROM sums_stale s JOIN files f ON f.id = s.file_id"))
             )
+            self.start()
             db.execute("DELETE FROM day_sums WHERE file_id IN sums_stale")
             for file_id, columns in all_calls(db, homes):
                 home = homes[file_id]
@@ -70,17 +75,27 @@ class DaySums:
                     ]
                     columns = tuple(zip(*rows, strict=True))
                 self.take(file_id, columns)
+            self.write()
             db.execute("DELETE FROM sums_stale")
 
+    def start(self) -> None:
+        """A transaction begins: what was taken in one that did not come to its end is forgotten."""
+        self._rows = []
+
     def take(self, file_id: int, columns: Columns) -> None:
-        """Add the sums of a file that has none. `columns` are those of its pack."""
+        """Add the sums of a file that has none, at the next `write`. `columns` are those of its pack."""
         if not columns:
             return
         sums: dict[tuple[str, int], list[int]] = {}
         for kind, alike in self._by_kind(columns):
             for day, calls in self._by_day(alike):
                 self._add(sums.setdefault((day, kind[0]), [0] * 12), calls, kind)
-        self._db.executemany(_INSERT, [(file_id, *key, *amounts) for key, amounts in sums.items()])
+        self._rows += [(file_id, *key, *amounts) for key, amounts in sums.items()]
+
+    def write(self) -> None:
+        """Into the catalogue with what was taken, in the transaction that brings the calls."""
+        rows, self._rows = self._rows, []
+        self._db.executemany(_INSERT, rows)
 
     def _by_kind(self, columns: Columns) -> Iterable[tuple[Kind, Columns]]:
         """Calls of one model, speed, tier and place together: most files have no other ones."""
@@ -106,7 +121,7 @@ class DaySums:
             found[10] += sum([flag & 1 for flag in flags])
             found[11] += sum([flag >> 1 & 1 for flag in flags])
         search = self._book.search
-        cost = low = high = bound = 0  # no moment lies between these: the first call asks
+        cost = low = high = bound = unit = whole_unit = 0  # no moment lies between these: the first call asks
         below: tuple[int, ...] = ()
         above: tuple[int, ...] = ()
         for when, fresh, output, short, long, read, searches in zip(
@@ -117,12 +132,12 @@ class DaySums:
                 if spell is None:
                     found[9] += 1
                     continue
-                low, high, bound = spell[:3]
-                below, above = spell[3].rates, spell[4].rates
+                low, high, bound, below, above, unit = spell
+                whole_unit = 2 * unit
             a, b, c, d, e = above if fresh + short + long + read > bound else below
-            whole, rest = divmod(fresh * a + output * b + short * c + long * d + read * e, UNIT)
-            if rest >= HALF and (rest > HALF or whole & 1):  # as `rounded` does it, without the way there
-                whole += 1
+            whole, rest = divmod(fresh * a + output * b + short * c + long * d + read * e + unit, whole_unit)
+            if not rest and whole & 1:  # exactly a half: as `rounded` does it, without the way there
+                whole -= 1
             cost += whole
             if searches:
                 cost += searches * search
@@ -130,7 +145,7 @@ class DaySums:
 
     def _spell(
         self, when: int | None, model: int, speed: int | None, tier: int | None, geo: int | None
-    ) -> tuple[int, int, int, Tariff, Tariff] | None:
+    ) -> _Rates | None:
         """The rates of a response, kept for the next one of the same kind and time."""
         kept = self._spells.get((model, speed, tier, geo))
         if kept is not None and when is not None and kept[0] <= when < kept[1]:
@@ -141,11 +156,12 @@ class DaySums:
             tariffs = [self._book.tariff(name or "", None, prompt, *terms) for prompt in (0, whole)]
             if tariffs[0] is None or tariffs[1] is None:
                 return None
-            return 0, 0, self._book.bound(name or "", terms[0]), tariffs[0], tariffs[1]
+            return _rates(0, 0, self._book.bound(name or "", terms[0]), tariffs[0], tariffs[1])
         found = self._book.spell(name or "", when, *terms)
-        if found is not None:
-            self._spells[model, speed, tier, geo] = found
-        return found
+        if found is None:
+            return None
+        rates = self._spells[model, speed, tier, geo] = _rates(*found)
+        return rates
 
     def _text(self, number: int | None) -> str | None:
         try:
@@ -182,6 +198,13 @@ class DaySums:
         return {
             (row[0], row[1]): Totals(row[2], Counts(*row[3:10]), row[10], row[11], row[12], row[13]) for row in rows
         }
+
+
+def _rates(low: int, high: int, bound: int, short: Tariff, long: Tariff) -> _Rates:
+    """Rates as small as they can be written: sums of small numbers are quicker. Doubled, so that a half is a whole number."""
+    part = gcd(UNIT, *short.rates, *long.rates)
+    below, above = (tuple(2 * rate // part for rate in tariff.rates) for tariff in (short, long))
+    return low, high, bound, below, above, UNIT // part
 
 
 def _split(columns: Columns, keys: Sequence[Any]) -> Iterable[tuple[Any, Columns]]:

@@ -12,6 +12,7 @@ from ..errors import QueryError
 
 QUARTER: Final = 900_000_000
 """Microseconds of a quarter of an hour: no zone of today changes its clocks within one."""
+DAY: Final = 96 * QUARTER
 
 
 class Zone:
@@ -21,6 +22,8 @@ class Zone:
         self.name = name
         self._info = info
         self._days: dict[int, str] = {}
+        self._step = DAY if info is UTC else QUARTER
+        """All moments of one step are of one day."""
 
     def local(self, time_us: int) -> datetime:
         """The moment as clocks there show it."""
@@ -31,14 +34,14 @@ class Zone:
         """``2026-03-02``; empty for no time, and for one that no calendar holds."""
         if time_us is None:
             return ""
-        quarter = time_us // QUARTER
-        found = self._days.get(quarter)
+        step = time_us // self._step
+        found = self._days.get(step)
         if found is None:
             try:
-                found = self.local(quarter * QUARTER).date().isoformat()
+                found = self.local(step * self._step).date().isoformat()
             except (OverflowError, ValueError, OSError):
                 found = ""
-            self._days[quarter] = found
+            self._days[step] = found
         return found
 
     def start_of(self, day: date) -> int:

@@ -8,6 +8,7 @@ Line separators that some readers take for line ends (U+2028, U+2029, U+0085, VT
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ DEFAULT_MODEL: Final = "claude-sonnet-4-5-20250929"
 _LINE_BREAKERS: Final = re.compile("[\u2028\u2029\u0085\x7f]")
 _UNUSABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _to_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_quoted: Final = json.encoder.encode_basestring
 
 
 @dataclass(slots=True, frozen=True)
@@ -39,10 +41,18 @@ class RowContext:
 def encode_line(entry: Mapping[str, Any]) -> bytes:
     """An entry as a line, its LF included. Refuses text that would make the session unusable (NUL, half surrogate pairs)."""
     text = _to_json(entry)
-    if not text.isascii() or "\x7f" in text or "\\u0000" in text:  # a NUL, or a backslash and these letters
+    if _needs_a_look(text):
         check_text(entry)
-        text = _LINE_BREAKERS.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+        text = _without_line_breakers(text)
     return text.encode("utf-8") + b"\n"
+
+
+def _needs_a_look(text: str) -> bool:
+    return not text.isascii() or "\x7f" in text or "\\u0000" in text  # a NUL, or a backslash and these letters
+
+
+def _without_line_breakers(text: str) -> str:
+    return _LINE_BREAKERS.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def check_text(value: Any) -> None:
@@ -86,6 +96,45 @@ def row(
     return entry
 
 
+class RowLines:
+    """Rows of one session as lines: `encode_line(row(...))` in a fraction of the time, what they share written out once."""
+
+    def __init__(self, context: RowContext) -> None:
+        self._context = context
+        own = ("parentUuid", "type", "message", "uuid", "timestamp")
+        shared = {key: value for key, value in row(context, "", "", None, 0.0, {}).items() if key not in own}
+        self._shared = _to_json(shared)[1:-1]
+        self._second = -1
+        self._second_text = ""
+
+    def line(
+        self, kind: str, uuid: str, parent: str | None, milliseconds: int, message: str | Mapping[str, Any]
+    ) -> bytes:
+        """A row with its LF. `message` may be the words of a prompt alone."""
+        second, rest = divmod(milliseconds, 1000)
+        if second != self._second:
+            whole = to_iso(second)
+            if whole is None:  # beyond the year 9999
+                return self._patiently(kind, uuid, parent, milliseconds, message)
+            self._second, self._second_text = second, whole.removesuffix("000Z")
+        said = f'{{"role":"user","content":{_quoted(message)}}}' if isinstance(message, str) else _to_json(message)
+        text = (
+            f'{{"parentUuid":{"null" if parent is None else _quoted(parent)},{self._shared},"type":"{kind}",'
+            f'"message":{said},"uuid":{_quoted(uuid)},"timestamp":"{self._second_text}{rest:03d}Z"}}\n'
+        )
+        if _needs_a_look(text):
+            if "\\u0000" in text or _UNUSABLE.search(text):
+                return self._patiently(kind, uuid, parent, milliseconds, message)
+            text = _without_line_breakers(text)
+        return text.encode("utf-8")
+
+    def _patiently(
+        self, kind: str, uuid: str, parent: str | None, milliseconds: int, message: str | Mapping[str, Any]
+    ) -> bytes:
+        whole = user_message(message) if isinstance(message, str) else message
+        return encode_line(row(self._context, kind, uuid, parent, milliseconds / 1000, whole))
+
+
 def user_message(content: str | Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {"role": "user", "content": content if isinstance(content, str) else [dict(block) for block in content]}
 
@@ -109,6 +158,14 @@ def assistant_message(
         "stop_sequence": None,
         "usage": dict(usage) if usage is not None else {"input_tokens": 0, "output_tokens": 0},
     }
+
+
+def new_uuid() -> str:
+    """A random uuid (version 4), as the client names rows."""
+    digits = os.urandom(16).hex()
+    return (
+        f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{'89ab'[int(digits[16], 16) & 3]}{digits[17:20]}-{digits[20:]}"
+    )
 
 
 def custom_title(session_id: str, title: str) -> dict[str, Any]:

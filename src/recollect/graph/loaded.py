@@ -7,7 +7,7 @@ those are re-hung below its summary and everything else before the boundary is g
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import UNSET, Struct
@@ -16,6 +16,9 @@ from .rows import Row, StateLine, Transcript
 
 LARGE_FILE = 5 << 20
 """From this size on the client drops all rows before the last plain boundary while it loads."""
+
+MANY = 256
+"""So many ordinary rows one after the other are taken at once."""
 
 
 class Parents:
@@ -59,6 +62,8 @@ class Loaded(Struct):
     preserved_tail: str | None = None
     dropped_before: int = -1
     """Index (in order of `rows`) below which compaction removed the rows."""
+    in_order: list[Row] | None = None
+    """All rows of the file, where every one of them is in `rows`: the one before another need not be looked for."""
     withdrawn: bool = False
     """Some checkpoint said that the conversation starts anew (rewind to the start)."""
 
@@ -74,50 +79,112 @@ def load(transcript: Transcript) -> Loaded:
     newest = ""
     plain_boundary = _plain_boundary_to_cut_at(transcript)
     checkpoints = _checkpoints_by_place(transcript.states)
-    pending = checkpoints.pop(0, ())
-    for line in pending:
+    for line in checkpoints.get(0, ()):
         _note_checkpoint(state, line)
-    untold: str | None = None  # the last row of a stretch of ordinary ones, of which the state has yet to hear
-    for row in transcript.rows:
-        kind = row.type
-        if row.client_reads:
-            uuid = row.uuid or ""  # all rows without a uuid share one place, as in the client
-            if (
-                (kind == "assistant" or kind == "user")
-                and row.usable
-                and row.side is not True
-                and state.since_rewind is None
-                and uuid not in rows
-            ):
-                rows[uuid] = row
-                if bridged and row.parent in bridged:
-                    changed[uuid] = bridged[row.parent]
-                timestamp = row.timestamp
-                if timestamp is not None and timestamp > newest:
-                    state.newest_row, newest = uuid, timestamp
-                untold = uuid
-            elif kind == "progress":
-                bridged[uuid] = bridged.get(row.parent, row.parent) if row.parent else row.parent
-            else:
-                if untold is not None:
-                    _note_talk(state, untold)
-                    untold = None
-                newest = _note_row(state, row, uuid, bridged, unusable, newest)
-                if row.index == plain_boundary:
-                    _forget_before(state, uuid)
-                    bridged.clear()
-        if checkpoints and row.index + 1 in checkpoints:
-            if untold is not None:
-                _note_talk(state, untold)
-                untold = None
-            for line in checkpoints[row.index + 1]:
-                _note_checkpoint(state, line)
-    if untold is not None:
-        _note_talk(state, untold)
+    for start, stop, ordinary in _stretches(transcript, checkpoints):
+        if ordinary and not bridged and state.since_rewind is None and _take_all(state, transcript, start, stop):
+            newest = _note_newest(state, transcript.rows[start:stop], newest)
+            _note_talk(state, transcript.rows[stop - 1].uuid or "")
+        else:
+            newest = _take_each(state, transcript.rows[start:stop], bridged, unusable, newest, plain_boundary)
+        for line in checkpoints.get(stop, ()):
+            _note_checkpoint(state, line)
     if unusable:
         _bridge_unusable(state, unusable)
     _apply_compaction(state)
     return state
+
+
+def _stretches(transcript: Transcript, checkpoints: Iterable[int]) -> Iterator[tuple[int, int, bool]]:
+    """The rows in parts (first, behind the last, all of them ordinary) that end wherever a checkpoint stands.
+
+    Only many ordinary ones in a row are told apart: they can be taken at once.
+    """
+    # Before the row with that number (even), or the row itself (odd).
+    marks = [2 * place for place in {*checkpoints, len(transcript.rows)}]
+    marks += [2 * index + 1 for index in transcript.others]
+    told = start = 0
+    for mark in sorted(marks):
+        place = mark // 2
+        if place - start >= MANY:
+            if told < start:
+                yield told, start, False
+            yield start, place, True
+            told = place
+        if mark % 2:
+            start = place + 1
+            continue
+        if told < place:
+            yield told, place, False
+        told = start = place
+
+
+def _take_all(state: Loaded, transcript: Transcript, start: int, stop: int) -> bool:
+    """Ordinary rows at once; False, and nothing done, where any of them is a copy of another one or of one before."""
+    if stop - start == len(transcript.rows):
+        fresh = transcript.by_uuid
+    else:
+        fresh = {row.uuid: row for row in transcript.rows[start:stop] if row.uuid is not None}
+    if len(fresh) < stop - start or (state.rows and not state.rows.keys().isdisjoint(fresh)):
+        return False
+    state.rows.update(fresh)
+    if stop - start == len(transcript.rows):
+        state.in_order = transcript.rows
+    return True
+
+
+def _note_newest(state: Loaded, rows: list[Row], newest: str) -> str:
+    """The same as looking at one after the other: the first of those that are newer than all before them and behind them."""
+    times = [row.timestamp or "" for row in rows]
+    latest = max(times)
+    if latest <= newest:
+        return newest
+    state.newest_row = rows[times.index(latest)].uuid
+    return latest
+
+
+def _take_each(
+    state: Loaded,
+    part: list[Row],
+    bridged: dict[str, str | None],
+    unusable: dict[str, str | None],
+    newest: str,
+    plain_boundary: int,
+) -> str:
+    rows, changed = state.rows, state.parents.changed
+    untold: str | None = None  # the last row of a stretch of ordinary ones, of which the state has yet to hear
+    for row in part:
+        if not row.client_reads:
+            continue
+        kind = row.type
+        uuid = row.uuid or ""  # all rows without a uuid share one place, as in the client
+        if (
+            (kind == "assistant" or kind == "user")
+            and row.usable
+            and row.side is not True
+            and state.since_rewind is None
+            and uuid not in rows
+        ):
+            rows[uuid] = row
+            if bridged and row.parent in bridged:
+                changed[uuid] = bridged[row.parent]
+            timestamp = row.timestamp
+            if timestamp is not None and timestamp > newest:
+                state.newest_row, newest = uuid, timestamp
+            untold = uuid
+        elif kind == "progress":
+            bridged[uuid] = bridged.get(row.parent, row.parent) if row.parent else row.parent
+        else:
+            if untold is not None:
+                _note_talk(state, untold)
+                untold = None
+            newest = _note_row(state, row, uuid, bridged, unusable, newest)
+            if row.index == plain_boundary:
+                _forget_before(state, uuid)
+                bridged.clear()
+    if untold is not None:
+        _note_talk(state, untold)
+    return newest
 
 
 def _checkpoints_by_place(states: Sequence[StateLine]) -> dict[int, list[StateLine]]:

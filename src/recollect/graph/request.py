@@ -21,6 +21,8 @@ _ONLY_TEXT: Final = ("text",)
 def rows_sent(chain: list[Row]) -> list[Row]:
     """The user and assistant rows whose content is sent, in the order of the request."""
     rows = [row for row in chain if row.type in SPOKEN and not (row.is_api_error and is_dropped_error(row))]
+    if _is_plain_talk(rows):
+        return rows
     rows = _without_empty_thoughts(_without_unanswered(rows, chain))
     sent: list[Row] = []
     known_calls: set[str] = set()
@@ -39,6 +41,14 @@ def rows_sent(chain: list[Row]) -> list[Row]:
             sent.extend(_user_rows(message, open_calls))
             open_calls = set()
     return sent
+
+
+def _is_plain_talk(rows: list[Row]) -> bool:
+    """Nothing but texts, and no two lines of one response: they are sent as they stand."""
+    if any(row.block_types != _ONLY_TEXT for row in rows):
+        return False
+    responses = [row.message_id for row in rows if row.message_id and row.type == "assistant"]
+    return len(set(responses)) == len(responses)
 
 
 def is_dropped_error(row: Row) -> bool:

@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct, UnsetType
 from ..format.decode import Located
 from ..format.entries import KNOWN_TYPES, ROW_TYPES
 from ..format.line import Damage
-from ..format.row_entry import ResultHead, RowEntry
+from ..format.row_entry import BlockHead, ResultHead, RowEntry
 from ..format.times import parse_time
 
 #: Types of rows that are messages.
@@ -20,7 +20,7 @@ SPOKEN: Final = frozenset({"user", "assistant"})
 
 
 class Row(Struct, gc=False):
-    """One row of the tree (user, assistant, system, attachment, progress)."""
+    """One row of the tree (user, assistant, system, attachment, progress). First the fields that most rows have."""
 
     index: int
     """Position among all rows of the transcript, in file order."""
@@ -33,30 +33,30 @@ class Row(Struct, gc=False):
     timestamp: str | None
     side: bool | None
     """`isSidechain` as it stands: the client keeps "false" and "not there" apart when it mends a chain."""
-    client_reads: bool
-    usable: bool = True
-    """False for user and assistant rows whose message the client cannot use; it bridges over them."""
-    has_parent_field: bool = True
-    subtype: str | None = None
-    logical_parent: str | None = None
-    agent_id: str | None = None
     session_id: str | None = None
-    is_meta: bool = False
-    is_compact_summary: bool = False
-    is_api_error: bool = False
-    transcript_only: bool = False
     prompt_id: str | None = None
+    block_types: tuple[str | None, ...] = ()
     message_id: str | None = None
     request_id: str | None = None
     model: str | None = None
     stop_reason: str | None = None
-    block_types: tuple[str | None, ...] = ()
     tool_uses: tuple[tuple[str, str], ...] = ()
     """(id, tool name) of the calls made on this row."""
     tool_results: tuple[str, ...] = ()
     """Ids of the calls answered on this row."""
     failed: tuple[str, ...] = ()
     """Those of them that ended in an error."""
+    client_reads: bool = True
+    usable: bool = True
+    """False for user and assistant rows whose message the client cannot use; it bridges over them."""
+    has_parent_field: bool = True
+    subtype: str | None = None
+    logical_parent: str | None = None
+    agent_id: str | None = None
+    is_meta: bool = False
+    is_compact_summary: bool = False
+    is_api_error: bool = False
+    transcript_only: bool = False
     result_agent: str | None = None
     """The sub-agent that a structured result speaks of."""
     source_assistant: str | None = None
@@ -131,6 +131,16 @@ class Transcript(Struct):
     """Last value of each small state line by its type."""
     size: int = 0
     lines: int = 0
+    others: list[int] = []
+    """Indexes of the rows that are not what most are: a message that the client can use, of the main conversation."""
+    _by_uuid: dict[str, Row] | None = None
+
+    @property
+    def by_uuid(self) -> dict[str, Row]:
+        """Rows that have a uuid: the last copy's content at the first copy's place. Made once; not to be changed."""
+        if self._by_uuid is None:
+            self._by_uuid = {row.uuid: row for row in self.rows if row.uuid is not None}
+        return self._by_uuid
 
     @property
     def first_time(self) -> float | None:
@@ -151,7 +161,7 @@ FOLDED: Final = frozenset(
     }
 )  # fmt: skip
 #: One object for each: rows are asked for their type so often that comparing letters would be felt.
-_ROWS: Final = {kind: kind for kind in ROW_TYPES}
+_ROWS: Final[dict[str | None, str]] = {kind: kind for kind in ROW_TYPES}
 
 
 def build_transcript(located: Iterable[Located[RowEntry]], damage: list[Damage], *, file: int = 0) -> Transcript:
@@ -160,13 +170,14 @@ def build_transcript(located: Iterable[Located[RowEntry]], damage: list[Damage],
     states: list[StateLine] = []
     types: dict[str | None, int] = {}
     folded: dict[str, RowEntry] = {}
+    others: list[int] = []
     context = _Context()
     uuid = session_id = prompt_id = version = cwd = branch = None
     index = since = 0
     for entry, line, offset, length, client_reads in located:
         kind = entry.type
         types[kind] = types.get(kind, 0) + 1
-        row_type = _ROWS.get(kind) if kind is not None else None
+        row_type = _ROWS.get(kind)
         if row_type is not None:
             # Equal texts of neighbouring rows become one object: a long session takes a third less memory.
             if entry.parentUuid == uuid:
@@ -186,9 +197,17 @@ def build_transcript(located: Iterable[Located[RowEntry]], damage: list[Damage],
                 since = index
             uuid, prompt_id = entry.uuid, entry.promptId
             if row_type == "assistant" or row_type == "user":
-                rows.append(_message_row(entry, row_type, index, line, offset, length, client_reads, file))
+                row = _message_row(entry, row_type, index, line, offset, length)
+                if not (client_reads and uuid and row.usable) or row.side is True:
+                    others.append(index)
             else:
-                rows.append(_other_row(entry, row_type, index, line, offset, length, client_reads, file))
+                row = _other_row(entry, row_type, index, line, offset, length)
+                others.append(index)
+            if not client_reads:
+                row.client_reads = False
+            if file:
+                row.file = file
+            rows.append(row)
             index += 1
             continue
         state = StateLine(index, line, offset, length, kind, entry.sessionId)
@@ -205,7 +224,7 @@ def build_transcript(located: Iterable[Located[RowEntry]], damage: list[Damage],
     return Transcript(
         rows, states, damage, counted, Counter({kind: count for kind, count in counted.items() if kind not in KNOWN_TYPES}),
         context.versions, context.cwds, context.branches, context.session_ids,
-        {kind: _fold(kind, entry) for kind, entry in folded.items()},
+        {kind: _fold(kind, entry) for kind, entry in folded.items()}, others=others,
     )  # fmt: skip
 
 
@@ -238,73 +257,90 @@ def _fold(kind: str, entry: RowEntry) -> Any:
     return named.get(kind, True)
 
 
-def _message_row(
-    entry: RowEntry, kind: str, index: int, line: int, offset: int, length: int, client_reads: bool, file: int
-) -> Row:
-    """A user or assistant row: its blocks and calls, and whether the client can use the message (it is text or blocks)."""
-    link = entry.parentUuid
+def _message_row(entry: RowEntry, kind: str, index: int, line: int, offset: int, length: int) -> Row:
+    """A user or assistant row: its blocks and calls, and whether the client can use the message (it is text or blocks).
+
+    Most fields of most rows are as they are by default: naming them all would cost more than all the rest.
+    """
     message = entry.message
     content = message.content if message is not None else None
     kinds: tuple[str | None, ...] = ()
-    usable = True
-    uses: tuple[tuple[str, str], ...] = ()
-    results: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
-    result_agent = None
-    if content is None:
-        usable = False
-    elif isinstance(content, str):
+    if isinstance(content, str):
         kinds = _ONE_TEXT
-        # An assistant's blank text is dropped on load (2.1.325); a user's never is.
-        usable = kind == "user" or bool(content.strip())
-    else:
+    elif content is not None:
         if len(content) == 1:
             only = content[0].type
             kinds = _ONE.get(only) or (only,)
         else:
             kinds = tuple([block.type for block in content])
-        if kinds is not _ONE_TEXT:
-            if None in kinds:
-                usable = any(one is not None for one in kinds)
-            if kind == "assistant":
-                if "tool_use" in kinds:
-                    uses = tuple([(b.id, b.name or "") for b in content if b.type == "tool_use" and b.id is not None])
-            elif "tool_result" in kinds:
-                results = tuple(
-                    [b.tool_use_id for b in content if b.type == "tool_result" and b.tool_use_id is not None]
-                )
-                failed = tuple([b.tool_use_id for b in content if b.is_error is True and b.tool_use_id is not None])
-                told = entry.toolUseResult
-                if isinstance(told, ResultHead):
-                    result_agent = told.agentId
-    message_id = request_id = model = stop_reason = source_assistant = source_tool_use = None
-    if message is not None:
-        if kind == "assistant":
-            message_id, request_id, model, stop_reason = message.id, entry.requestId, message.model, message.stop_reason
-        else:
-            source_assistant, source_tool_use = entry.sourceToolAssistantUUID, entry.sourceToolUseID
-    return Row(
-        index, line, offset, length, kind, entry.uuid, link if link is not UNSET else None, entry.timestamp,
-        entry.isSidechain, client_reads, usable, link is not UNSET, entry.subtype, None, entry.agentId,
-        entry.sessionId, entry.isMeta is True, entry.isCompactSummary is True, entry.isApiErrorMessage is True,
-        entry.isVisibleInTranscriptOnly is True, entry.promptId, message_id, request_id,
-        intern(model) if model is not None else None, intern(stop_reason) if stop_reason is not None else None,
-        kinds, uses, results, failed, result_agent, source_assistant, source_tool_use, None, None, None, file,
-    )  # fmt: skip
+    link = entry.parentUuid
+    parent = link if link is not UNSET else None
+    if kind == "assistant" and message is not None:
+        model, stop_reason = message.model, message.stop_reason
+        row = Row(
+            index, line, offset, length, kind, entry.uuid, parent, entry.timestamp, entry.isSidechain, entry.sessionId,
+            entry.promptId, kinds, message.id, entry.requestId, intern(model) if model is not None else None,
+            intern(stop_reason) if stop_reason is not None else None,
+        )  # fmt: skip
+        if isinstance(content, str) and not content.strip():
+            row.usable = False  # an assistant's blank text is dropped on load (2.1.325); a user's never is
+    else:
+        row = Row(
+            index, line, offset, length, kind, entry.uuid, parent, entry.timestamp, entry.isSidechain, entry.sessionId,
+            entry.promptId, kinds,
+        )  # fmt: skip
+        if message is not None:
+            if entry.sourceToolAssistantUUID is not None:
+                row.source_assistant = entry.sourceToolAssistantUUID
+            if entry.sourceToolUseID is not None:
+                row.source_tool_use = entry.sourceToolUseID
+    if content is None:
+        row.usable = False
+    elif kinds is not _ONE_TEXT and not isinstance(content, str):
+        _note_blocks(row, content, entry)
+    if link is UNSET:
+        row.has_parent_field = False
+    if entry.subtype is not None:
+        row.subtype = entry.subtype
+    if entry.agentId is not None:
+        row.agent_id = entry.agentId
+    if entry.isMeta is True:
+        row.is_meta = True
+    if entry.isCompactSummary is True:
+        row.is_compact_summary = True
+    if entry.isApiErrorMessage is True:
+        row.is_api_error = True
+    if entry.isVisibleInTranscriptOnly is True:
+        row.transcript_only = True
+    return row
 
 
-def _other_row(
-    entry: RowEntry, kind: str, index: int, line: int, offset: int, length: int, client_reads: bool, file: int
-) -> Row:
+def _note_blocks(row: Row, content: list[BlockHead], entry: RowEntry) -> None:
+    kinds = row.block_types
+    if None in kinds:
+        row.usable = any(one is not None for one in kinds)
+    if row.type == "assistant":
+        if "tool_use" in kinds:
+            row.tool_uses = tuple([(b.id, b.name or "") for b in content if b.type == "tool_use" and b.id is not None])
+    elif "tool_result" in kinds:
+        row.tool_results = tuple(
+            [b.tool_use_id for b in content if b.type == "tool_result" and b.tool_use_id is not None]
+        )
+        row.failed = tuple([b.tool_use_id for b in content if b.is_error is True and b.tool_use_id is not None])
+        told = entry.toolUseResult
+        if isinstance(told, ResultHead):
+            row.result_agent = told.agentId
+
+
+def _other_row(entry: RowEntry, kind: str, index: int, line: int, offset: int, length: int) -> Row:
     """A system row, an attachment, or progress."""
     link = entry.parentUuid
     row = Row(
         index, line, offset, length, kind, entry.uuid, link if link is not UNSET else None, entry.timestamp,
-        entry.isSidechain, client_reads, True, link is not UNSET, entry.subtype, entry.logicalParentUuid, entry.agentId,
-        entry.sessionId,
+        entry.isSidechain, entry.sessionId, entry.promptId,
     )  # fmt: skip
-    row.file = file
-    row.prompt_id = entry.promptId
+    row.has_parent_field = link is not UNSET
+    row.subtype, row.logical_parent, row.agent_id = entry.subtype, entry.logicalParentUuid, entry.agentId
     if kind == "system":
         row.duration_ms = entry.durationMs
         if entry.subtype == "compact_boundary":

@@ -42,7 +42,7 @@ class Conversation:
     def tree(self) -> Tree:
         """Links of the main file as they stand."""
         with collector_waits():
-            return build_tree(self.rows)
+            return build_tree(self.transcript.by_uuid)
 
     @cached_property
     def thread(self) -> Thread:

@@ -117,6 +117,7 @@ def walk_up(
     """Rows from the root to `start`. A missing or already passed parent is replaced by the row before in time, if close."""
     chain: list[Row] = []
     rows, changed = state.rows, state.parents.changed
+    in_order = state.in_order if not seen else None
     row = rows[start]
     uuid = start
     # Who steps to earlier lines only cannot come back to a row: what was passed is written down when it matters.
@@ -126,6 +127,15 @@ def walk_up(
         parent = changed[uuid] if changed and uuid in changed else row.parent
         if not parent:
             break
+        if (
+            in_order is not None
+            and lowest
+            and row.index == lowest
+            and (above_it := in_order[lowest - 1]).uuid is parent
+        ):
+            lowest -= 1
+            uuid, row = parent, above_it
+            continue
         above = rows.get(parent)
         if above is not None and above.index < lowest and not (before and parent in seen):
             lowest = above.index
@@ -141,7 +151,7 @@ def walk_up(
                 above = rows[parent]
             lowest = min(lowest, above.index)
         uuid, row = parent, above
-    seen.update([item.uuid or "" for item in chain[noted:]])
+    seen.update([item.uuid or "" for item in chain[noted:]] if noted or len(chain) < len(rows) else rows)
     chain.reverse()
     return chain
 

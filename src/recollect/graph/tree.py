@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from msgspec import Struct
 
 from .rows import Row
@@ -49,12 +47,8 @@ class Tree(Struct):
         return sorted(found.values(), key=lambda row: row.index)
 
 
-def build_tree(rows: Iterable[Row]) -> Tree:
+def build_tree(by_uuid: dict[str, Row]) -> Tree:
     """The tree of some rows. Linear in their number; nothing is too deep or too tangled."""
-    by_uuid: dict[str, Row] = {}
-    for row in rows:
-        if row.uuid is not None:
-            by_uuid[row.uuid] = row
     tree = Tree(by_uuid, {}, [], [], [])
     children = tree.children
     later: list[str] = []

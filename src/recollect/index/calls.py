@@ -11,14 +11,14 @@ from __future__ import annotations
 import mmap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final, Protocol
 
 from ..errors import RecollectError
 from ..store.home import Home
 from .call_packs import INSERT_PACK, Columns, calls_of, packed
 from .catalogue import LOCK_SECONDS, Catalogue
 from .new_files import NewFiles
-from .tracking import FileChange, begin, changed, done, done_unreadable, open_changed
+from .tracking import FileChange, begin, changed, done, done_unreadable, hashes, hashes_within, open_changed
 
 if TYPE_CHECKING:
     from .file_calls import FileCalls
@@ -43,8 +43,16 @@ class CallsReport:
     unreadable: int = 0
 
 
-#: Told of a file's calls right after they were read. Not called for files that only grew.
-Listener = Callable[[int, Columns], None]
+class Listener(Protocol):
+    """Told of a file's calls right after they were read; not of those of files that only grew."""
+
+    def start(self) -> None:
+        """A transaction begins."""
+
+    def take(self, file_id: int, columns: Columns) -> None: ...
+
+    def write(self) -> None:
+        """It ends: what was made of what was taken goes into the catalogue."""
 
 
 def sync_calls(
@@ -87,8 +95,11 @@ class _Intake:
         listener: Listener | None,
         progress: Callable[[int, int], None] | None,
     ) -> None:
+        from .file_calls import FileCalls, microseconds
         from .sharing import Sharing
         from .strings import Strings
+
+        self._calls_of, self._microseconds = FileCalls, microseconds
 
         self._catalogue = catalogue
         self._changes = changes
@@ -102,7 +113,10 @@ class _Intake:
         self._begun_files: list[tuple[int, int]] = []
         # Memory of its own pages: the system copies into what begins a few bytes behind a page's start much more slowly.
         self._buffer = mmap.mmap(-1, BUFFER)
+        self._view = memoryview(self._buffer)
         self._begun: int | None = None
+        self._all_there = False
+        """Whether the buffer holds the file that was read last from its first byte on."""
 
     def run(self) -> None:
         place, total = 0, len(self._changes)
@@ -112,6 +126,8 @@ class _Intake:
                 if place == 0:
                     self._catalogue.set_note("change", self._catalogue.note("change") + 1)
                 self._new.start()
+                if self._listener is not None:
+                    self._listener.start()
                 while place < total and size < BATCH_BYTES:
                     change = self._changes[place]
                     size += change.size - change.start
@@ -119,6 +135,8 @@ class _Intake:
                     place += 1
                 self._new.write()
                 self._write()
+                if self._listener is not None:
+                    self._listener.write()
                 for file_id in self._sharing.settle():
                     db.execute("INSERT OR IGNORE INTO sums_stale VALUES (?)", (file_id,))
             if self._progress is not None:
@@ -158,9 +176,7 @@ class _Intake:
             self._report.unreadable += 1
             return
         with stream:
-            from .file_calls import FileCalls
-
-            found = FileCalls(
+            found = self._calls_of(
                 change.session_id if change.kind == "session" else None, change.agent_id, self._strings.numbers
             )
             end, lines, state = self._read(stream, change, found)
@@ -179,7 +195,7 @@ class _Intake:
             else:
                 self._add(change, found)
             if is_new:
-                self._new.done(change, stream, end, lines)
+                self._new.done(change, self._hashes(stream, end), end, lines)
             else:
                 done(self._catalogue, change, stream, offset=end, lines=lines)
             self._report.bytes += end - change.start
@@ -192,7 +208,7 @@ class _Intake:
             self._sharing.note(change, found.calls)
             self._report.calls += len(found.calls)
         if self._listener is not None:
-            self._listener(change.file_id, columns)
+            self._listener.take(change.file_id, columns)
         else:
             self._catalogue.connection.execute("INSERT OR IGNORE INTO sums_stale VALUES (?)", (change.file_id,))
 
@@ -218,13 +234,13 @@ class _Intake:
 
     def _read(self, stream: BinaryIO, change: FileChange, found: FileCalls) -> tuple[int, int, tuple[int, str] | None]:
         """Hand on every line with token counts. Returns the end of the last line, the number of lines, the cost state."""
-        from .file_calls import microseconds
-
-        self._begun = None
-        stream.seek(change.start)
+        self._begun, self._all_there = None, False
+        if len(self._buffer) > BUFFER * 8:
+            self._use(mmap.mmap(-1, BUFFER))
+        if change.start:
+            stream.seek(change.start)
         fill = stream.readinto  # type: ignore[attr-defined]  # of every unbuffered file
-        buffer = self._buffer
-        view = memoryview(buffer)
+        buffer, view = self._buffer, self._view
         left = change.size - change.start
         base, have, lines = change.start, 0, change.lines_before  # `base`: where the buffer's first byte stands
         state: tuple[int, str] | None = None
@@ -250,9 +266,8 @@ class _Intake:
                     continue
                 larger = mmap.mmap(-1, min(len(buffer) * 4, LONGEST))
                 larger[:end] = buffer[:end]
-                view.release()
-                buffer = self._buffer = larger
-                view, have = memoryview(buffer), end
+                buffer, have = larger, end
+                view = self._use(larger)
                 continue
             start = 0
             if skipping and last:
@@ -260,7 +275,7 @@ class _Intake:
                 lines, skipping = lines + 1, False
             if base == 0 and (mark := buffer.find(TIMESTAMP, 0, last)) >= 0:
                 mark += len(TIMESTAMP)
-                self._begun = microseconds(buffer[mark : mark + 24].decode("ascii", "replace"))
+                self._begun = self._microseconds(buffer[mark : mark + 24].decode("ascii", "replace"))
             lines = found.scan(buffer, view, start, last, lines)
             if found.cost_state is not None:
                 begin_at, end_at = found.cost_state
@@ -268,22 +283,22 @@ class _Intake:
                 found.cost_state = None
             have = end - last
             if got == 0 or left <= 0:
-                return self._tail(buffer, view, last, end, base, lines, found, state, skipping)
+                self._all_there = base == 0
+                if last == end and not skipping:
+                    return base + end, lines, state
+                return self._tail(buffer, last, end, base, lines, found, state, skipping)
             view[:have] = bytes(view[last:end])
             base += last
 
     def _tail(
-        self, buffer: mmap.mmap, view: memoryview, last: int, end: int, base: int, lines: int, found: FileCalls,
+        self, buffer: mmap.mmap, last: int, end: int, base: int, lines: int, found: FileCalls,
         state: tuple[int, str] | None, skipping: bool,
     ) -> tuple[int, int, tuple[int, str] | None]:  # fmt: skip
         """The rest of a file behind its last line feed is taken where it is one whole object."""
         from .call_lines import NEEDLE, is_whole
         from .file_calls import COST_STATE
 
-        data = bytes(view[last:end])
-        view.release()
-        if len(buffer) > BUFFER * 8:
-            self._buffer = mmap.mmap(-1, BUFFER)
+        data = buffer[last:end]
         if not data.strip() or skipping or not is_whole(data):
             return base + last, lines, state
         if NEEDLE in data:
@@ -291,3 +306,12 @@ class _Intake:
         if data.startswith(COST_STATE):
             state = base + last, data.decode("utf-8", "replace")
         return base + end, lines + 1, state
+
+    def _use(self, buffer: mmap.mmap) -> memoryview:
+        self._view.release()
+        self._buffer, self._view = buffer, memoryview(buffer)
+        return self._view
+
+    def _hashes(self, stream: BinaryIO, offset: int) -> tuple[int, int]:
+        """The checksums of what was read up to a place."""
+        return hashes_within(self._view[:offset]) if self._all_there else hashes(stream, offset)

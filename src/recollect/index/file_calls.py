@@ -19,7 +19,7 @@ from .call_lines import (
     decode_call_line,
     patient_lines,
 )
-from .call_packs import COUNTS, FLAGS, STOP, TIME, Columns, Row
+from .call_packs import COUNTS, FLAGS, INPUT, STOP, TIME, Columns, Row
 
 LOWER_BOUND: Final = 1
 ODD: Final = 2
@@ -34,6 +34,7 @@ Call = list[Any]
 #: Message, request, model.
 CallKey = tuple[str, str, str]
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_read_time: Final = datetime.fromisoformat
 
 
 def microseconds(text: str | None) -> int | None:
@@ -61,44 +62,72 @@ class FileCalls:
         """Where in the buffer the last of the client's own counts stands; to be fetched before the buffer is filled again."""
         self.decoded = 0
         self._numbers = numbers
-        self._last_answer: AnswerHead | None = None
-        self._last_request: str | None = None
-        self._last_call: Call = []
+        #: The line before: message, usage, request, model, and the call it belongs to.
+        self._last: tuple[str | None, UsageHead | None, str | None, str | None, Call] = (None, None, None, None, [])
 
     def scan(self, buffer: mmap, view: memoryview, start: int, last: int, lines: int) -> int:
-        """Take the lines from `start` up to `last`, of which `lines` came before. Returns how many it are then."""
-        find, decode = buffer.find, decode_call_line
-        head = len(COST_STATE)
+        """Take the lines from `start` up to `last`, of which `lines` came before. Returns how many it are then.
+
+        What nearly every line is, an answer of the API with an id, is booked right here: a call of a function per line would
+        cost more than decoding it. Everything else goes the usual way, with the same result.
+        """
+        find, decode, number_of, calls = buffer.find, decode_call_line, self._numbers, self.calls
+        head, decoded = len(COST_STATE), 0
+        last_id, last_usage, last_request, last_model, call = self._last
         needle = find(NEEDLE, start, last)
         while start < last:  # looking for the next line feed is quicker than counting line feeds up to a needle
             stop = find(b"\n", start, last)
             lines += 1
-            if 0 <= needle < stop:
-                self.decoded += 1
-                try:
-                    entry = decode(view[start:stop])
-                except REFUSED:
-                    self._patient(bytes(view[start:stop]), lines)
-                else:
-                    answer, same = entry.message, self._last_answer
-                    if (
-                        same is not None
-                        and answer is not None
-                        and answer.id == same.id
-                        and answer.usage == same.usage
-                        and entry.requestId == self._last_request
-                        and answer.model == same.model
-                        and entry.type == "assistant"
-                        and not entry.isApiErrorMessage
-                    ):  # most lines of a call say the same
-                        if answer.stop_reason is not None:
-                            self._stopped(self._last_call, answer.stop_reason)
+            if not 0 <= needle < stop:
+                if buffer[start : start + head] == COST_STATE:
+                    self.cost_state = start, stop
+                start = stop + 1
+                continue
+            decoded += 1
+            try:
+                entry = decode(view[start:stop])
+            except REFUSED:
+                self._patient(bytes(view[start:stop]), lines)
+                last_id = None
+            else:
+                answer = entry.message
+                if (
+                    answer is None
+                    or (usage := answer.usage) is None
+                    or not (ident := answer.id)
+                    or entry.type != "assistant"
+                    or entry.isApiErrorMessage
+                    or ((rounds := usage.iterations) is not None and len(rounds) > 1)
+                ):
+                    self._entry(entry, lines, 0)
+                    last_id = None
+                elif (
+                    ident == last_id
+                    and usage == last_usage
+                    and entry.requestId == last_request
+                    and answer.model == last_model
+                ):  # most lines of a call say the same
+                    if (ended := answer.stop_reason) is not None:
+                        call[STOP] = number_of[ended]
+                        call[FLAGS] &= ~LOWER_BOUND
+                elif (model := answer.model or "") != "<synthetic>":
+                    last_request = entry.requestId
+                    key = (ident, last_request or "", model)
+                    known = calls.get(key)
+                    if known is None:
+                        call = calls[key] = self._first(key, entry, usage, answer.stop_reason, lines)
                     else:
-                        self._entry(entry, lines, 0)
-                needle = find(NEEDLE, stop, last)
-            elif buffer[start : start + head] == COST_STATE:
-                self.cost_state = start, stop
+                        call = known
+                        if self.told_session is None:
+                            self.told_session = entry.sessionId
+                        self._join(call, usage_counts(usage), entry.timestamp, answer.stop_reason, 0)
+                    # A time that is not known yet may stand on the next line.
+                    last_id = None if call[TIME] is None else ident
+                    last_usage, last_model = usage, answer.model
+            needle = find(NEEDLE, stop, last)
             start = stop + 1
+        self._last = last_id, last_usage, last_request, last_model, call
+        self.decoded += decoded
         return lines
 
     def take(self, data: bytes, line: int) -> None:
@@ -126,14 +155,7 @@ class FileCalls:
             session = entry.sessionId
             if entry.forkedFrom is not None or (session != self.session_id and None not in (session, self.session_id)):
                 flags |= COPIED
-            call = self._answer(
-                answer, answer.usage, entry, entry.requestId, entry.timestamp, entry.agentId, line, flags
-            )
-            if call is not None:
-                # What the next line may be compared with: no advisors, and a time that needs not be found yet.
-                plain = answer.id is not None and call[TIME] is not None and answer.usage.iterations is None
-                self._last_answer = answer if plain else None
-                self._last_request, self._last_call = entry.requestId, call
+            self._answer(answer, answer.usage, entry, entry.requestId, entry.timestamp, entry.agentId, line, flags)
         elif entry.type == "progress" and entry.data is not None and entry.data.message is not None:
             inner = entry.data.message
             if (
@@ -150,10 +172,10 @@ class FileCalls:
     def _answer(
         self, answer: AnswerHead, usage: UsageHead, entry: CallLine, request: str | None, when: str | None,
         agent: str | None, line: int, flags: int,
-    ) -> Call | None:  # fmt: skip
+    ) -> None:  # fmt: skip
         model = answer.model or ""
         if model == "<synthetic>":
-            return None
+            return
         if self.told_session is None:
             self.told_session = entry.sessionId
         # Without an id of the message: by its request, else by its row, else every line is a call of its own.
@@ -168,7 +190,36 @@ class FileCalls:
             self._join(call, usage_counts(usage), when, answer.stop_reason, flags)
         if usage.iterations is not None and len(usage.iterations) > 1:
             self._advisors(usage.iterations, key, line, when, answer.stop_reason, agent, entry, flags)
-        return call
+
+    def _first(self, key: CallKey, entry: CallLine, usage: UsageHead, stop: str | None, line: int) -> Call:
+        """The first line of an ordinary call: what `_new` gives, all in one, since there are so many."""
+        session, when, agent, geo = entry.sessionId, entry.timestamp, entry.agentId, usage.inference_geo
+        flags = 0 if stop is not None else LOWER_BOUND
+        own = self.session_id
+        if entry.forkedFrom is not None or (session != own and session is not None and own is not None):
+            flags |= COPIED
+        if self.told_session is None:
+            self.told_session = session
+        try:
+            since = _read_time(when) - _EPOCH  # type: ignore[arg-type]
+            time: int | None = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds // 1000 * 1000
+        except (ValueError, TypeError):  # no time, none with a zone, or another form of one
+            time = microseconds(when)
+        parts, details, server = usage.cache_creation, usage.output_tokens_details, usage.server_tool_use
+        short, long = usage.cache_creation_input_tokens or 0, 0
+        if parts is not None:
+            long = parts.ephemeral_1h_input_tokens or 0
+            short -= long
+            if short < (written := parts.ephemeral_5m_input_tokens or 0):
+                short = written
+        numbers = self._numbers
+        return [
+            key[0], key[1], numbers[key[2]], line, time, usage.input_tokens or 0, usage.output_tokens or 0, short, long,
+            usage.cache_read_input_tokens or 0, 0 if details is None else details.thinking_tokens or 0,
+            0 if server is None else server.web_search_requests or 0, numbers[usage.service_tier], numbers[usage.speed],
+            None if geo == "not_available" else numbers[geo], numbers[stop], None if agent == self.agent_id else agent,
+            numbers[entry.gitBranch or None], numbers[entry.cwd], flags,
+        ]  # fmt: skip
 
     def _new(
         self, key: CallKey, entry: CallLine, usage: UsageHead, line: int, when: str | None, stop: str | None,
@@ -186,7 +237,9 @@ class FileCalls:
 
     def _join(self, call: Call, counts: tuple[int, ...], when: str | None, stop: str | None, flags: int) -> None:
         """Another line of a call that is there: the larger of each count."""
-        call[COUNTS] = map(max, call[COUNTS], counts)
+        for place, count in enumerate(counts, INPUT):
+            if count > call[place]:
+                call[place] = count
         if stop is not None:
             self._stopped(call, stop)
         if not flags & PROGRESS:

@@ -5,10 +5,10 @@ In one transaction: `start`, then `begin` and `done` of each file (instead of th
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+from typing import Any
 
 from .catalogue import Catalogue
-from .tracking import INSERT_FILE, INSERT_PROGRESS, FileChange, file_row, hashes
+from .tracking import INSERT_FILE, INSERT_PROGRESS, FileChange, file_row
 
 
 class NewFiles:
@@ -31,8 +31,9 @@ class NewFiles:
         change.file_id = self._next
         self._changes.append(change)
 
-    def done(self, change: FileChange, stream: BinaryIO, offset: int, lines: int) -> None:
-        head, tail = hashes(stream, offset)
+    def done(self, change: FileChange, hashes: tuple[int, int], offset: int, lines: int) -> None:
+        """`hashes` are those of `tracking`."""
+        head, tail = hashes
         self._progress.append(
             (change.file_id, change.stage, change.size, change.mtime_ns, change.inode, offset, lines, head, tail)
         )

@@ -24,24 +24,18 @@ from typing import Any, BinaryIO, Final
 
 from ..errors import RecollectError
 from ..store.home import Home
-from ..store.paths import is_inside, open_inside
+from ..store.paths import open_inside
 from .catalogue import Catalogue
 from .kept import DEVICE
+from .looking import Files, look, note_file, signed
 from .schema import STAGE_KINDS, STAGE_TABLES
 
 LINE_KINDS: Final = frozenset({"session", "agent", "history"})
 """Files that grow line by line. Others are small and are read whole."""
 WINDOW: Final = 4096
 _READ: Final = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY", "O_NOFOLLOW"))
-_SIGN: Final = 1 << 63
 PARTLY: Final = -1
 RENAMED: Final = -2
-
-
-#: A file as it stands in its folder: (kind, size, mtime_ns, inode, device).
-Seen = tuple[str, int, int, int, int]
-#: Files by their path below the home.
-Files = dict[str, Seen]
 
 
 @dataclass(slots=True)
@@ -101,7 +95,7 @@ def changed_among(catalogue: Catalogue, home: Home, stage: str, paths: Iterable[
             "SELECT kind FROM files WHERE home_id = ? AND path = ?", (home_id, path)
         ).get
         if kind in STAGE_KINDS[stage]:
-            _note_file(seen, str(home.root), path, str(kind), home)
+            note_file(seen, str(home.root), path, str(kind), home)
     return _Sorter(catalogue, home, home_id, stage, seen).sort(list(seen), [])
 
 
@@ -238,7 +232,7 @@ def file_row(change: FileChange, home_id: int, number: int) -> tuple[Any, ...]:
     """A row of `files`, without its number."""
     return (
         home_id, change.path, change.kind, change.session_id, change.agent_id, change.folder, change.workflow,
-        _signed(change.device), _signed(change.inode), number,
+        signed(change.device), signed(change.inode), number,
     )  # fmt: skip
 
 
@@ -272,7 +266,7 @@ def begin(catalogue: Catalogue, change: FileChange) -> int:
         )
     db.execute(
         "UPDATE files SET device = ?, inode = ?, change = ? WHERE id = ?",
-        (_signed(change.device), _signed(change.inode), number, change.file_id),
+        (signed(change.device), signed(change.inode), number, change.file_id),
     )
     return change.file_id
 
@@ -292,10 +286,13 @@ def open_changed(change: FileChange) -> BinaryIO:
     """
     if change.source is not None:
         return change.source()
-    stream = _open_as_seen(change) or open_inside(change.home, change.full_path, buffering=0)
+    stream = _open_as_seen(change)
+    if stream is not None:
+        return stream
+    stream = open_inside(change.home, change.full_path, buffering=0)
     info = os.fstat(stream.fileno())
     change.size, change.mtime_ns = info.st_size, info.st_mtime_ns
-    change.inode, change.device = _signed(info.st_ino), _signed(info.st_dev)
+    change.inode, change.device = signed(info.st_ino), signed(info.st_dev)
     return stream
 
 
@@ -306,10 +303,11 @@ def _open_as_seen(change: FileChange) -> BinaryIO | None:
     except (OSError, ValueError):
         return None
     info = os.fstat(descriptor)
-    seen = change.inode != 0 and (_signed(info.st_ino), _signed(info.st_dev)) == (change.inode, change.device)
+    seen = change.inode != 0 and (signed(info.st_ino), signed(info.st_dev)) == (change.inode, change.device)
     if not seen or not stat.S_ISREG(info.st_mode):
         os.close(descriptor)
         return None
+    change.size, change.mtime_ns = info.st_size, info.st_mtime_ns
     return FileIO(descriptor)
 
 
@@ -341,7 +339,13 @@ def hashes(stream: BinaryIO, offset: int) -> tuple[int, int]:
     return _checksum(head), _checksum(_read_at(stream, offset - WINDOW, WINDOW))
 
 
-def _checksum(data: bytes) -> int:
+def hashes_within(data: memoryview) -> tuple[int, int]:
+    """The same of bytes that are all there."""
+    head = _checksum(data[:WINDOW])
+    return head, head if len(data) <= WINDOW else _checksum(data[-WINDOW:])
+
+
+def _checksum(data: bytes | memoryview) -> int:
     from hashlib import blake2b  # not needed where nothing changed
 
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little", signed=True)
@@ -355,124 +359,6 @@ def _read_at(stream: BinaryIO, offset: int, length: int) -> bytes:
     data = stream.read(length)
     stream.seek(position)
     return data
-
-
-def _signed(number: int) -> int:
-    """SQLite's numbers have a sign; inode numbers of some file systems use all 64 bits."""
-    return number - (1 << 64) if number >= _SIGN else number
-
-
-# --- looking at a home -------------------------------------------------------------------------------------------------
-
-
-def look(home: Home, kinds: frozenset[str]) -> Files:
-    """All files of these kinds, by their path below the home. One look at each folder, one `stat` per file."""
-    found: Files = {}
-    root = str(home.root)
-    for folder in _folder(home, f"{root}/projects"):
-        if _is_folder(home, folder):
-            _look_into_project(home, folder.path, f"projects/{folder.name}", kinds, found)
-    if "history" in kinds:
-        _note_file(found, root, "history.jsonl", "history", home)
-    if "task" in kinds:
-        for folder in _folder(home, f"{root}/tasks"):
-            if _is_folder(home, folder):
-                for entry in _entries(folder.path):
-                    if entry.name.endswith(".json") and entry.name[:-5].isdigit():
-                        _note(home, entry, f"tasks/{folder.name}/{entry.name}", "task", found)
-    if "todo" in kinds:
-        for entry in _folder(home, f"{root}/todos"):
-            if entry.name.endswith(".json"):
-                _note(home, entry, f"todos/{entry.name}", "todo", found)
-    return found
-
-
-def _look_into_project(home: Home, folder: str, below: str, kinds: frozenset[str], found: Files) -> None:
-    for entry in _entries(folder):
-        name = entry.name
-        if name.endswith(".jsonl"):
-            kind = "agent" if name.startswith("agent-") else "session"
-            _note(home, entry, f"{below}/{name}", kind, found)
-        elif "." not in name and name != "memory" and _is_folder(home, entry):
-            path = f"{below}/{name}"
-            if "title" in kinds:
-                for inner in _entries(entry.path):
-                    if inner.name == "custom-title.json":
-                        _note(home, inner, f"{path}/{inner.name}", "title", found)
-                    elif inner.name == "subagents" and _is_folder(home, inner):
-                        _look_at_agents(home, inner.path, f"{path}/subagents", kinds, found, runs=True)
-            else:
-                agents = f"{entry.path}/subagents"
-                try:
-                    mode = os.lstat(agents).st_mode
-                except OSError:
-                    continue  # most sessions have none
-                if not stat.S_ISLNK(mode) or is_inside(home, agents):
-                    _look_at_agents(home, agents, f"{path}/subagents", kinds, found, runs=True)
-
-
-def _look_at_agents(home: Home, folder: str, below: str, kinds: frozenset[str], found: Files, *, runs: bool) -> None:
-    for entry in _entries(folder):
-        name = entry.name
-        if name.startswith("agent-"):
-            if name.endswith(".jsonl"):
-                _note(home, entry, f"{below}/{name}", "agent", found)
-            elif name.endswith(".meta.json") and "agent_meta" in kinds:
-                _note(home, entry, f"{below}/{name}", "agent_meta", found)
-        elif runs and name == "workflows" and _is_folder(home, entry):
-            for run in _entries(entry.path):
-                if run.is_dir(follow_symlinks=False):
-                    _look_at_agents(home, run.path, f"{below}/workflows/{run.name}", kinds, found, runs=False)
-
-
-def _folder(home: Home, folder: str) -> Iterable[os.DirEntry[str]]:
-    """What is in a folder that may be a link."""
-    return () if os.path.islink(folder) and not is_inside(home, folder) else _entries(folder)
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as listing:
-            return list(listing)
-    except OSError:
-        return []
-
-
-def _is_folder(home: Home, entry: os.DirEntry[str]) -> bool:
-    try:
-        if entry.is_dir(follow_symlinks=False):
-            return True
-        return entry.is_dir() and is_inside(home, entry.path)
-    except OSError:
-        return False
-
-
-def _note(home: Home, entry: os.DirEntry[str], path: str, kind: str, found: Files) -> None:
-    try:
-        info = entry.stat(follow_symlinks=False)
-        if stat.S_ISLNK(info.st_mode):
-            if not is_inside(home, entry.path):
-                return
-            info = entry.stat()
-    except OSError:
-        return
-    if stat.S_ISREG(info.st_mode):
-        inode, device = info.st_ino, info.st_dev
-        if inode >= _SIGN or device >= _SIGN:
-            inode, device = _signed(inode), _signed(device)
-        found[path] = (kind, info.st_size, info.st_mtime_ns, inode, device)
-
-
-def _note_file(found: Files, root: str, path: str, kind: str, home: Home) -> None:
-    full = f"{root}/{path}"
-    try:
-        info = os.stat(full)
-        if os.path.islink(full) and not is_inside(home, full):
-            return
-    except OSError:
-        return
-    if stat.S_ISREG(info.st_mode):
-        found[path] = (kind, info.st_size, info.st_mtime_ns, _signed(info.st_ino), _signed(info.st_dev))
 
 
 def describe(change: FileChange) -> None:

@@ -102,7 +102,7 @@ class Accounting:
         from ..index.calls import sync_calls
 
         self.sums.check()
-        report = sync_calls(self.catalogue, self.homes, listener=self.sums.take, progress=progress)
+        report = sync_calls(self.catalogue, self.homes, listener=self.sums, progress=progress)
         self.sums.renew()
         return report
 
@@ -124,7 +124,7 @@ class Accounting:
             if changes:
                 from ..index.calls import sync_calls
 
-                sync_calls(self.catalogue, self.homes, listener=self.sums.take, changes=changes, lock_seconds=_PATIENCE)
+                sync_calls(self.catalogue, self.homes, listener=self.sums, changes=changes, lock_seconds=_PATIENCE)
             self.sums.renew(_PATIENCE)
         except StoreBusy:  # somebody is taking in much more than this: what is there has to do
             return False

@@ -12,8 +12,7 @@ import hashlib
 import os
 import secrets
 import time
-import uuid as uuids
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,10 @@ from ..errors import NotFound, Refused, StoreBusy
 from ..format.encode import (
     DEFAULT_MODEL,
     RowContext,
+    RowLines,
     assistant_message,
     encode_line,
+    new_uuid,
     row,
     user_message,
 )
@@ -34,7 +35,7 @@ from . import disk
 from .changes import Change, Journal, Record
 from .growth import Grow, Grown
 from .home import Home
-from .kept import Kept, kept
+from .kept import Kept, kept, kept_open
 from .paths import is_inside
 from .read import read_transcript
 from .scan import is_session_id
@@ -61,13 +62,20 @@ class SessionWriter:
         self.model: str | None = None
         self.leaf: str | None = None
         self.record: Record | None = None
-        self._last_time = 0.0
+        self._lock = journal.lock_of(home)
+        self._lock_size: int | None = None
+        """It grows when something is begun that a crash may leave half done."""
+        self._lines = RowLines(context)
+        self._place = str(path)
+        self._last_milliseconds = 0
         self._seen: Kept | None = None
         self._exists = kept(path) is not None
         self._end: int | None = None
         """Where our last line ended; None before the first."""
         self._tail = hashlib.sha256()
         self._known = False
+        """Whether `leaf` and the uuids are those of the file as `_seen` says."""
+        self._uuids: set[str] = set()
 
     def __enter__(self) -> SessionWriter:
         return self
@@ -93,22 +101,38 @@ class SessionWriter:
         """A prompt or an answer on the end of the conversation (or below `parent`). Returns its uuid."""
         if role not in ("user", "assistant"):
             raise Refused(f"a message is of the user or the assistant, not of {role!r}", slug="bad-role")
+        ident = uuid or new_uuid()
 
-        def build(above: str | None, moment: float) -> dict[str, Any]:
+        def line_below(above: str | None, milliseconds: int) -> bytes:
             if role == "user":
-                message = user_message(content)
+                message: Any = content if isinstance(content, str) and not fields else user_message(content)
             else:
-                calls = not isinstance(content, str) and any(block.get("type") == "tool_use" for block in content)
-                message = assistant_message(
-                    content,
-                    message_id=message_id or f"msg_{secrets.token_hex(12)}",
-                    model=model or self.model or DEFAULT_MODEL,
-                    stop_reason=stop_reason or ("tool_use" if calls else "end_turn"),
-                    usage=usage,
-                )
-            return row(self.context, role, uuid or str(uuids.uuid4()), above, moment, message, **fields)
+                message = self._answer(content, model, message_id, stop_reason, usage)
+            if fields:
+                return encode_line(row(self.context, role, ident, above, milliseconds / 1000, message, **fields))
+            return self._lines.line(role, ident, above, milliseconds, message)
 
-        return self._append_row(build, parent)
+        self._append_row(ident, parent, line_below)
+        if role == "assistant":
+            self.model = model or self.model or DEFAULT_MODEL
+        return ident
+
+    def _answer(
+        self,
+        content: Content,
+        model: str | None,
+        message_id: str | None,
+        stop_reason: str | None,
+        usage: Mapping[str, Any] | None,
+    ) -> dict[str, Any]:
+        calls = not isinstance(content, str) and any(block.get("type") == "tool_use" for block in content)
+        return assistant_message(
+            content,
+            message_id=message_id or f"msg_{secrets.token_hex(12)}",
+            model=model or self.model or DEFAULT_MODEL,
+            stop_reason=stop_reason or ("tool_use" if calls else "end_turn"),
+            usage=usage,
+        )
 
     def append_thinking(self, thinking: str, *, signature: str = "", message_id: str, model: str | None = None) -> str:
         """A thought, as a line of the response `message_id` whose words follow."""
@@ -151,55 +175,90 @@ class SessionWriter:
         if not isinstance(entry.get("type"), str):
             raise Refused("an entry needs a type", slug="bad-entry")
         line = encode_line(entry)
-        with self._writing() as now:
-            self._write(line, now)
+
+        def append() -> None:
+            self._write(line, self._look())
             if entry.get("uuid"):
                 self._known = False
 
+        self._locked(append)
+
     # --- how it is appended -------------------------------------------------------------------------------------------
 
-    def _append_row(self, build: Any, parent: str | None) -> str:
-        with self._writing() as now:
-            self._find_end(now)
-            above = self.leaf if parent is None else parent
-            if parent is not None and parent not in self._uuids:
-                raise NotFound(f"session {self.context.session_id} has no message {parent}", slug="no-such-message")
-            # In whole milliseconds, as they are written: else two lines of one moment would have the same time.
-            moment = max(int(time.time() * 1000), round(self._last_time * 1000) + 1) / 1000
-            entry = build(above, moment)
-            if entry["uuid"] in self._uuids:
-                raise Refused(f"message {entry['uuid']} is there already", slug="exists")
-            self._write(encode_line(entry), now)
-            self._last_time = moment
-            self.leaf = entry["uuid"]
-            self._uuids.add(entry["uuid"])
-            if entry["type"] == "assistant":
-                self.model = entry["message"]["model"]
-            return str(entry["uuid"])
-
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[Kept | None]:
-        """With the lock held, and nothing in the home that a crash left half done: the file as it is now."""
-        with self.journal.locked(self.home):
+    def _append_row(self, uuid: str, parent: str | None, line_below: Callable[[str | None, int], bytes]) -> None:
+        def append() -> None:
+            fd = self._open_if_unchanged()
             try:
-                if self.record is None or self.journal.is_interrupted(self.home):
-                    self.journal.recover(self.home)
-                now = kept(self.path)
-                if self._exists and now is None:  # never a second session of the same name
-                    raise StoreBusy(
-                        f"{self.path} was moved or removed meanwhile", hint="nothing was written; look for it again",
-                        slug="changed-meanwhile",
-                    )  # fmt: skip
-                yield now
-            except OSError as problem:
-                raise disk.explain(problem, self.path) from problem
+                now = self._seen
+                if fd is None:
+                    now = self._look()
+                    self._find_end(now)
+                if parent is not None and parent not in self._uuids:
+                    raise NotFound(f"session {self.context.session_id} has no message {parent}", slug="no-such-message")
+                if uuid in self._uuids:
+                    raise Refused(f"message {uuid} is there already", slug="exists")
+                # In whole milliseconds, as they are written: else two lines of one moment would have the same time.
+                milliseconds = max(int(time.time() * 1000), self._last_milliseconds + 1)
+                line = line_below(self.leaf if parent is None else parent, milliseconds)
+                self._write(line, now, fd)
+            finally:
+                if fd is not None:
+                    os.close(fd)
+            self._last_milliseconds = milliseconds
+            self.leaf = uuid
+            self._uuids.add(uuid)
+
+        self._locked(append)
+
+    def _locked(self, append: Callable[[], None]) -> None:
+        """With the lock held, and nothing in the home that a crash left half done."""
+        self.journal.take(self._lock)
+        try:
+            if self.record is None or self._lock.size != self._lock_size or self._lock.size is None:
+                self._recover()
+            append()
+        except OSError as problem:
+            raise disk.explain(problem, self.path) from problem
+        finally:
+            self._lock.release()
+
+    def _recover(self) -> None:
+        if self.record is None or self.journal.is_interrupted(self.home):
+            self.journal.recover(self.home)
+        self._lock_size = self._lock.size
+
+    def _open_if_unchanged(self) -> int | None:
+        """The file opened to append to it, if it still is as our last line left it: then its end need not be looked for.
+
+        While it is open nobody else can open it, where the system knows leases; so it also stays so.
+        """
+        if not self._known or self._seen is None or self.record is None:
+            return None
+        try:
+            fd = disk.open_at_rest(self._place)
+        except FileNotFoundError:
+            return None
+        if kept_open(fd) == self._seen:
+            return fd
+        os.close(fd)
+        return None
+
+    def _look(self) -> Kept | None:
+        """The file as it is now."""
+        now = kept(self._place)
+        if self._exists and now is None:  # never a second session of the same name
+            raise StoreBusy(
+                f"{self.path} was moved or removed meanwhile", hint="nothing was written; look for it again",
+                slug="changed-meanwhile",
+            )  # fmt: skip
+        return now
 
     def _find_end(self, now: Kept | None) -> None:
         """The end of the conversation, found anew where somebody else wrote since the last look."""
         if self._known and now is not None and now == self._seen:
             return
         transcript = read_transcript(self.path, self.home) if now is not None else None
-        self._uuids: set[str] = set()
+        self._uuids = set()
         self.leaf = None
         if transcript is not None:
             self._note(transcript)
@@ -215,15 +274,19 @@ class SessionWriter:
         elif rows:
             own = [item for item in rows if item.uuid is not None and item.agent_id in (None, self.context.agent_id)]
             self.leaf = own[-1].uuid if own else None
-        self._last_time = max((item.time for item in rows if item.time is not None), default=0.0)
+        self._last_milliseconds = round(1000 * max((item.time for item in rows if item.time is not None), default=0.0))
         self.model = self.model or next(
             (item.model for item in reversed(rows) if item.model and item.model[0] != "<"), None
         )
 
-    def _write(self, line: bytes, now: Kept | None) -> None:
+    def _write(self, line: bytes, now: Kept | None, fd: int | None = None) -> None:
+        """Into the file as `now` says it is: the open one, or (at the first line, and where somebody else wrote) by its name."""
         self._begin()
         try:
-            done = disk.append_bytes(self.path, line, create=now is None, sync=self.sync)
+            if fd is None or now is None:
+                done = disk.append_bytes(self.path, line, create=now is None, sync=self.sync)
+            else:
+                done = disk.append_open(fd, self._place, line, now, sync=self.sync)
         except BaseException:
             self._give_up_if_empty()
             raise
@@ -253,6 +316,7 @@ class SessionWriter:
 
     def close(self) -> None:
         """Complete the journal entry. Nothing is lost without it, but only then can the writer's lines be undone."""
+        self._lock.close()
         if self.record is None or self._end is None:
             return
         record, self.record = self.record, None

@@ -21,6 +21,7 @@ from .kept import Kept, kept_open
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _ALWAYS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_APPENDING = os.O_RDWR | os.O_APPEND | _NOFOLLOW | _ALWAYS
 
 WAITS: Final = 2.0
 """Seconds to wait for another writer to come to rest, or to close a file that is to be cut."""
@@ -74,43 +75,72 @@ def append_bytes(
     With `expected`, the file must still have that size, and the bytes are written as they are. With `mtime_ns`, it has
     that time afterwards. A line that somebody is still writing is not interrupted: then StoreBusy.
     """
-    flags = os.O_RDWR | os.O_APPEND | _NOFOLLOW | _ALWAYS
-    fd = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600) if create else _open_at_rest(path, flags)
+    fd = os.open(path, _APPENDING | os.O_CREAT | os.O_EXCL, 0o600) if create else open_at_rest(path)
     try:
         before = kept_open(fd)
         if expected is None:
-            data = data if _ends_in_newline(fd, before.size) else b"\n" + data
-        elif before.size != expected:
+            return append_open(fd, path, data, before, created=create, sync=sync)
+        if before.size != expected:
             raise StoreBusy(
                 f"{path} was changed by somebody else meanwhile",
                 hint="nothing was done; try again", slug="changed-meanwhile",
             )  # fmt: skip
-        written = 0
-        try:
-            written = os.write(fd, data)
-            if written != len(data):
-                raise OSError(errno.ENOSPC, "short write", str(path))
-            if mtime_ns is not None:
-                _set_open_times(fd, path, mtime_ns)
-            after = kept_open(fd)
-            presence.end_lease(fd)
-            if sync:
-                os.fsync(fd)
-                if create:
-                    sync_folder(path.parent)
-        except OSError:
-            _take_back(path, fd, before, written, created=create)
-            raise
+        return _write_behind(fd, path, data, before, created=create, sync=sync, mtime_ns=mtime_ns)
     finally:
         os.close(fd)
-    return Appended(before.size, data, after if after.size == before.size + len(data) else None)
 
 
-def _open_at_rest(path: Path, flags: int) -> int:
-    """The file opened when nobody is writing a line of it."""
+def append_open(
+    fd: int, path: Path | str, data: bytes, before: Kept, *, created: bool = False, sync: bool = True
+) -> Appended:
+    """Append lines to a file that `open_at_rest` opened and that was as `before` says then. The caller closes it."""
+    if not _ends_in_newline(fd, before.size):
+        data = b"\n" + data
+    return _write_behind(fd, path, data, before, created=created, sync=sync)
+
+
+def _write_behind(
+    fd: int,
+    path: Path | str,
+    data: bytes,
+    before: Kept,
+    *,
+    created: bool,
+    sync: bool,
+    mtime_ns: int | None = None,
+) -> Appended:
+    written = 0
+    try:
+        written = os.write(fd, data)
+        if written != len(data):
+            raise OSError(errno.ENOSPC, "short write", str(path))
+        if mtime_ns is not None:
+            _set_open_times(fd, path, mtime_ns)
+        after = kept_open(fd)
+        presence.end_lease(fd)
+        if sync:
+            os.fsync(fd)
+            if created:
+                sync_folder(Path(path).parent)
+    except OSError:
+        _take_back(path, fd, before, written, created=created)
+        raise
+    return Appended(before.size, data, after if after.size == before.size + written else None)
+
+
+def open_at_rest(path: Path | str) -> int:
+    """The file opened for appending when nobody is writing a line of it, and nobody can begin one, where leases are known."""
+    fd = os.open(path, _APPENDING)
+    if presence.take_lease(fd) is not False:
+        return fd
+    os.close(fd)
+    return _open_when_at_rest(path)
+
+
+def _open_when_at_rest(path: Path | str) -> int:
     end = time.monotonic() + WAITS
     while True:
-        fd, alone = _open_when_alone(path, flags, 0.0)
+        fd, alone = _open_when_alone(path, _APPENDING, 0.0)
         if alone is not False:
             return fd
         info = kept_open(fd)
@@ -129,11 +159,13 @@ def _open_at_rest(path: Path, flags: int) -> int:
 def _ends_in_newline(fd: int, size: int) -> bool:
     if size == 0:
         return True
+    if hasattr(os, "pread"):
+        return os.pread(fd, 1, size - 1) == b"\n"
     os.lseek(fd, size - 1, os.SEEK_SET)
     return os.read(fd, 1) == b"\n"
 
 
-def _take_back(path: Path, fd: int, before: Kept, written: int, *, created: bool) -> None:
+def _take_back(path: Path | str, fd: int, before: Kept, written: int, *, created: bool) -> None:
     """After a failure: the old size and time again, unless somebody else wrote behind."""
     with contextlib.suppress(OSError):
         presence.take_lease(fd)
@@ -146,7 +178,7 @@ def _take_back(path: Path, fd: int, before: Kept, written: int, *, created: bool
         _set_open_times(fd, path, before.mtime_ns)
 
 
-def _open_when_alone(path: Path, flags: int, seconds: float) -> tuple[int, bool | None]:
+def _open_when_alone(path: Path | str, flags: int, seconds: float) -> tuple[int, bool | None]:
     """The file opened when no other process has it open for writing, or after `seconds`, and whether nobody has.
 
     None where the system cannot tell. Who merely reads is not waited for; but then nobody is kept from opening it either,
@@ -348,12 +380,21 @@ def rename(source: Path, target: Path) -> None:
     os.rename(source, target)
 
 
+def grow_by_one(path: Path | str) -> None:
+    """A file of our own that counts something by its size, one byte longer; it takes no room."""
+    fd = os.open(path, os.O_WRONLY | _NOFOLLOW | _ALWAYS)
+    try:
+        os.ftruncate(fd, os.fstat(fd).st_size + 1)
+    finally:
+        os.close(fd)
+
+
 def set_times(path: Path, mtime_ns: int) -> None:
     """Set the modification time; the access time follows it."""
     os.utime(path, ns=(mtime_ns, mtime_ns), follow_symlinks=False)
 
 
-def _set_open_times(fd: int, path: Path, mtime_ns: int) -> None:
+def _set_open_times(fd: int, path: Path | str, mtime_ns: int) -> None:
     os.utime(fd if os.utime in os.supports_fd else path, ns=(mtime_ns, mtime_ns))
 
 

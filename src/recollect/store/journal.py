@@ -5,7 +5,7 @@
     changes/doing-<home>            a second name of the change.json of what is being done in a home right now
     changes/undoing-<home>          the same, of what is being undone
     staging/<token>/                a change in preparation
-    locks/<home>.lock
+    locks/<home>.lock               its size says how often something was announced as `doing` or `undoing`
 
 If `doing` or `undoing` is there when somebody holds the lock, a process died: `recover` rolls the change back, or ends the
 undoing.
@@ -57,6 +57,7 @@ class Journal:
 
     def __init__(self, data_folder: Path, *, lock_seconds: float = LOCK_SECONDS) -> None:
         self.folder = data_folder / "changes"
+        self._pointers = f"{self.folder}{os.sep}"
         self.staging = data_folder / "staging"
         self.locks = data_folder / "locks"
         self.lock_seconds = lock_seconds
@@ -124,35 +125,48 @@ class Journal:
 
     def locked(self, home: Home) -> AbstractContextManager[None]:
         """One Recollect process at a time changes a home. Raises StoreBusy after `lock_seconds`."""
-        return self._hold(_key(home), f"another Recollect process is changing {home.root}")
+        return self._hold(self.lock_of(home))
+
+    def lock_of(self, home: Home) -> presence.LockFile:
+        """What `locked` locks, for who does it again and again: see `take`."""
+        return self._lock_file(_key(home), f"another Recollect process is changing {home.root}")
 
     def numbering(self) -> AbstractContextManager[None]:
         """One process at a time gives a change its number, whatever the home."""
-        return self._hold("numbers", "another Recollect process is writing down a change")
+        return self._hold(self._lock_file("numbers", "another Recollect process is writing down a change"))
+
+    def _lock_file(self, name: str, held_by: str) -> presence.LockFile:
+        return presence.LockFile(self._lock_path(name), held_by)
+
+    def _lock_path(self, name: str) -> str:
+        return f"{self.locks}{os.sep}{name}.lock"
 
     @contextlib.contextmanager
-    def _hold(self, name: str, otherwise: str) -> Iterator[None]:
-        path = f"{self.locks}{os.sep}{name}.lock"
-        try:
-            try:
-                lock = presence.take_lock(path, self.lock_seconds)
-            except FileNotFoundError:
-                disk.make_folders(self.locks)
-                lock = presence.take_lock(path, self.lock_seconds)
-        except TimeoutError as problem:
-            hint = f"waited {self.lock_seconds:g} s; try again when it is done"
-            raise StoreBusy(otherwise, hint=hint, slug="locked") from problem
-        except OSError as problem:
-            raise disk.explain(problem, self.locks) from problem
+    def _hold(self, lock: presence.LockFile) -> Iterator[None]:
+        self.take(lock)
         try:
             yield
         finally:
-            lock()
+            lock.close()
+
+    def take(self, lock: presence.LockFile) -> None:
+        """Take a lock; the caller releases and closes it. Raises StoreBusy after `lock_seconds`."""
+        try:
+            try:
+                lock.take(self.lock_seconds)
+            except FileNotFoundError:
+                disk.make_folders(self.locks)
+                lock.take(self.lock_seconds)
+        except TimeoutError as problem:
+            hint = f"waited {self.lock_seconds:g} s; try again when it is done"
+            raise StoreBusy(lock.held_by, hint=hint, slug="locked") from problem
+        except OSError as problem:
+            raise disk.explain(problem, self.locks) from problem
 
     def is_interrupted(self, home: Home) -> bool:
         """Whether a crash left something half done in this home. Call with the lock held."""
-        start, key = f"{self.folder}{os.sep}", _key(home)
-        return os.path.lexists(f"{start}doing-{key}") or os.path.lexists(f"{start}undoing-{key}")
+        start, key = self._pointers, _key(home)
+        return os.access(f"{start}doing-{key}", os.F_OK) or os.access(f"{start}undoing-{key}", os.F_OK)
 
     def recover(self, home: Home) -> list[Record]:
         """Roll back what a crash left half done in this home, end what was being undone. Call with the lock held."""
@@ -258,6 +272,7 @@ class Journal:
 
     def announce(self, kind: str, folder: Path, home: Home) -> None:
         """Say that the change in `folder` is being done or undone; the caller syncs the journal's folder."""
+        disk.grow_by_one(self._lock_path(_key(home)))  # first, for who looks for pointers only where it grew
         disk.link_or_copy(folder / "change.json", self._pointer(kind, home))
 
     def withdraw(self, kind: str, home: Home) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import functools
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +22,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _CAN_LEASE = fcntl is not None and hasattr(fcntl, "F_SETLEASE") and hasattr(fcntl, "F_SETSIG")
+_ANNOUNCED_BY = int(getattr(signal, "SIGURG", 0))
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _ABANDONED_SECONDS = 86_400.0
 _FIRST_WAIT, _LONGEST_WAIT = 0.0005, 0.01
@@ -40,7 +41,7 @@ def end_lease(fd: int) -> None:
             return
 
 
-def is_being_written(path: Path) -> bool:
+def is_being_written(path: Path | str) -> bool:
     """Whether a process has the file open for writing; readers do not count. This process must not have it open so itself."""
     fd = os.open(path, os.O_RDONLY | _NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -53,7 +54,7 @@ def _lease(fd: int, *, write: bool) -> bool | None:
     if not _CAN_LEASE:
         return None
     try:
-        fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(fd, fcntl.F_SETSIG, _ANNOUNCED_BY)
         fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK if write else fcntl.F_RDLCK)
     except OSError as problem:
         return False if problem.errno == errno.EAGAIN else None
@@ -62,21 +63,85 @@ def _lease(fd: int, *, write: bool) -> bool | None:
 
 def take_lock(path: str, seconds: float) -> Callable[[], None]:
     """Take a lock that ends with the process that holds it, or when the answer is called. Raises TimeoutError."""
-    if fcntl is None:
-        return _take_lock_on_windows(path, seconds)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | _NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        end = time.monotonic() + seconds
-        wait = _FIRST_WAIT
-        while not _flock(fd):
-            if time.monotonic() >= end:
-                raise TimeoutError
-            time.sleep(wait)
-            wait = min(wait * 1.5, _LONGEST_WAIT)
-    except BaseException:
-        os.close(fd)
-        raise
-    return functools.partial(os.close, fd)
+    lock = LockFile(path)
+    lock.take(seconds)
+    return lock.close
+
+
+class LockFile:
+    """Such a lock for who takes it again and again: its file stays open in between. For several threads, too."""
+
+    def __init__(self, path: str, held_by: str = "") -> None:
+        self.held_by = held_by
+        """In words: who has it if it cannot be had."""
+        self.path = path
+        self.size: int | None = None
+        """Of its file, when it was last taken; None where the system keeps that to itself."""
+        self._fd: int | None = None
+        self._process = os.getpid()
+        self._threads = threading.Lock()
+        self._unlock: Callable[[], None] | None = None
+
+    def take(self, seconds: float) -> None:
+        """Raises TimeoutError, and FileNotFoundError where its folder is missing."""
+        if self._process != os.getpid():  # the copy in a forked child: the open file is the parent's, with its lock
+            self._fd, self._process, self._threads = None, os.getpid(), threading.Lock()
+        if not self._threads.acquire(timeout=seconds):
+            raise TimeoutError
+        try:
+            if fcntl is None:
+                self._unlock = _take_lock_on_windows(self.path, seconds)
+            else:
+                self._take(seconds)
+        except BaseException:
+            self._threads.release()
+            raise
+
+    def _take(self, seconds: float) -> None:
+        while True:
+            if self._fd is None:
+                self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | _NOFOLLOW | os.O_CLOEXEC, 0o600)
+            if not _flock(self._fd):
+                _wait_for_lock(self._fd, seconds)
+            info = os.fstat(self._fd)
+            if info.st_nlink:
+                self.size = info.st_size
+                return
+            self._close()  # somebody removed the file, and others lock a new one of its name
+
+    def release(self) -> None:
+        if self._unlock is not None:
+            self._unlock()
+        elif self._fd is not None:
+            fcntl.flock(self._fd, fcntl.LOCK_UN)
+        self._threads.release()
+
+    def close(self) -> None:
+        """Close the file, which ends the lock if it is held."""
+        if self._process == os.getpid():  # the copy in a forked child must not
+            if self._unlock is not None:
+                self._unlock()
+            self._close()
+
+    def _close(self) -> None:
+        if self._fd is not None:
+            fd, self._fd = self._fd, None
+            os.close(fd)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _wait_for_lock(fd: int, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    wait = _FIRST_WAIT
+    while True:
+        time.sleep(wait)
+        if _flock(fd):
+            return
+        if time.monotonic() >= end:
+            raise TimeoutError
+        wait = min(wait * 1.5, _LONGEST_WAIT)
 
 
 def _flock(fd: int) -> bool:
