@@ -8,6 +8,7 @@ client writes: here it is one entry, elsewhere damage.)
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from mmap import mmap
 from typing import BinaryIO, Final
@@ -18,7 +19,7 @@ from .decode import parse_lines
 from .entries import REFUSED, Entry
 from .line import RawLine, read_lines
 
-BUFFER: Final = 1 << 18
+BUFFER: Final = 1 << 19
 """How much is decoded at once: small enough to stay close to the processor. It grows for longer lines, up to `LONGEST`."""
 LONGEST: Final = 4 << 20
 _FEW: Final = 8 << 10
@@ -41,6 +42,7 @@ class Envelope(msgspec.Struct, gc=False):
     gitBranch: str | None = None
 
 
+_PLACE: Final = re.compile(r"\(byte (\d+)\)")
 _decode_lines: Final = msgspec.json.Decoder(Envelope).decode_lines
 
 
@@ -88,13 +90,32 @@ def _batches(stream: BinaryIO, room: mmap) -> Iterator[list[Envelope]]:
 
 
 def _decoded(piece: memoryview, first: bool) -> Iterator[list[Envelope]]:
-    """What is in a few complete lines. `first`: whether they begin the file, where a mark may stand."""
-    try:
-        yield _decode_lines(piece)
-        return
-    except REFUSED:
-        pass
-    data = bytes(piece)
+    """What is in a few complete lines. `first`: whether they begin the file, where a mark may stand.
+
+    Where the decoder says which byte it cannot read, the line around it is read patiently, and all others quickly again.
+    """
+    data = b""
+    at = 0
+    while at < len(piece):
+        try:
+            yield _decode_lines(piece[at:])
+            return
+        except REFUSED as problem:
+            place = _PLACE.search(str(problem))
+        data = data or bytes(piece)
+        wrong = min(at + int(place[1]), len(data) - 1) if place else len(data)
+        start = max(at, data.rfind(b"\n", at, wrong) + 1)
+        stop = data.find(b"\n", wrong) + 1 or len(data)
+        if not place or stop - start > (len(data) - at) // 2:
+            yield from _in_halves(piece[at:], data[at:], first)
+            return
+        if start > at:
+            yield from _decoded(piece[at:start], first)
+        yield _patiently(data[start:stop], first and not start)
+        at, first = stop, False
+
+
+def _in_halves(piece: memoryview, data: bytes, first: bool) -> Iterator[list[Envelope]]:
     middle = data.rfind(b"\n", 0, len(data) // 2) + 1
     if len(data) <= _FEW or not middle:
         yield _patiently(data, first)
