@@ -75,6 +75,8 @@ class SessionWriter:
         self._tail = hashlib.sha256()
         self._known = False
         """Whether `leaf` and the uuids are those of the file as `_seen` says."""
+        self._line_ended = False
+        """Whether the file as `_seen` says ends in a line of ours."""
         self._uuids: set[str] = set()
 
     def __enter__(self) -> SessionWriter:
@@ -262,7 +264,7 @@ class SessionWriter:
         self.leaf = None
         if transcript is not None:
             self._note(transcript)
-        self._seen = now
+        self._seen, self._line_ended = now, False
         self._known = True
 
     def _note(self, transcript: Transcript) -> None:
@@ -286,14 +288,14 @@ class SessionWriter:
             if fd is None or now is None:
                 done = disk.append_bytes(self.path, line, create=now is None, sync=self.sync)
             else:
-                done = disk.append_open(fd, self._place, line, now, sync=self.sync)
+                done = disk.append_open(fd, self._place, line, now, sync=self.sync, line_ended=self._line_ended)
         except BaseException:
             self._give_up_if_empty()
             raise
         self._tail.update(done.data)
         self._end = done.start + len(done.data)
         self._exists = True
-        self._seen = done.left
+        self._seen, self._line_ended = done.left, True
 
     def _begin(self) -> None:
         """Write down, once, that this file is about to grow."""

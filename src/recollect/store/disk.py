@@ -91,10 +91,20 @@ def append_bytes(
 
 
 def append_open(
-    fd: int, path: Path | str, data: bytes, before: Kept, *, created: bool = False, sync: bool = True
+    fd: int,
+    path: Path | str,
+    data: bytes,
+    before: Kept,
+    *,
+    created: bool = False,
+    sync: bool = True,
+    line_ended: bool = False,
 ) -> Appended:
-    """Append lines to a file that `open_at_rest` opened and that was as `before` says then. The caller closes it."""
-    if not _ends_in_newline(fd, before.size):
+    """Append lines to a file that `open_at_rest` opened and that was as `before` says then. The caller closes it.
+
+    `line_ended` says that the last line, as `before` left it, is known to have its end: then nobody needs to look.
+    """
+    if not line_ended and not _ends_in_newline(fd, before.size):
         data = b"\n" + data
     return _write_behind(fd, path, data, before, created=created, sync=sync)
 
