@@ -113,13 +113,33 @@ class DaySums:
 
     def _add(self, found: list[int], columns: Columns, kind: Kind) -> None:
         """Sums of calls of one day and kind."""
-        found[0] += len(columns[TIME])
-        for place, column in enumerate(columns[COUNTS], 1):
+        times, counts, flags = columns[TIME], columns[COUNTS], columns[FLAGS]
+        found[0] += len(times)
+        for place, column in enumerate(counts, 1):
             found[place] += sum(column)
-        flags = columns[FLAGS]
         if any(flags):
             found[10] += sum([flag & 1 for flag in flags])
             found[11] += sum([flag >> 1 & 1 for flag in flags])
+        fresh, output, short, long, read, _, searches = counts
+        if None not in times:
+            spell = self._spell(min(times), *kind)
+            if spell is not None and max(times) < spell[1]:
+                _, _, bound, (a, b, c, d, e), _, unit = spell
+                if max(fresh) + max(short) + max(long) + max(read) <= bound:  # the same rates for all of them
+                    whole = 2 * unit
+                    doubled = [
+                        one * a + two * b + three * c + four * d + five * e + unit
+                        for one, two, three, four, five in zip(fresh, output, short, long, read, strict=True)
+                    ]
+                    halves = sum([amount // whole & 1 for amount in doubled if not amount % whole])  # see `_costs`
+                    found[8] += (
+                        sum([amount // whole for amount in doubled]) - halves + sum(searches) * self._book.search
+                    )
+                    return
+        self._costs(found, columns, kind)
+
+    def _costs(self, found: list[int], columns: Columns, kind: Kind) -> None:
+        """What calls of one kind cost, each at the rates of its time and length."""
         search = self._book.search
         cost = low = high = bound = unit = whole_unit = 0  # no moment lies between these: the first call asks
         below: tuple[int, ...] = ()
