@@ -36,9 +36,11 @@ def try_usage(arguments: Sequence[str]) -> int | None:
     if sorted(seen) != ["--json", "usage"] or given["--by"] not in _PERIODS:
         return None
     from ..errors import RecollectError
+    from ..graph.collector import collector_waits
 
     try:
-        return _answer(homes, str(given["--by"]), given["--timezone"])
+        with collector_waits():  # the process ends with the answer
+            return _answer(homes, str(given["--by"]), given["--timezone"])
     except RecollectError:
         return None
 

@@ -55,12 +55,10 @@ class Sharing:
         home = self._home(change)
         if self._seen is not None:
             seen = self._seen.setdefault(home, set())
-            if seen.isdisjoint(calls):
-                seen.update(calls)
-                return
-            again = {key: row for key, row in calls.items() if key in seen}
+            before = len(seen)
             seen.update(calls)
-            calls = again
+            if len(seen) == before + len(calls):
+                return
         touched = self._touched.setdefault(home, set())
         touched.update((row[MESSAGE], row[REQUEST], row[MODEL]) for row in calls.values())
 
