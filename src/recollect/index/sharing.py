@@ -27,16 +27,16 @@ class Sharing:
         self._catalogue = catalogue
         self._touched: dict[int, set[Key]] = {}
         self._home_ids: dict[str, int] = {}
-        self._seen: dict[int, set[CallKey]] | None = {} if many else None
-        """The calls that came so far, by home: what comes for the first time needs not be looked for."""
+        self._seen: dict[int, set[int]] | None = {} if many else None
+        """Hashes of the calls that came so far, by home: what comes for the first time needs not be looked for. The calls
+        themselves would fill much more memory; two with the same hash are only looked for in vain."""
         if self._seen is not None:
             homes: dict[int, int] = dict(iter(self._db.execute("SELECT id, home_id FROM files")))
             names: dict[int, str] = dict(iter(self._db.execute("SELECT id, text FROM strings")))
             for file_id, columns in all_calls(self._db):
                 seen = self._seen.setdefault(homes[file_id], set())
-                seen.update(
-                    zip(columns[MESSAGE], columns[REQUEST], map(names.__getitem__, columns[MODEL]), strict=True)
-                )
+                models = map(names.__getitem__, columns[MODEL])
+                seen.update(map(hash, zip(columns[MESSAGE], columns[REQUEST], models, strict=True)))
 
     def _home(self, change: FileChange) -> int:
         root = change.home.real_root
@@ -56,7 +56,7 @@ class Sharing:
         if self._seen is not None:
             seen = self._seen.setdefault(home, set())
             before = len(seen)
-            seen.update(calls)
+            seen.update(map(hash, calls))
             if len(seen) == before + len(calls):
                 return
         touched = self._touched.setdefault(home, set())
