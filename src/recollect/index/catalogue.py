@@ -101,20 +101,21 @@ class Catalogue:
             from ..store import disk  # only who makes something new needs it
 
             disk.make_folders(self.folder)
+        if self._open_what_is_there():
+            return
+        with self.locked():
+            if not self._open_what_is_there():  # somebody else may have made it anew while we waited
+                self._make_anew()
+
+    def _open_what_is_there(self) -> bool:
+        """Whether there is a catalogue with our schema, which is open then."""
+        if not os.path.exists(self.path):
+            return False
         try:
             self._connect()
-            if self._is_current():
-                return
+            return self._is_current()
         except BROKEN:
-            pass
-        with self.locked():
-            try:  # somebody else may have made it anew while we waited
-                self._connect()
-                if self._is_current():
-                    return
-            except BROKEN:
-                pass
-            self._make_anew()
+            return False
 
     def _connect(self) -> None:
         self._disconnect()

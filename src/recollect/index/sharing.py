@@ -8,7 +8,7 @@ behind newer lines), then by path. So the answer does not depend on the order in
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from .call_packs import COUNTS, FLAGS, MESSAGE, MODEL, REQUEST, TIME, all_calls, calls_of, files_with, rows_of
 from .catalogue import Catalogue
@@ -17,6 +17,7 @@ from .tracking import FileChange
 
 #: Message, request, number of the model.
 Key = tuple[str, str, int]
+_INSERT: Final = f"INSERT OR REPLACE INTO shared_calls VALUES ({', '.join('?' * 15)})"
 
 
 class Sharing:
@@ -90,8 +91,8 @@ class Sharing:
                     copies.append((file_id, number, row[TIME], row[FLAGS], kind, path, *row[COUNTS], begun))
         for home, wanted in found.items():
             before = self._booked(home, messages)
-            for key, copies in wanted.items():
-                self._settle(home, key, copies, before.get(key), stale)
+            booked = [self._settle(home, key, copies, before.get(key), stale) for key, copies in wanted.items()]
+            self._db.executemany(_INSERT, [row for row in booked if row is not None])
         self._touched.clear()
         return stale
 
@@ -102,19 +103,21 @@ class Sharing:
         )
         return {(message, request, model): file_id for message, request, model, file_id in rows if message in messages}
 
-    def _settle(self, home: int, key: Key, rows: list[tuple[Any, ...]], before: int | None, stale: set[int]) -> None:
-        db = self._db
+    def _settle(
+        self, home: int, key: Key, rows: list[tuple[Any, ...]], before: int | None, stale: set[int]
+    ) -> tuple[Any, ...] | None:
+        """The row of a call that stands in several files; None for one that does not, or not any more."""
         where = (home, *key)
         if before is not None:
             stale.add(before)
         if len(rows) < 2:
             if before is not None:
-                db.execute(
+                self._db.execute(
                     "DELETE FROM shared_calls WHERE home_id = ? AND message_id = ? AND request_id = ? AND model_id = ?",
                     where,
                 )
                 stale.update(row[0] for row in rows)
-            return
+            return None
         owner = min(
             rows,
             key=lambda row: (
@@ -127,8 +130,5 @@ class Sharing:
             flags |= LOWER_BOUND
         if any(row[3] & ODD for row in rows):
             flags |= ODD
-        db.execute(
-            f"INSERT OR REPLACE INTO shared_calls VALUES ({', '.join('?' * 15)})",
-            (home, *key, owner[0], owner[1], len(rows), *counts, flags),
-        )
         stale.update(row[0] for row in rows)
+        return home, *key, owner[0], owner[1], len(rows), *counts, flags
