@@ -70,6 +70,9 @@ class FileCalls:
         self._numbers = numbers
         self._reach = _SPAN
         """How many bytes before its end the line before had token counts: the next one has them about there, if it has any."""
+        #: Tier, speed, place, branch and folder of the call before, and their numbers.
+        self._texts: tuple[str | None, ...] = (None,) * 5
+        self._text_numbers: tuple[int | None, ...] = (None,) * 5
         #: The line before: message, usage, request, model, and the call it belongs to.
         self._last: tuple[str | None, UsageHead | None, str | None, str | None, Call] = (None, None, None, None, [])
 
@@ -241,12 +244,18 @@ class FileCalls:
             if short < (written := parts.ephemeral_5m_input_tokens or 0):
                 short = written
         numbers = self._numbers
+        texts = (usage.service_tier, usage.speed, geo, entry.gitBranch, entry.cwd)
+        if texts != self._texts:  # mostly those of the call before: comparing is quicker than asking for each
+            place = None if geo == "not_available" else numbers[geo]
+            self._texts, self._text_numbers = texts, (
+                numbers[texts[0]], numbers[texts[1]], place, numbers[texts[3] or None], numbers[texts[4]]
+            )  # fmt: skip
+        tier, speed, place, branch, folder = self._text_numbers
         return [
             key[0], key[1], numbers[key[2]], line, time, usage.input_tokens or 0, usage.output_tokens or 0, short, long,
             usage.cache_read_input_tokens or 0, 0 if details is None else details.thinking_tokens or 0,
-            0 if server is None else server.web_search_requests or 0, numbers[usage.service_tier], numbers[usage.speed],
-            None if geo == "not_available" else numbers[geo], numbers[stop], None if agent == self.agent_id else agent,
-            numbers[entry.gitBranch or None], numbers[entry.cwd], flags,
+            0 if server is None else server.web_search_requests or 0, tier, speed, place, numbers[stop],
+            None if agent == self.agent_id else agent, branch, folder, flags,
         ]  # fmt: skip
 
     def _new(
