@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from pathlib import Path
 
@@ -97,6 +98,16 @@ def test_there_is_one_writer(tmp_path: Path) -> None:
         assert told.value.slug == "indexing-elsewhere"
         with second.locked(seconds=0.05):
             pass
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be removed")
+def test_a_folder_that_was_removed_meanwhile_is_made_again(tmp_path: Path) -> None:
+    with Catalogue.open(tmp_path / "index") as catalogue:
+        shutil.rmtree(tmp_path / "index")
+        with catalogue.locked(), catalogue.transaction():
+            catalogue.home_id("/one", make=True)
+        with Catalogue.open(tmp_path / "index") as other:
+            assert other.home_id("/one") == 1
 
 
 def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:

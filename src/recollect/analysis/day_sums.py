@@ -7,13 +7,15 @@ whose calls changed are in `sums_stale` until their sums are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 from math import gcd
+from operator import floordiv
 from typing import Any, Final
 
 from ..index.call_packs import COUNTS, FLAGS, GEO, MODEL, SPEED, TIER, TIME, Columns, Row, all_calls, rows_of
 from ..index.catalogue import LOCK_SECONDS, Catalogue
 from .cost import UNIT, Counts
-from .prices.book import PriceBook, Tariff
+from .prices.book import NO_BOUND, PriceBook, Tariff
 from .totals import Totals
 from .zones import Zone
 
@@ -35,7 +37,7 @@ class DaySums:
         self._zone = zone
         self._book = book
         self._texts: dict[int | None, str | None] = {None: None}
-        self._spells: dict[Kind, _Rates] = {}
+        self._spells: dict[Kind, list[_Rates]] = {}
         self._rows: list[tuple[Any, ...]] = []
 
     def check(self, lock_seconds: float = LOCK_SECONDS) -> None:
@@ -86,10 +88,26 @@ class DaySums:
         """Add the sums of a file that has none, at the next `write`. `columns` are those of its pack."""
         if not columns:
             return
+        models, times, tiers, speeds, geos = columns[MODEL], columns[TIME], columns[TIER], columns[SPEED], columns[GEO]
+        size, kind = len(models), (models[0], speeds[0], tiers[0], geos[0])
+        if (
+            models.count(kind[0]) == size
+            and speeds.count(kind[1]) == size
+            and tiers.count(kind[2]) == size
+            and geos.count(kind[3]) == size
+            and None not in times
+            and (day := self._zone.day(first := min(times))) == self._zone.day(last := max(times))
+        ):  # as nearly every file is
+            amounts = [0] * 12
+            self._add(amounts, columns, kind, first, last)
+            self._rows.append((file_id, day, kind[0], *amounts))
+            return
         sums: dict[tuple[str, int], list[int]] = {}
-        for kind, alike in self._by_kind(columns):
-            for day, calls in self._by_day(alike):
-                self._add(sums.setdefault((day, kind[0]), [0] * 12), calls, kind)
+        for kind, alike in _split(columns, list(zip(models, speeds, tiers, geos, strict=True))):
+            for day, calls in _split(alike, list(map(self._zone.day, alike[TIME]))):
+                times = calls[TIME]
+                moments = (None, None) if None in times else (min(times), max(times))
+                self._add(sums.setdefault((day, kind[0]), [0] * 12), calls, kind, *moments)
         self._rows += [(file_id, *key, *amounts) for key, amounts in sums.items()]
 
     def write(self) -> None:
@@ -97,29 +115,38 @@ class DaySums:
         rows, self._rows = self._rows, []
         self._db.executemany(_INSERT, rows)
 
-    def _by_kind(self, columns: Columns) -> Iterable[tuple[Kind, Columns]]:
-        """Calls of one model, speed, tier and place together: most files have no other ones."""
-        kinds = [columns[place] for place in (MODEL, SPEED, TIER, GEO)]
-        size = len(kinds[0])
-        if all(column.count(column[0]) == size for column in kinds):
-            return ((tuple(column[0] for column in kinds), columns),)
-        return _split(columns, list(zip(*kinds, strict=True)))
-
-    def _by_day(self, columns: Columns) -> Iterable[tuple[str, Columns]]:
-        day_of, times = self._zone.day, columns[TIME]
-        if None not in times and (day := day_of(min(times))) == day_of(max(times)):
-            return ((day, columns),)
-        return _split(columns, list(map(day_of, times)))
-
-    def _add(self, found: list[int], columns: Columns, kind: Kind) -> None:
-        """Sums of calls of one day and kind."""
-        found[0] += len(columns[TIME])
-        for place, column in enumerate(columns[COUNTS], 1):
+    def _add(self, found: list[int], columns: Columns, kind: Kind, first: int | None, last: int | None) -> None:
+        """Sums of calls of one day and kind, the first and the last at these times: None where not all have one."""
+        fresh, output, short, long, read, _, searches = counts = columns[COUNTS]
+        found[0] += len(fresh)
+        for place, column in enumerate(counts, 1):
             found[place] += sum(column)
         flags = columns[FLAGS]
         if any(flags):
             found[10] += sum([flag & 1 for flag in flags])
             found[11] += sum([flag >> 1 & 1 for flag in flags])
+        spell = None if first is None or last is None else self._spell(first, kind)
+        if spell is None or last is None or last >= spell[1]:
+            self._costs(found, columns, kind)
+            return
+        _, _, bound, (a, b, c, d, e), above, unit = spell
+        prompts = zip(fresh, output, short, long, read, strict=True)
+        if bound == NO_BOUND or max(fresh) + max(short) + max(long) + max(read) <= bound:  # the same rates for all
+            doubled = [f * a + o * b + s * c + m * d + r * e + unit for f, o, s, m, r in prompts]
+        else:
+            v, w, x, y, z = above
+            doubled = [
+                f * a + o * b + s * c + m * d + r * e + unit
+                if f + s + m + r <= bound
+                else f * v + o * w + s * x + m * y + r * z + unit
+                for f, o, s, m, r in prompts
+            ]
+        whole = 2 * unit
+        halves = sum([amount // whole & 1 for amount in doubled if not amount % whole])  # see `_costs`
+        found[8] += sum(map(floordiv, doubled, repeat(whole))) - halves + sum(searches) * self._book.search
+
+    def _costs(self, found: list[int], columns: Columns, kind: Kind) -> None:
+        """What calls of one kind cost, each at the rates of its time and length."""
         search = self._book.search
         cost = low = high = bound = unit = whole_unit = 0  # no moment lies between these: the first call asks
         below: tuple[int, ...] = ()
@@ -128,7 +155,7 @@ class DaySums:
             columns[TIME], *columns[COUNTS][:5], columns[COUNTS][6], strict=True
         ):
             if when is None or not low <= when < high:
-                spell = self._spell(when, *kind)
+                spell = self._spell(when, kind)
                 if spell is None:
                     found[9] += 1
                     continue
@@ -143,14 +170,13 @@ class DaySums:
                 cost += searches * search
         found[8] += cost
 
-    def _spell(
-        self, when: int | None, model: int, speed: int | None, tier: int | None, geo: int | None
-    ) -> _Rates | None:
+    def _spell(self, when: int | None, kind: Kind) -> _Rates | None:
         """The rates of a response, kept for the next one of the same kind and time."""
-        kept = self._spells.get((model, speed, tier, geo))
-        if kept is not None and when is not None and kept[0] <= when < kept[1]:
-            return kept
-        name, *terms = (self._text(number) for number in (model, speed, tier, geo))
+        if when is not None:
+            for kept in self._spells.get(kind, ()):
+                if kept[0] <= when < kept[1]:
+                    return kept
+        name, *terms = (self._text(number) for number in kind)
         if when is None:
             whole = 1 << 62
             tariffs = [self._book.tariff(name or "", None, prompt, *terms) for prompt in (0, whole)]
@@ -160,7 +186,8 @@ class DaySums:
         found = self._book.spell(name or "", when, *terms)
         if found is None:
             return None
-        rates = self._spells[model, speed, tier, geo] = _rates(*found)
+        rates = _rates(*found)
+        self._spells.setdefault(kind, []).append(rates)
         return rates
 
     def _text(self, number: int | None) -> str | None:

@@ -22,6 +22,9 @@ def run() -> None:
 
         code = try_usage(arguments)
         if code is not None:
+            import gc
+
+            gc.freeze()  # the process ends: going through all its objects once more would free nothing that matters
             sys.exit(code)
     if "keep" in arguments[:5]:
         from recollect.cli.lean_keep import try_keep

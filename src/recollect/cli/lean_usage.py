@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 _TAKES_VALUE = ("--home", "--timezone", "--by")
 _PERIODS = ("day", "week", "month", "year")
@@ -36,9 +37,11 @@ def try_usage(arguments: Sequence[str]) -> int | None:
     if sorted(seen) != ["--json", "usage"] or given["--by"] not in _PERIODS:
         return None
     from ..errors import RecollectError
+    from ..graph.collector import collector_waits
 
     try:
-        return _answer(homes, str(given["--by"]), given["--timezone"])
+        with collector_waits():  # the process ends with the answer
+            return _answer(homes, str(given["--by"]), given["--timezone"])
     except RecollectError:
         return None
 
@@ -54,9 +57,15 @@ def _answer(homes: list[str], by: str, timezone: str | None) -> int | None:
         report = accounting.usage(by)
         told = {"rows": [group_data(group, by) for group in report.groups], **report_totals(report, accounting)}
     try:
-        sys.stdout.write(json.dumps(told, indent=2) + "\n")
+        sys.stdout.write(_indented(told) + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
         sys.stderr.close()  # the reader went away: nothing is wrong
         return 0
     return 0 if report.totals.calls else 1
+
+
+def _indented(told: dict[str, Any]) -> str:
+    """What ``json.dumps(told, indent=2)`` gives, in C where that costs no import: it is there if files had to be read."""
+    formatter = sys.modules.get("msgspec.json")
+    return json.dumps(told, indent=2) if formatter is None else formatter.format(json.dumps(told), indent=2)

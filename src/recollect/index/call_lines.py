@@ -48,24 +48,26 @@ class Iteration(Struct, gc=False):
 
 
 class UsageHead(Struct, gc=False):
+    """Fields, here and below, follow the order in which clients write them: the decoder looks for a name behind the last one."""
+
     input_tokens: Count | None = 0
-    output_tokens: Count | None = 0
     cache_creation_input_tokens: Count | None = 0
     cache_read_input_tokens: Count | None = 0
     cache_creation: CacheWrites | None = None
+    output_tokens: Count | None = 0
     server_tool_use: ServerTools | None = None
-    output_tokens_details: OutputDetails | None = None
     service_tier: str | None = None
-    speed: str | None = None
     inference_geo: str | None = None
     iterations: list[Iteration] | None = None
+    speed: str | None = None
+    output_tokens_details: OutputDetails | None = None
 
 
 class AnswerHead(Struct, gc=False):
-    id: str | None = None
     model: str | None = None
-    usage: UsageHead | None = None
+    id: str | None = None
     stop_reason: str | None = None
+    usage: UsageHead | None = None
 
 
 class InnerHead(Struct, gc=False):
@@ -90,18 +92,18 @@ class Presence(Struct, gc=False):
 class CallLine(Struct, gc=False):
     """A line as far as counting goes; names as on disk."""
 
-    type: str | None = None
-    message: AnswerHead | None = None
-    data: ProgressHead | None = None
-    requestId: str | None = None
-    timestamp: str | None = None
-    uuid: str | None = None
-    isApiErrorMessage: bool | None = None
-    agentId: str | None = None
-    sessionId: str | None = None
     cwd: str | None = None
+    sessionId: str | None = None
     gitBranch: str | None = None
+    agentId: str | None = None
+    message: AnswerHead | None = None
+    requestId: str | None = None
+    type: str | None = None
+    uuid: str | None = None
+    timestamp: str | None = None
+    isApiErrorMessage: bool | None = None
     forkedFrom: Presence | None = None
+    data: ProgressHead | None = None
 
 
 decode_call_line: Final = msgspec.json.Decoder(CallLine).decode
@@ -139,18 +141,18 @@ class _Mender:
                     _text(data.get("agentId")),
                 )  # fmt: skip
         return CallLine(
-            _text(value.get("type")),
-            self._answer(value.get("message")),
-            progress,
-            _text(value.get("requestId")),
-            _text(value.get("timestamp")),
-            _text(value.get("uuid")),
-            value.get("isApiErrorMessage") is True,
-            _text(value.get("agentId")),
-            _text(value.get("sessionId")),
-            _text(value.get("cwd")),
-            _text(value.get("gitBranch")),
-            Presence() if isinstance(value.get("forkedFrom"), dict) else None,
+            cwd=_text(value.get("cwd")),
+            sessionId=_text(value.get("sessionId")),
+            gitBranch=_text(value.get("gitBranch")),
+            agentId=_text(value.get("agentId")),
+            message=self._answer(value.get("message")),
+            requestId=_text(value.get("requestId")),
+            type=_text(value.get("type")),
+            uuid=_text(value.get("uuid")),
+            timestamp=_text(value.get("timestamp")),
+            isApiErrorMessage=value.get("isApiErrorMessage") is True,
+            forkedFrom=Presence() if isinstance(value.get("forkedFrom"), dict) else None,
+            data=progress,
         )
 
     def _answer(self, value: Any) -> AnswerHead | None:
@@ -158,31 +160,33 @@ class _Mender:
             return None
         usage = value.get("usage")
         return AnswerHead(
-            _text(value.get("id")),
-            _text(value.get("model")),
-            self._usage(usage) if isinstance(usage, dict) else None,
-            _text(value.get("stop_reason")),
+            model=_text(value.get("model")),
+            id=_text(value.get("id")),
+            stop_reason=_text(value.get("stop_reason")),
+            usage=self._usage(usage) if isinstance(usage, dict) else None,
         )
 
     def _usage(self, value: dict[str, Any]) -> UsageHead:
-        server, details, rounds = (
+        tools, details, rounds = (
             value.get("server_tool_use"),
             value.get("output_tokens_details"),
             value.get("iterations"),
         )
+        thinking = OutputDetails(self._count(details.get("thinking_tokens"))) if isinstance(details, dict) else None
+        searches = ServerTools(self._count(tools.get("web_search_requests"))) if isinstance(tools, dict) else None
         return UsageHead(
-            self._count(value.get("input_tokens")),
-            self._count(value.get("output_tokens")),
-            self._count(value.get("cache_creation_input_tokens")),
-            self._count(value.get("cache_read_input_tokens")),
-            self._writes(value.get("cache_creation")),
-            ServerTools(self._count(server.get("web_search_requests"))) if isinstance(server, dict) else None,
-            OutputDetails(self._count(details.get("thinking_tokens"))) if isinstance(details, dict) else None,
-            _text(value.get("service_tier")),
-            _text(value.get("speed")),
-            _text(value.get("inference_geo")),
-            [self._round(item) for item in rounds if isinstance(item, dict)] if isinstance(rounds, list) else None,
-        )
+            input_tokens=self._count(value.get("input_tokens")),
+            cache_creation_input_tokens=self._count(value.get("cache_creation_input_tokens")),
+            cache_read_input_tokens=self._count(value.get("cache_read_input_tokens")),
+            cache_creation=self._writes(value.get("cache_creation")),
+            output_tokens=self._count(value.get("output_tokens")),
+            server_tool_use=searches,
+            service_tier=_text(value.get("service_tier")),
+            inference_geo=_text(value.get("inference_geo")),
+            iterations=[self._round(item) for item in rounds if isinstance(item, dict)] if isinstance(rounds, list) else None,
+            speed=_text(value.get("speed")),
+            output_tokens_details=thinking,
+        )  # fmt: skip
 
     def _round(self, value: dict[str, Any]) -> Iteration:
         return Iteration(

@@ -9,9 +9,9 @@ A call's number is its place in the pack; calls are only ever added behind. Mode
 
 from __future__ import annotations
 
-import marshal
 from binascii import crc32
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache
 from typing import Any, Final
 
 import apsw
@@ -26,25 +26,37 @@ TIER, SPEED, GEO, STOP, AGENT, BRANCH, CWD, FLAGS = range(12, 20)
 COUNTS: Final = slice(5, 12)
 WIDTH: Final = 20
 
-_VERSION: Final = 4
-"""Of marshal's form, which every Python since 3.4 reads."""
 INSERT_PACK: Final = "INSERT OR REPLACE INTO call_packs(file_id, calls, last, ids, rows) VALUES (?, ?, ?, ?, ?)"
 _FEW: Final = 30
+
+
+@cache
+def _encoder() -> Callable[[Columns], bytes]:
+    from msgspec.msgpack import Encoder  # not needed by who asks only for sums
+
+    return Encoder().encode
+
+
+@cache
+def _decoder() -> Callable[[bytes], Columns]:
+    from msgspec.msgpack import Decoder
+
+    return Decoder(Columns).decode
 
 
 def packed(file_id: int, columns: Columns) -> tuple[int, int, int | None, str, bytes]:
     """A row of `call_packs`."""
     times = columns[TIME]
     last = max(times) if None not in times else max((time for time in times if time is not None), default=None)
-    pack = marshal.dumps(columns, _VERSION)
+    pack = _encoder()(columns)
     return file_id, len(times), last, "\n".join(columns[MESSAGE]), crc32(pack).to_bytes(4) + pack
 
 
 def unpacked(pack: bytes) -> Columns:
     """Its calls. Raises what the catalogue raises where it is damaged: then it is made anew."""
-    if crc32(pack[4:]).to_bytes(4) == pack[:4]:  # marshal must not be given what it did not write
-        columns: Columns = marshal.loads(pack[4:])
-        if type(columns) is tuple and len(columns) == WIDTH:
+    if crc32(pack[4:]).to_bytes(4) == pack[:4]:  # most damage would still be numbers and texts, only other ones
+        columns = _decoder()(pack[4:])
+        if len(columns) == WIDTH:
             return columns
     raise apsw.CorruptError("a pack of calls is damaged")
 

@@ -18,6 +18,7 @@ from ..store.home import Home
 from .call_packs import INSERT_PACK, Columns, calls_of, packed
 from .catalogue import LOCK_SECONDS, Catalogue
 from .new_files import NewFiles
+from .system_search import WORTH_IN_ALL, address_of, system_search
 from .tracking import FileChange, begin, changed, done, done_unreadable, hashes, hashes_within, open_changed
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ STAGE: Final = "calls"
 BUFFER: Final = 1 << 20
 LONGEST: Final = 160 << 20
 """No longer line is held: no client can read such a line either."""
-BATCH_BYTES: Final = 256 << 20
+BATCH_BYTES: Final = 512 << 20
 TIMESTAMP: Final = b'"timestamp":"'
 
 
@@ -111,9 +112,12 @@ class _Intake:
         self._new = NewFiles(catalogue)
         self._packs: list[tuple[int, int, int | None, str, bytes]] = []
         self._begun_files: list[tuple[int, int]] = []
+        reading = sum(change.size - change.start for change in changes)
+        self._search = system_search() if reading >= WORTH_IN_ALL else None
         # Memory of its own pages: the system copies into what begins a few bytes behind a page's start much more slowly.
         self._buffer = mmap.mmap(-1, BUFFER)
         self._view = memoryview(self._buffer)
+        self._base = address_of(self._buffer) if self._search is not None else 0
         self._begun: int | None = None
         self._all_there = False
         """Whether the buffer holds the file that was read last from its first byte on."""
@@ -276,7 +280,7 @@ class _Intake:
             if base == 0 and (mark := buffer.find(TIMESTAMP, 0, last)) >= 0:
                 mark += len(TIMESTAMP)
                 self._begun = self._microseconds(buffer[mark : mark + 24].decode("ascii", "replace"))
-            lines = found.scan(buffer, view, start, last, lines)
+            lines = found.scan(buffer, view, start, last, lines, self._search, self._base)
             if found.cost_state is not None:
                 begin_at, end_at = found.cost_state
                 state = base + begin_at, buffer[begin_at:end_at].decode("utf-8", "replace")
@@ -310,6 +314,8 @@ class _Intake:
     def _use(self, buffer: mmap.mmap) -> memoryview:
         self._view.release()
         self._buffer, self._view = buffer, memoryview(buffer)
+        if self._search is not None:
+            self._base = address_of(buffer)
         return self._view
 
     def _hashes(self, stream: BinaryIO, offset: int) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -101,20 +101,21 @@ class Catalogue:
             from ..store import disk  # only who makes something new needs it
 
             disk.make_folders(self.folder)
+        if self._open_what_is_there():
+            return
+        with self.locked():
+            if not self._open_what_is_there():  # somebody else may have made it anew while we waited
+                self._make_anew()
+
+    def _open_what_is_there(self) -> bool:
+        """Whether there is a catalogue with our schema, which is open then."""
+        if not os.path.exists(self.path):
+            return False
         try:
             self._connect()
-            if self._is_current():
-                return
+            return self._is_current()
         except BROKEN:
-            pass
-        with self.locked():
-            try:  # somebody else may have made it anew while we waited
-                self._connect()
-                if self._is_current():
-                    return
-            except BROKEN:
-                pass
-            self._make_anew()
+            return False
 
     def _connect(self) -> None:
         self._disconnect()
@@ -177,22 +178,31 @@ class Catalogue:
             if self._held:
                 yield
                 return
-            from filelock import FileLock, Timeout
-
-            lock = FileLock(str(self.folder / LOCK), timeout=seconds, mode=0o600)
-            try:
-                lock.acquire()
-            except Timeout:
-                raise _busy() from None
+            release = self._take_lock(seconds)
             self._held = 1
             try:
                 self._follow_replacement()
                 yield
             finally:
                 self._held = 0
-                lock.release()
+                release()
         finally:
             self._thread.release()
+
+    def _take_lock(self, seconds: float) -> Callable[[], None]:
+        from ..store.presence import take_lock  # not needed where nothing changed
+
+        path = str(self.folder / LOCK)
+        try:
+            try:
+                return take_lock(path, seconds)
+            except FileNotFoundError:  # somebody removed the whole folder while it was open
+                from ..store import disk
+
+                disk.make_folders(self.folder)
+                return take_lock(path, seconds)
+        except TimeoutError:
+            raise _busy() from None
 
     def _follow_replacement(self) -> None:
         """Where another process made the catalogue anew, ours is a file without a name: open the new one."""

@@ -20,6 +20,7 @@ from .call_lines import (
     patient_lines,
 )
 from .call_packs import COUNTS, FLAGS, INPUT, STOP, TIME, Columns, Row
+from .system_search import WORTH, Search
 
 LOWER_BOUND: Final = 1
 ODD: Final = 2
@@ -28,6 +29,11 @@ ADVISOR: Final = 8
 COPIED: Final = 16
 
 COST_STATE: Final = b'{"type":"cost-state"'
+_NEEDLE: Final = len(NEEDLE)
+_SPAN: Final = 160
+"""Bytes of a line that are looked at first: the names of a usage's counts follow each other within fewer."""
+_SLACK: Final = 24
+"""Bytes by which the counts of one line may begin earlier than those of the line before."""
 
 #: One call while it grows: a row of a pack as a list.
 Call = list[Any]
@@ -62,11 +68,20 @@ class FileCalls:
         """Where in the buffer the last of the client's own counts stands; to be fetched before the buffer is filled again."""
         self.decoded = 0
         self._numbers = numbers
+        self._reach = _SPAN
+        """How many bytes before its end the line before had token counts: the next one has them about there, if it has any."""
+        #: Tier, speed, place, branch and folder of the call before, and their numbers.
+        self._texts: tuple[str | None, ...] = (None,) * 5
+        self._text_numbers: tuple[int | None, ...] = (None,) * 5
         #: The line before: message, usage, request, model, and the call it belongs to.
         self._last: tuple[str | None, UsageHead | None, str | None, str | None, Call] = (None, None, None, None, [])
 
-    def scan(self, buffer: mmap, view: memoryview, start: int, last: int, lines: int) -> int:
+    def scan(
+        self, buffer: mmap, view: memoryview, start: int, last: int, lines: int, search: Search | None = None, base: int = 0
+    ) -> int:  # fmt: skip
         """Take the lines from `start` up to `last`, of which `lines` came before. Returns how many it are then.
+
+        `search` is the system's own for large buffers, `base` the buffer's address for it.
 
         What nearly every line is, an answer of the API with an id, is booked right here: a call of a function per line would
         cost more than decoding it. Everything else goes the usual way, with the same result.
@@ -74,15 +89,31 @@ class FileCalls:
         find, decode, number_of, calls = buffer.find, decode_call_line, self._numbers, self.calls
         head, decoded = len(COST_STATE), 0
         last_id, last_usage, last_request, last_model, call = self._last
-        needle = find(NEEDLE, start, last)
-        while start < last:  # looking for the next line feed is quicker than counting line feeds up to a needle
+        reach = self._reach
+        ahead = -1  # where the next needle is, as far as it is known: `last` if nowhere
+        while start < last:
             stop = find(b"\n", start, last)
             lines += 1
-            if not 0 <= needle < stop:
-                if buffer[start : start + head] == COST_STATE:
-                    self.cost_state = start, stop
-                start = stop + 1
-                continue
+            near = stop - reach
+            if ahead >= start or near < start or find(NEEDLE, near, near + _SPAN) < 0:
+                if ahead < start:
+                    if stop - start < WORTH:
+                        ahead = find(NEEDLE, start, stop)
+                    else:
+                        if search is None:
+                            ahead = find(NEEDLE, start, last)
+                        else:
+                            ahead = search(base + start, last - start, NEEDLE, _NEEDLE) - base
+                        if ahead < 0:
+                            ahead = last
+                if not start <= ahead < stop:
+                    if buffer[start : start + head] == COST_STATE:
+                        self.cost_state = start, stop
+                    start = stop + 1
+                    continue
+                reach = stop - ahead + _SLACK
+                if reach < _SPAN:
+                    reach = _SPAN
             decoded += 1
             try:
                 entry = decode(view[start:stop])
@@ -124,8 +155,8 @@ class FileCalls:
                     # A time that is not known yet may stand on the next line.
                     last_id = None if call[TIME] is None else ident
                     last_usage, last_model = usage, answer.model
-            needle = find(NEEDLE, stop, last)
             start = stop + 1
+        self._reach = reach
         self._last = last_id, last_usage, last_request, last_model, call
         self.decoded += decoded
         return lines
@@ -213,12 +244,18 @@ class FileCalls:
             if short < (written := parts.ephemeral_5m_input_tokens or 0):
                 short = written
         numbers = self._numbers
+        texts = (usage.service_tier, usage.speed, geo, entry.gitBranch, entry.cwd)
+        if texts != self._texts:  # mostly those of the call before: comparing is quicker than asking for each
+            place = None if geo == "not_available" else numbers[geo]
+            self._texts, self._text_numbers = texts, (
+                numbers[texts[0]], numbers[texts[1]], place, numbers[texts[3] or None], numbers[texts[4]]
+            )  # fmt: skip
+        tier, speed, place, branch, folder = self._text_numbers
         return [
             key[0], key[1], numbers[key[2]], line, time, usage.input_tokens or 0, usage.output_tokens or 0, short, long,
             usage.cache_read_input_tokens or 0, 0 if details is None else details.thinking_tokens or 0,
-            0 if server is None else server.web_search_requests or 0, numbers[usage.service_tier], numbers[usage.speed],
-            None if geo == "not_available" else numbers[geo], numbers[stop], None if agent == self.agent_id else agent,
-            numbers[entry.gitBranch or None], numbers[entry.cwd], flags,
+            0 if server is None else server.web_search_requests or 0, tier, speed, place, numbers[stop],
+            None if agent == self.agent_id else agent, branch, folder, flags,
         ]  # fmt: skip
 
     def _new(

@@ -12,7 +12,7 @@ import zlib
 from dataclasses import dataclass
 from typing import Final
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 
 #: What changed from one version of the schema to the next.
 HISTORY: Final[dict[int, str]] = {

@@ -8,7 +8,7 @@ behind newer lines), then by path. So the answer does not depend on the order in
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from .call_packs import COUNTS, FLAGS, MESSAGE, MODEL, REQUEST, TIME, all_calls, calls_of, files_with, rows_of
 from .catalogue import Catalogue
@@ -17,6 +17,7 @@ from .tracking import FileChange
 
 #: Message, request, number of the model.
 Key = tuple[str, str, int]
+_INSERT: Final = f"INSERT OR REPLACE INTO shared_calls VALUES ({', '.join('?' * 15)})"
 
 
 class Sharing:
@@ -27,16 +28,16 @@ class Sharing:
         self._catalogue = catalogue
         self._touched: dict[int, set[Key]] = {}
         self._home_ids: dict[str, int] = {}
-        self._seen: dict[int, set[CallKey]] | None = {} if many else None
-        """The calls that came so far, by home: what comes for the first time needs not be looked for."""
+        self._seen: dict[int, set[int]] | None = {} if many else None
+        """Hashes of the calls that came so far, by home: what comes for the first time needs not be looked for. The calls
+        themselves would fill much more memory; two with the same hash are only looked for in vain."""
         if self._seen is not None:
             homes: dict[int, int] = dict(iter(self._db.execute("SELECT id, home_id FROM files")))
             names: dict[int, str] = dict(iter(self._db.execute("SELECT id, text FROM strings")))
             for file_id, columns in all_calls(self._db):
                 seen = self._seen.setdefault(homes[file_id], set())
-                seen.update(
-                    zip(columns[MESSAGE], columns[REQUEST], map(names.__getitem__, columns[MODEL]), strict=True)
-                )
+                models = map(names.__getitem__, columns[MODEL])
+                seen.update(map(hash, zip(columns[MESSAGE], columns[REQUEST], models, strict=True)))
 
     def _home(self, change: FileChange) -> int:
         root = change.home.real_root
@@ -55,12 +56,10 @@ class Sharing:
         home = self._home(change)
         if self._seen is not None:
             seen = self._seen.setdefault(home, set())
-            if seen.isdisjoint(calls):
-                seen.update(calls)
+            before = len(seen)
+            seen.update(map(hash, calls))
+            if len(seen) == before + len(calls):
                 return
-            again = {key: row for key, row in calls.items() if key in seen}
-            seen.update(calls)
-            calls = again
         touched = self._touched.setdefault(home, set())
         touched.update((row[MESSAGE], row[REQUEST], row[MODEL]) for row in calls.values())
 
@@ -92,8 +91,8 @@ class Sharing:
                     copies.append((file_id, number, row[TIME], row[FLAGS], kind, path, *row[COUNTS], begun))
         for home, wanted in found.items():
             before = self._booked(home, messages)
-            for key, copies in wanted.items():
-                self._settle(home, key, copies, before.get(key), stale)
+            booked = [self._settle(home, key, copies, before.get(key), stale) for key, copies in wanted.items()]
+            self._db.executemany(_INSERT, [row for row in booked if row is not None])
         self._touched.clear()
         return stale
 
@@ -104,19 +103,21 @@ class Sharing:
         )
         return {(message, request, model): file_id for message, request, model, file_id in rows if message in messages}
 
-    def _settle(self, home: int, key: Key, rows: list[tuple[Any, ...]], before: int | None, stale: set[int]) -> None:
-        db = self._db
+    def _settle(
+        self, home: int, key: Key, rows: list[tuple[Any, ...]], before: int | None, stale: set[int]
+    ) -> tuple[Any, ...] | None:
+        """The row of a call that stands in several files; None for one that does not, or not any more."""
         where = (home, *key)
         if before is not None:
             stale.add(before)
         if len(rows) < 2:
             if before is not None:
-                db.execute(
+                self._db.execute(
                     "DELETE FROM shared_calls WHERE home_id = ? AND message_id = ? AND request_id = ? AND model_id = ?",
                     where,
                 )
                 stale.update(row[0] for row in rows)
-            return
+            return None
         owner = min(
             rows,
             key=lambda row: (
@@ -129,8 +130,5 @@ class Sharing:
             flags |= LOWER_BOUND
         if any(row[3] & ODD for row in rows):
             flags |= ODD
-        db.execute(
-            f"INSERT OR REPLACE INTO shared_calls VALUES ({', '.join('?' * 15)})",
-            (home, *key, owner[0], owner[1], len(rows), *counts, flags),
-        )
         stale.update(row[0] for row in rows)
+        return home, *key, owner[0], owner[1], len(rows), *counts, flags

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import stat
+from binascii import crc32
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -334,21 +335,15 @@ def hashes(stream: BinaryIO, offset: int) -> tuple[int, int]:
     """Checksums of the first and the last bytes before a place."""
     head = _read_at(stream, 0, min(WINDOW, offset))
     if offset <= WINDOW:
-        value = _checksum(head)
+        value = crc32(head)
         return value, value
-    return _checksum(head), _checksum(_read_at(stream, offset - WINDOW, WINDOW))
+    return crc32(head), crc32(_read_at(stream, offset - WINDOW, WINDOW))
 
 
 def hashes_within(data: memoryview) -> tuple[int, int]:
     """The same of bytes that are all there."""
-    head = _checksum(data[:WINDOW])
-    return head, head if len(data) <= WINDOW else _checksum(data[-WINDOW:])
-
-
-def _checksum(data: bytes | memoryview) -> int:
-    from hashlib import blake2b  # not needed where nothing changed
-
-    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little", signed=True)
+    head = crc32(data[:WINDOW])
+    return head, head if len(data) <= WINDOW else crc32(data[-WINDOW:])
 
 
 def _read_at(stream: BinaryIO, offset: int, length: int) -> bytes:

@@ -24,6 +24,8 @@ from .names import plain_name
 TABLE: Final = Path(__file__).with_name("table.json")
 FACTOR_UNIT: Final = 10_000
 """Rates carry two factors in hundredths, so that they stay whole numbers."""
+NO_BOUND: Final = 1 << 62
+"""A length that no prompt reaches: above it there are no other rates."""
 _MICRO: Final = 1_000_000
 
 
@@ -114,7 +116,7 @@ class PriceBook:
     def bound(self, model: str, speed: str | None) -> int:
         """The length of prompt above which a response without a time costs more; a number beyond all lengths where none is."""
         places = self._places(model, speed)
-        return (places[0][-1].above if places is not None else 0) or 1 << 62
+        return (places[0][-1].above if places is not None else 0) or NO_BOUND
 
     def spell(
         self, model: str, time: int, speed: str | None, tier: str | None, geo: str | None
@@ -129,7 +131,7 @@ class PriceBook:
         number = bisect_right(starts, time) - 1
         low = starts[number] if number >= 0 else -(1 << 62)
         high = starts[number + 1] if number + 1 < len(starts) else 1 << 62
-        above = periods[max(number, 0)].above or 1 << 62
+        above = periods[max(number, 0)].above or NO_BOUND
         short, long = (self.tariff(model, time, prompt, speed, tier, geo) for prompt in (0, above + 1))
         assert short is not None and long is not None
         return (low, high, above, short, long) if self.at is None else (-(1 << 62), 1 << 62, above, short, long)

@@ -1,0 +1,168 @@
+"""Lines with token counts are found wherever they are: with the system's search and without, at every edge of a buffer."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from mmap import mmap
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import apsw
+import pytest
+
+from recollect.index import calls as intake
+from recollect.index import sharing
+from recollect.index.call_lines import NEEDLE
+from recollect.index.call_packs import WIDTH, packed, unpacked
+from recollect.index.calls import sync_calls
+from recollect.index.catalogue import Catalogue
+from recollect.index.file_calls import COST_STATE, FileCalls
+from recollect.index.system_search import WORTH, address_of, system_search
+from recollect.store.home import Home
+
+
+class _Numbers(dict[Any, "int | None"]):
+    def __missing__(self, text: str) -> int:
+        self[text] = len(self)
+        return len(self) - 1
+
+
+def _answer(number: int, text: str, *, turned: bool = False) -> bytes:
+    """An answer; `turned`: its counts stand before its text."""
+    usage = {"input_tokens": number, "output_tokens": number * 7, "cache_read_input_tokens": 10 ** (number % 9)}
+    body: dict[str, Any] = {"id": f"msg_{number}", "model": "claude-x"}
+    body |= {"usage": usage, "content": text} if turned else {"content": text, "usage": usage}
+    told = {"type": "assistant", "message": body, "requestId": "r", "timestamp": "2026-01-02T03:04:05.678Z"}
+    return json.dumps(told, separators=(",", ":")).encode()
+
+
+def _line(random: Random, number: int) -> bytes:
+    size = random.choice((0, 1, 40, 150, 500, WORTH - 60, WORTH, WORTH + 1, 3 * WORTH))
+    text = "".join(random.choices('abc _\\"tokens{}\u00e9', k=size))
+    match random.randrange(8):
+        case 0 | 1 | 2:
+            return _answer(number, text, turned=random.random() < 0.2)
+        case 3:
+            return COST_STATE + b',"costUSD":%d}' % number
+        case 4:  # its end alone, and the whole name as a value: looked at, and nothing in it
+            return json.dumps({"type": "user", "message": text, "last": "output_tokens"}).encode()
+        case 5:
+            return NEEDLE[: random.randrange(len(NEEDLE))] + b"x" * (size % 7)
+        case 6:
+            return b"" if random.random() < 0.5 else _answer(number, text)[:-2]
+        case _:
+            return json.dumps({"type": "user", "message": text}).encode()
+
+
+def _scanned(lines: list[bytes], *, before: bytes = b"", behind: bytes = b"", quick: bool = False) -> FileCalls:
+    data = b"".join(line + b"\n" for line in lines)
+    buffer = mmap(-1, len(before + data + behind) or 1)
+    buffer[:] = before + data + behind
+    found = FileCalls("s", None, _Numbers({None: None}))
+    search = system_search() if quick else None
+    base = address_of(buffer) if quick else 0
+    with memoryview(buffer) as view:
+        assert found.scan(buffer, view, len(before), len(before + data), 5, search, base) == 5 + len(lines)
+    return found
+
+
+@pytest.mark.parametrize(
+    "quick", [False, pytest.param(True, marks=pytest.mark.skipif(not system_search(), reason="-"))]
+)
+@pytest.mark.parametrize("seed", range(60))
+def test_every_line_with_counts_is_taken(seed: int, quick: bool) -> None:
+    random = Random(seed)
+    lines = [_line(random, number) for number in range(random.randrange(1, 40))]
+    wanted = FileCalls("s", None, _Numbers({None: None}))
+    for number, line in enumerate(lines, 6):
+        if NEEDLE in line:
+            wanted.take(line, number)
+    # What stands around the lines belongs to others, and must not be found.
+    found = _scanned(lines, before=NEEDLE * 3, behind=NEEDLE * 3, quick=quick)
+    assert found.calls == wanted.calls
+    assert found.decoded == wanted.decoded
+    states = [line for line in lines if line.startswith(COST_STATE)]
+    assert (found.cost_state is not None) == bool(states)
+
+
+@pytest.mark.skipif(not system_search(), reason="this system has no quicker search")
+def test_the_search_of_the_system_finds_what_python_finds() -> None:
+    search = system_search()
+    assert search is not None
+    random = Random(1)
+    buffer = mmap(-1, 5000)
+    buffer[:] = bytes(random.choices(b'put_tokens"', k=5000))
+    for place in (0, 7, 2500, 5000 - len(NEEDLE)):
+        buffer[place : place + len(NEEDLE)] = NEEDLE
+    base = address_of(buffer)
+    for _ in range(2000):
+        start, stop = sorted((random.randrange(5001), random.randrange(5001)))
+        wanted = buffer.find(NEEDLE, start, stop)
+        place = search(base + start, stop - start, NEEDLE, len(NEEDLE)) - base
+        assert place == wanted if wanted >= 0 else place < 0
+
+
+def test_where_the_library_is_another_one_python_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(_: str) -> str:
+        raise ValueError("unrecognized configuration name")
+
+    monkeypatch.setattr(os, "confstr", unknown, raising=False)
+    system_search.cache_clear()
+    try:
+        assert system_search() is None
+    finally:
+        system_search.cache_clear()
+
+
+def test_lines_longer_than_the_buffer_with_either_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The buffer is another one for a long line, and with it the place where the system searches."""
+    monkeypatch.setattr(intake, "BUFFER", 1 << 12)
+    folder = tmp_path / "claude" / "projects" / "-p"
+    folder.mkdir(parents=True)
+    random = Random(3)
+    for name in range(3):
+        lines = [_answer(100 * name + number, "y" * random.choice((1, 3000, 70_000))) for number in range(1, 40)]
+        (folder / f"{name}.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
+    counted = Counter[int]()
+    for least in (0, 1 << 60):
+        monkeypatch.setattr(intake, "WORTH_IN_ALL", least)
+        with Catalogue.open(tmp_path / f"index-{least}") as catalogue:
+            counted[sync_calls(catalogue, [Home(tmp_path / "claude")]).calls] += 1
+    assert counted == {117: 2}
+
+
+def test_calls_with_the_same_hash_are_still_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "claude" / "projects" / "-p"
+    folder.mkdir(parents=True)
+    for name in range(30):
+        numbers = (name, name + 1, 1000 + name)  # every second call is that of the next file, too
+        (folder / f"{name:02}.jsonl").write_bytes(b"".join(_answer(number, "y") + b"\n" for number in numbers))
+    told = []
+    for alike in (False, True):
+        if alike:
+            monkeypatch.setattr(sharing, "hash", lambda _: 1, raising=False)
+        with Catalogue.open(tmp_path / f"index-{alike}") as catalogue:
+            sync_calls(catalogue, [Home(tmp_path / "claude")])
+            told.append(list(catalogue.connection.execute("SELECT * FROM shared_calls ORDER BY message_id")))
+    assert len(told[0]) == 29
+    assert told[0] == told[1]
+
+
+def test_a_pack_comes_back_as_it_was() -> None:
+    row = ("msg_\u00e9", "", 3, 1, None, 0, 1 << 53, 5, 1 << 62, 0, 0, 0, None, None, None, 7, "agent", None, 2, 31)
+    columns = tuple(zip(row, row, strict=True))
+    assert len(columns) == WIDTH
+    _, calls, last, ids, pack = packed(9, columns)
+    assert (calls, last, ids) == (2, None, "msg_\u00e9\nmsg_\u00e9")
+    assert unpacked(pack) == columns
+
+
+@pytest.mark.parametrize("place", [0, 3, 4, 20, -1])
+def test_a_damaged_pack_is_noticed(place: int) -> None:
+    pack = bytearray(packed(9, tuple((number, None) for number in range(WIDTH - 20)) + (("a", "b"),) * 20)[4])
+    pack[place] ^= 1
+    with pytest.raises(apsw.CorruptError):
+        unpacked(bytes(pack))
