@@ -12,7 +12,7 @@ import pytest
 
 from recollect.errors import StoreBusy
 from recollect.index.catalogue import Catalogue
-from recollect.index.schema import TABLES, shown_uuid, stored_uuid
+from recollect.index.schema import HISTORY, SCHEMA_VERSION, TABLES, shown_uuid, stored_uuid
 
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 
@@ -116,6 +116,10 @@ def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
             catalogue.home_id("/somewhere", make=True)
             raise ZeroDivisionError
         assert count_homes(catalogue) == 0
+
+
+def test_every_version_of_the_schema_says_what_changed() -> None:
+    assert list(HISTORY) == list(range(1, SCHEMA_VERSION + 1))
 
 
 def test_every_column_is_explained() -> None:

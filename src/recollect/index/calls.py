@@ -28,7 +28,7 @@ STAGE: Final = "calls"
 BUFFER: Final = 1 << 20
 LONGEST: Final = 160 << 20
 """No longer line is held: no client can read such a line either."""
-BATCH_BYTES: Final = 512 << 20
+BATCH_BYTES: Final = 256 << 20
 TIMESTAMP: Final = b'"timestamp":"'
 
 

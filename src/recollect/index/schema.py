@@ -18,6 +18,7 @@ SCHEMA_VERSION: Final = 3
 HISTORY: Final[dict[int, str]] = {
     1: "the first one",
     2: "the word index finds entries by their number; calls are packed by file",
+    3: "packs of calls are MessagePack; the bytes before a place are known again by CRC-32",
 }
 
 
