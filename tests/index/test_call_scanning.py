@@ -70,7 +70,13 @@ def _scanned(lines: list[bytes], *, before: bytes = b"", behind: bytes = b"", qu
 
 
 @pytest.mark.parametrize(
-    "quick", [False, pytest.param(True, marks=pytest.mark.skipif(not system_search(), reason="-"))]
+    "quick",
+    [
+        False,
+        pytest.param(
+            True, marks=pytest.mark.skipif(not system_search(), reason="this system has no search that is quicker")
+        ),
+    ],
 )
 @pytest.mark.parametrize("seed", range(60))
 def test_every_line_with_counts_is_taken(seed: int, quick: bool) -> None:

@@ -131,33 +131,29 @@ def test_threads_wait_for_each_other(place: Path) -> None:
     assert [item["parentUuid"] for item in rows] == [None, *(item["uuid"] for item in rows[:-1])]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot copy a process")
-def test_a_writer_in_a_forked_process_has_a_lock_of_its_own(place: Path) -> None:
-    writer = writer_in(place, lock_seconds=0.05)
-    writer.append_message("user", "one")
-    with writer.journal.locked(writer.home):
-        pid = os.fork()
-        if pid == 0:
-            status = 1
-            try:
-                writer.append_message("user", "in between?")
-            except StoreBusy:
-                status = 0
-            finally:
-                os._exit(status)
-        assert os.waitpid(pid, 0)[1] == 0
-    writer.journal.take(writer._lock)
+def is_refused_in_a_copy(writer: SessionWriter, then: Callable[[], None] = lambda: None) -> bool:
+    """Whether a copy of this process cannot append, since somebody has the lock; `then` is what it does before its end."""
     pid = os.fork()
     if pid == 0:
         status = 1
         try:
             writer.append_message("user", "in between?")
         except StoreBusy:
-            writer._lock.close()
+            then()
             status = 0
         finally:
             os._exit(status)
-    assert os.waitpid(pid, 0)[1] == 0
+    return os.waitpid(pid, 0)[1] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot copy a process")
+def test_a_writer_in_a_forked_process_has_a_lock_of_its_own(place: Path) -> None:
+    writer = writer_in(place, lock_seconds=0.05)
+    writer.append_message("user", "one")
+    with writer.journal.locked(writer.home):
+        assert is_refused_in_a_copy(writer)
+    writer.journal.take(writer._lock)
+    assert is_refused_in_a_copy(writer, writer._lock.close)
     with pytest.raises(StoreBusy), writer.journal.locked(writer.home):  # the child's end did not end the lock
         pass
     writer._lock.release()
