@@ -355,5 +355,6 @@ def test_no_file_or_network_call_after_the_door_is_shut(database: Path, tmp_path
     child = lines[shut].split()[0]
     threads = {child}
     later = [line for line in lines[shut + 1 :] if line.split()[0] in threads or "EPERM" in line]
-    calls = [line for line in later if not re.search(r"\+\+\+ |--- SIG|resumed", line)]
+    # "???": killed on the way into a call, so that strace could not even read which, and it never came to anything.
+    calls = [line for line in later if not re.search(r"\+\+\+ |--- SIG|resumed|\?\?\?\( <unfinished", line)]
     assert calls == []
