@@ -162,10 +162,13 @@ def assistant_message(
 
 def new_uuid() -> str:
     """A random uuid (version 4), as the client names rows."""
-    digits = os.urandom(16).hex()
-    return (
-        f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{'89ab'[int(digits[16], 16) & 3]}{digits[17:20]}-{digits[20:]}"
-    )
+    return spelled_as_uuid(os.urandom(16).hex())
+
+
+def spelled_as_uuid(digits: str) -> str:
+    """Thirty-two hexadecimal digits as a uuid, the marks of a random one (version 4) in their places."""
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 def custom_title(session_id: str, title: str) -> dict[str, Any]:

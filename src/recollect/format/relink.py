@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from .encode import spelled_as_uuid
 from .entries import REFUSED, decode_loosely
 from .file_history import FileSnapshot, parse_backup_name, parse_file_history_entry
 from .json_edit import Edit, Member, apply_edits, decode_text, encode_text, members, string_tokens, values_of
@@ -63,10 +64,7 @@ class Names:
         known = self._rows.get(old)
         if known is None:
             key = f"{self.session_id}/{old}".encode("utf-8", "surrogatepass")
-            digits = hashlib.blake2b(key, digest_size=16).hexdigest()
-            variant = "89ab"[int(digits[16], 16) & 3]  # spelled as a random uuid (version 4)
-            known = f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
-            self._rows[old] = known
+            known = self._rows[old] = spelled_as_uuid(hashlib.blake2b(key, digest_size=16).hexdigest())
         return known
 
 

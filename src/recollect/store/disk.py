@@ -169,8 +169,6 @@ def _open_when_at_rest(path: Path | str) -> int:
 def _ends_in_newline(fd: int, size: int) -> bool:
     if size == 0:
         return True
-    if hasattr(os, "pread"):
-        return os.pread(fd, 1, size - 1) == b"\n"
     os.lseek(fd, size - 1, os.SEEK_SET)
     return os.read(fd, 1) == b"\n"
 

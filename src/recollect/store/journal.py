@@ -57,7 +57,6 @@ class Journal:
 
     def __init__(self, data_folder: Path, *, lock_seconds: float = LOCK_SECONDS) -> None:
         self.folder = data_folder / "changes"
-        self._pointers = f"{self.folder}{os.sep}"
         self.staging = data_folder / "staging"
         self.locks = data_folder / "locks"
         self.lock_seconds = lock_seconds
@@ -165,8 +164,8 @@ class Journal:
 
     def is_interrupted(self, home: Home) -> bool:
         """Whether a crash left something half done in this home. Call with the lock held."""
-        start, key = self._pointers, _key(home)
-        return os.access(f"{start}doing-{key}", os.F_OK) or os.access(f"{start}undoing-{key}", os.F_OK)
+        start, key = f"{self.folder}{os.sep}", _key(home)
+        return os.path.lexists(f"{start}doing-{key}") or os.path.lexists(f"{start}undoing-{key}")
 
     def recover(self, home: Home) -> list[Record]:
         """Roll back what a crash left half done in this home, end what was being undone. Call with the lock held."""

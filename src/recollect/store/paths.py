@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -33,7 +32,7 @@ def open_inside(home: Home, path: Path, *, buffering: int = 1 << 20) -> BinaryIO
     try:
         if not is_below(home.real_root, real) and not _is_config(home, descriptor, path):
             raise Refused(f"{path} leads out of {home.root}", slug="outside-home")
-        return os.fdopen(descriptor, "rb", buffering=buffering) if buffering else FileIO(descriptor)
+        return os.fdopen(descriptor, "rb", buffering=buffering)
     except BaseException:
         with contextlib.suppress(OSError):
             os.close(descriptor)
