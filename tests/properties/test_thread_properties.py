@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.reading import transcript_of
 
 from recollect.graph import loaded, request
+from recollect.graph.ending import Ending, ending_at
 from recollect.graph.leaf import choose_leaf
 from recollect.graph.loaded import load
 from recollect.graph.thread import STATUSES, find_thread, walk_up
@@ -263,3 +264,26 @@ def test_rows_taken_many_at_once_are_the_same_conversation(entries: list[dict[st
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(loaded, "MANY", many)
             assert find_thread(transcript_of(encoded(entries))) == expected
+
+
+@given(st.one_of(FILES, TALKS, st.builds(lambda one, other: one + other, TALKS, FILES)))
+def test_rows_taken_many_at_once_end_the_same_way_anywhere(entries: list[dict[str, Any]]) -> None:
+    def endings() -> list[Ending | None]:
+        transcript = transcript_of(encoded(entries))
+        thread = find_thread(transcript)
+        return [ending_at(transcript, thread, row.uuid) for row in transcript.rows if row.uuid]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loaded, "MANY", 1_000_000)
+        expected = endings()
+    for many in (1, 3):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(loaded, "MANY", many)
+            assert endings() == expected
+
+
+@given(FILES)
+def test_the_same_rows_put_in_again_are_the_same_transcript(entries: list[dict[str, Any]]) -> None:
+    transcript = transcript_of(encoded(entries))
+    again = transcript.with_rows(transcript.rows, transcript.states, transcript.size)
+    assert (again.others, again.rows, again.by_uuid) == (transcript.others, transcript.rows, transcript.by_uuid)

@@ -35,7 +35,8 @@ KNOWN_TYPES: Final = ROW_TYPES | STATE_TYPES
 #: The request log: most of a file's bytes since 2.1.325, and nothing that a person said or saw.
 REQUEST_LOG_TYPES: Final = frozenset({"api-request", "api-request-shape", "api-request-blob"})
 
-_EMPTY: Final = Raw()
+NOT_THERE: Final = Raw()
+"""A large field that an entry does not have."""
 
 #: What a decoder raises for bytes that it does not take.
 REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
@@ -52,11 +53,11 @@ class Entry(msgspec.Struct, omit_defaults=True):
     type: str | None = None
     subtype: str | None = None
     level: str | None = None
-    attachment: Raw = _EMPTY
-    message: Raw = _EMPTY
-    data: Raw = _EMPTY
-    content: Raw = _EMPTY
-    compactMetadata: Raw = _EMPTY
+    attachment: Raw = NOT_THERE
+    message: Raw = NOT_THERE
+    data: Raw = NOT_THERE
+    content: Raw = NOT_THERE
+    compactMetadata: Raw = NOT_THERE
     isMeta: bool | None = None
     isApiErrorMessage: bool | None = None
     isCompactSummary: bool | None = None
@@ -65,12 +66,12 @@ class Entry(msgspec.Struct, omit_defaults=True):
     requestId: str | None = None
     uuid: str | None = None
     timestamp: str | None = None
-    toolUseResult: Raw = _EMPTY
+    toolUseResult: Raw = NOT_THERE
     sourceToolAssistantUUID: str | None = None
     sourceToolUseID: str | None = None
     toolUseID: str | None = None
     parentToolUseID: str | None = None
-    forkedFrom: Raw = _EMPTY
+    forkedFrom: Raw = NOT_THERE
     cwd: str | None = None
     sessionId: str | None = None
     version: str | None = None

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from .leaf import choose_leaf
-from .loaded import load
+from .loaded import load, preserves
 from .parallel import put_back
 from .request import rows_sent
 from .rows import Row, StateLine, Transcript
@@ -78,7 +78,7 @@ def ending_at(transcript: Transcript, thread: Thread, uuid: str, until: int | No
 
 def sent_on_resume(transcript: Transcript) -> list[Row]:
     """The rows that reach the model when this transcript is resumed: the thread without a place for every other row."""
-    if any(_preserves(row) for row in transcript.rows):
+    if any(preserves(row.compact) for row in transcript.rows if row.compact is not None):
         return find_thread(transcript).sent  # rows may be re-hung anywhere
     state = load(transcript)
     leaf = choose_leaf(state)
@@ -121,7 +121,7 @@ def _end_on(transcript: Transcript, rows: list[Row], end: Row, until: int) -> En
         if copy.uuid == end.uuid and copy.time is None:
             copy.timestamp = "1970-01-01T00:00:00.000Z"  # without a time the client would not take it as the end
     told = StateLine(len(copies), 0, 0, 0, "last-prompt", leaf=end.uuid, explicit=True)
-    then = msgspec.structs.replace(transcript, rows=copies, states=[told], size=0)
+    then = transcript.with_rows(copies, [told], size=0)
     thread = find_thread(then)
     if thread.leaf is None or (end.is_message and thread.leaf != end.uuid):
         return None
@@ -143,15 +143,10 @@ def _history(thread: Thread) -> list[Row]:
     return rows if last is None else [*rows[:last], *rows[last + 1 :], rows[last]]
 
 
-def _preserves(row: Row) -> bool:
-    data = row.compact
-    return isinstance(data, dict) and bool(data.get("preservedMessages") or data.get("preservedSegment"))
-
-
 def _preserved(transcript: Transcript, before: list[Row]) -> list[str]:
     """The rows that the client took along over the compaction, in their order: a list since 2.1.325, before that a segment."""
     boundary = before[-1] if before else None
-    if boundary is None or not _preserves(boundary):
+    if boundary is None or not preserves(boundary.compact):
         return []
     state = load(transcript)
     if state.preserved_tail is None:

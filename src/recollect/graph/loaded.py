@@ -269,12 +269,13 @@ def _plain_boundary_to_cut_at(transcript: Transcript) -> int:
     if transcript.size <= LARGE_FILE:
         return -1
     for row in reversed(transcript.rows):
-        if row.type == "system" and row.is_boundary and row.client_reads and not _preserves(row.compact):
+        if row.type == "system" and row.is_boundary and row.client_reads and not preserves(row.compact):
             return row.index
     return -1
 
 
-def _preserves(metadata: Any) -> bool:
+def preserves(metadata: Any) -> bool:
+    """Whether a compaction took messages along as they were."""
     return isinstance(metadata, dict) and bool(metadata.get("preservedMessages") or metadata.get("preservedSegment"))
 
 
@@ -319,7 +320,7 @@ def _apply_compaction(state: Loaded) -> None:
     for place, row in enumerate(state.rows.values()):
         if row.type == "system" and row.is_boundary:
             last = place
-            if _preserves(row.compact):
+            if preserves(row.compact):
                 metadata, preserving = row.compact, place
     if metadata is None:
         return

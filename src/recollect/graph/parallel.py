@@ -6,6 +6,7 @@ Parallel calls fan out: every result hangs on the line of its own call, so a wal
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 from .leaf import belongs_to_response, is_trailer
@@ -49,10 +50,9 @@ class _Recovery:
         self.seen = seen
         self.groups: dict[str, list[Row]] = {}
         self.results: dict[str, list[Row]] = {}
-        self.callers: dict[str, Row | None] = {}
         self.children: dict[str, list[Row]] = {}
         self.in_chain = {row.uuid: place for place, row in enumerate(chain)}
-        self.order = {uuid: place for place, uuid in enumerate(state.rows)}
+        self.order = dict(zip(state.rows, range(len(state.rows)), strict=True))
         self.moved: dict[str, float] = {}
         self._responses: dict[str, frozenset[str | None]] = {}
         self._index(unseen, loose)
@@ -64,30 +64,35 @@ class _Recovery:
             parent = parents[row.uuid or ""]
             if parent:
                 self.children.setdefault(parent, []).append(row)
-        answers = [row for row in rows.values() if row.type == "user" and "tool_result" in row.block_types]
-        strays = {row.uuid for row in answers if not self._answers_its_parent(row)}
-        if strays:
-            self._find_callers()
         touched: set[str | None] = set()
         for row in loose:
             touched |= self._responses_of(row)
+        touched.discard(None)
         for row in rows.values():
-            if row.type == "assistant" and row.message_id is not None and row.message_id in touched:
-                self.groups.setdefault(row.message_id, []).append(row)
+            if row.message_id in touched and row.type == "assistant":
+                self.groups.setdefault(row.message_id or "", []).append(row)
         members = {row.uuid or "" for group in self.groups.values() for row in group}
-        for answer in answers:
-            for target in self._targets(answer) if answer.uuid in strays else (parents[answer.uuid or ""],):
-                if target is not None and target in members:
-                    self.results.setdefault(target, []).append(answer)
+        calls = {ident for group in self.groups.values() for row in group for ident, _ in row.tool_uses}
+        for answer in [row for row in rows.values() if row.type == "user" and "tool_result" in row.block_types]:
+            if (
+                parents[answer.uuid or ""] in members
+                or answer.source_assistant in members
+                or not calls.isdisjoint(answer.tool_results)
+            ):
+                for target in self._targets(answer):
+                    if target in members:
+                        self.results.setdefault(target, []).append(answer)
 
-    def _find_callers(self) -> None:
+    @cached_property
+    def callers(self) -> dict[str, Row | None]:
         """Which response made a call; none where two of them used the same id."""
+        found: dict[str, Row | None] = {}
         for row in self.state.rows.values():
-            if row.type != "assistant" or not row.message_id:
-                continue
-            for ident, _ in row.tool_uses:
-                known = self.callers.get(ident, row)
-                self.callers[ident] = row if known is not None and known.message_id == row.message_id else None
+            if row.tool_uses and row.message_id and row.type == "assistant":
+                for ident, _ in row.tool_uses:
+                    known = found.get(ident, row)
+                    found[ident] = row if known is not None and known.message_id == row.message_id else None
+        return found
 
     def _responses_of(self, row: Row) -> frozenset[str | None]:
         """The responses that a loose row may belong to: those it hangs on, over results and accompanying rows."""
@@ -115,18 +120,16 @@ class _Recovery:
             self._responses[uuid] = found
         return found
 
-    def _answers_its_parent(self, answer: Row) -> bool:
-        above = self.state.rows.get(self.state.parents[answer.uuid or ""] or "")
-        if above is None or not answer.tool_results:
-            return False
-        own = {ident for ident, _ in above.tool_uses}
-        return all(ident in own for ident in answer.tool_results)
+    @cached_property
+    def chain_answers(self) -> set[str]:
+        """Calls that are answered in the chain."""
+        return {ident for row in self.chain if row.tool_results for ident in row.tool_results}
 
     def _targets(self, answer: Row) -> list[str]:
         """Every call that a result may belong to: its parent, the call it names, the call whose id it answers."""
         parent = self.state.parents[answer.uuid or ""]
         targets: dict[str, None] = {parent: None} if parent else {}
-        if not self._answers_its_parent(answer):
+        if not _answers(answer, self.state.rows.get(parent or "")):
             named = answer.source_assistant
             if named and named != parent and named in self.state.rows and _same_side(answer, self.state.rows[named]):
                 targets[named] = None
@@ -142,24 +145,22 @@ class _Recovery:
     def run(self) -> list[Row]:
         spans: list[_Span] = []
         done: set[str] = set()
-        chain_answers: set[str] = set()
-        for row in self.chain:
-            chain_answers.update(row.tool_results)
-        for row in [item for item in self.chain if item.type == "assistant"]:
+        groups = self.groups
+        for row in [item for item in self.chain if item.message_id in groups and item.type == "assistant"]:
             ident = row.message_id
-            if not ident or ident in done or ident not in self.groups:
+            if not ident or ident in done:
                 continue
             done.add(ident)
-            span = self._span(row, ident, chain_answers)
+            span = self._span(row, ident)
             if span is not None:
                 spans.append(span)
         return self._merge(spans) if spans else self.chain
 
-    def _span(self, row: Row, ident: str, chain_answers: set[str]) -> _Span | None:
+    def _span(self, row: Row, ident: str) -> _Span | None:
         group = self.groups.get(ident, [row])
         members = {item.uuid for item in group}
         lost = [item for item in group if (item.uuid or "") not in self.seen]
-        answers = self._answers(group, members, chain_answers)
+        answers = self._answers(group, members)
         recovered = [*lost, *answers]
         if not recovered and not any(item.tool_uses for item in group):
             return None
@@ -180,7 +181,7 @@ class _Recovery:
         recovered.sort(key=lambda item: (self.place(item), self.order[item.uuid or ""]))
         return _Span(start, end, recovered, anchored)
 
-    def _answers(self, group: list[Row], members: set[str | None], chain_answers: set[str]) -> list[Row]:
+    def _answers(self, group: list[Row], members: set[str | None]) -> list[Row]:
         own: list[Row] = []
         foreign: list[Row] = []
         looked: set[str] = set()
@@ -193,7 +194,7 @@ class _Recovery:
                 looked.add(uuid)
                 (own if parents[uuid] in members else foreign).append(answer)
         if foreign:
-            known = set(chain_answers)
+            known = set(self.chain_answers)
             for answer in own:
                 known.update(answer.tool_results)
             foreign.sort(key=lambda item: (self.place(item), self.order[item.uuid or ""]))
@@ -290,6 +291,18 @@ class _Recovery:
             position = span.end
         result.extend(self.chain[position:])
         return result
+
+
+def _answers(answer: Row, above: Row | None) -> bool:
+    """Whether all results of a row belong to calls of the row it hangs on."""
+    results = answer.tool_results
+    if above is None or not results:
+        return False
+    calls = above.tool_uses
+    if len(results) == 1 and len(calls) == 1:  # as nearly always
+        return results[0] == calls[0][0]
+    own = {ident for ident, _ in calls}
+    return all(ident in own for ident in results)
 
 
 def _same_side(one: Row, other: Row) -> bool:

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from sys import intern
 from typing import Any, Final
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from ..format.decode import Located
-from ..format.entries import KNOWN_TYPES, ROW_TYPES
+from ..format.entries import KNOWN_TYPES, NOT_THERE, ROW_TYPES
 from ..format.line import Damage
 from ..format.row_entry import BlockHead, ResultHead, RowEntry
 from ..format.times import parse_time
@@ -68,6 +68,8 @@ class Row(Struct, gc=False):
     duration_ms: float | None = None
     file: int = 0
     """Which of the session's files the row is in (0 = the main one)."""
+    was_forked: bool = False
+    """It says of which row of another session it is a copy."""
 
     @property
     def time(self) -> float | None:
@@ -142,6 +144,11 @@ class Transcript(Struct):
             self._by_uuid = {row.uuid: row for row in self.rows if row.uuid is not None}
         return self._by_uuid
 
+    def with_rows(self, rows: list[Row], states: list[StateLine], size: int) -> Transcript:
+        """The same file with other rows in it, numbered from 0 on, and with other state lines."""
+        others = [row.index for row in rows if not _is_ordinary(row)]
+        return structs.replace(self, rows=rows, states=states, size=size, others=others, _by_uuid=None)
+
     @property
     def first_time(self) -> float | None:
         return next((row.time for row in self.rows if row.time is not None), None)
@@ -198,7 +205,7 @@ def build_transcript(located: Iterable[Located[RowEntry]], damage: list[Damage],
             uuid, prompt_id = entry.uuid, entry.promptId
             if row_type == "assistant" or row_type == "user":
                 row = _message_row(entry, row_type, index, line, offset, length)
-                if not (client_reads and uuid and row.usable) or row.side is True:
+                if not (client_reads and uuid and row.usable) or row.side is True:  # see `_is_ordinary`
                     others.append(index)
             else:
                 row = _other_row(entry, row_type, index, line, offset, length)
@@ -226,6 +233,10 @@ def build_transcript(located: Iterable[Located[RowEntry]], damage: list[Damage],
         context.versions, context.cwds, context.branches, context.session_ids,
         {kind: _fold(kind, entry) for kind, entry in folded.items()}, others=others,
     )  # fmt: skip
+
+
+def _is_ordinary(row: Row) -> bool:
+    return bool(row.is_message and row.client_reads and row.uuid and row.usable) and row.side is not True
 
 
 class _Context:
@@ -312,6 +323,8 @@ def _message_row(entry: RowEntry, kind: str, index: int, line: int, offset: int,
         row.is_api_error = True
     if entry.isVisibleInTranscriptOnly is True:
         row.transcript_only = True
+    if entry.forkedFrom is not NOT_THERE:
+        row.was_forked = True
     return row
 
 
@@ -340,6 +353,7 @@ def _other_row(entry: RowEntry, kind: str, index: int, line: int, offset: int, l
         entry.isSidechain, entry.sessionId, entry.promptId,
     )  # fmt: skip
     row.has_parent_field = link is not UNSET
+    row.was_forked = entry.forkedFrom is not NOT_THERE
     row.subtype, row.logical_parent, row.agent_id = entry.subtype, entry.logicalParentUuid, entry.agentId
     if kind == "system":
         row.duration_ms = entry.durationMs

@@ -8,6 +8,7 @@ up as for a request (`request`). Every row of the file gets a status and a reaso
 from __future__ import annotations
 
 from bisect import bisect_right
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -37,7 +38,7 @@ class Placement(NamedTuple):
     reason: str
 
 
-class Thread(Struct):
+class Thread(Struct, eq=False):
     """The conversation that a resume continues."""
 
     leaf: str | None
@@ -48,13 +49,25 @@ class Thread(Struct):
     """Rows from the first to the last, attachments and system rows among them, since the last compaction."""
     sent: list[Row]
     """The user and assistant rows whose content is sent to the model."""
-    placements: list[Placement]
-    """By row index."""
     mended: dict[str, str]
     """Rows whose parent is missing, and the row within five seconds that stands in for it."""
     put_back: frozenset[str]
     summarised: list[Row]
     """Rows before the last compaction, oldest first."""
+    _rows: list[Row]
+    _state: Loaded | None
+    """What the client holds in memory; None when all rows have their places."""
+    _placements: list[Placement] = []
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Thread) and self._told() == other._told()
+
+    def _told(self) -> tuple[object, ...]:
+        """All that there is to know of it."""
+        return (
+            self.leaf, self.leaf_reason, self.cleared, self.chain, self.sent, self.mended, self.put_back, self.summarised,
+            self.placements,
+        )  # fmt: skip
 
     @property
     def found(self) -> bool:
@@ -62,24 +75,31 @@ class Thread(Struct):
         return self.leaf is not None or self.cleared
 
     @property
+    def placements(self) -> list[Placement]:
+        """By row index. Found when first asked for: who only wants the conversation need not wait for it."""
+        if self._state is not None:
+            with collector_waits():
+                self._placements = _place_all(self, self._rows, self._state)
+            self._state = None
+        return self._placements
+
+    @property
     def reachable_share(self) -> float:
         """How much of the main conversation the client can still get at: in the thread, or summarised before it.
 
         What the user left by rewinding and what sub-agents wrote is not counted. 1.0 where there is nothing to lose.
         """
-        reached = lost = 0
-        for row_status, kind in self._main_messages():
-            if row_status in (LIVE, PRECOMPACT):
-                reached += kind
-            elif row_status == UNREACHABLE:
-                lost += kind
+        reached, lost = self._messages_in(LIVE, PRECOMPACT), self.lost_messages
         return 1.0 if reached + lost == 0 else reached / (reached + lost)
 
-    def _main_messages(self) -> list[tuple[str, int]]:
-        return [(item.status, weight) for item, weight in zip(self.placements, self.weights, strict=True)]
+    @property
+    def lost_messages(self) -> int:
+        """Messages of the main conversation that the client cannot get at."""
+        return self._messages_in(UNREACHABLE)
 
-    weights: list[int] = []
-    """1 for user and assistant rows, 0 for the others, by row index."""
+    def _messages_in(self, *statuses: str) -> int:
+        pairs = zip(self._rows, self.placements, strict=True)
+        return sum([row.type in SPOKEN and place.status in statuses for row, place in pairs])
 
 
 def find_thread(transcript: Transcript) -> Thread:
@@ -106,9 +126,8 @@ def _find_thread(transcript: Transcript) -> Thread:
     sent = rows_sent(live)
     if added and cut:
         added = added.intersection(row.uuid or "" for row in live)
-    thread = Thread(leaf.uuid, leaf.why, leaf.cleared, live, sent, [], mended, added, [])
-    _place_all(thread, transcript, state, chain, cut)
-    return thread
+    summarised = _before_compaction(chain, cut, transcript.rows)
+    return Thread(leaf.uuid, leaf.why, leaf.cleared, live, sent, mended, added, summarised, transcript.rows, state)
 
 
 def walk_up(
@@ -227,30 +246,28 @@ def _add_trailing(state: Loaded, leaf: str, chain: list[Row], seen: set[str]) ->
     chain.extend(found)
 
 
-def _place_all(thread: Thread, transcript: Transcript, state: Loaded, chain: list[Row], cut: int) -> None:
-    rows = transcript.rows
+def _place_all(thread: Thread, rows: list[Row], state: Loaded) -> list[Placement]:
     places: list[Placement | None] = [None] * len(rows)
-    thread.weights = [1 if row.type in SPOKEN else 0 for row in rows]
     sent = {row.index for row in thread.sent}
     told: dict[str, Placement] = {}
     is_sent = Placement(LIVE, "sent to the model")
-    for row in chain[cut:]:
+    for row in thread.chain:
         if row.index in sent:
             places[row.index] = is_sent
         else:
             why = _why_live(row)
             places[row.index] = told.get(why) or told.setdefault(why, Placement(LIVE, why))
-    thread.summarised = _before_compaction(chain, cut, rows)
+    was_summarised = Placement(PRECOMPACT, "before the last compaction, which summarised it")
     for row in thread.summarised:
         if places[row.index] is None:
-            places[row.index] = Placement(PRECOMPACT, "before the last compaction, which summarised it")
+            places[row.index] = was_summarised
     if None in places:
         for row in rows:
             if places[row.index] is None:
                 places[row.index] = _simple_place(row, state)
         uuids = {row.uuid: row.index for row in rows if row.uuid is not None and row.index not in state.superseded}
         _place_branches(rows, places, uuids, thread, state)
-    thread.placements = [item or Placement(UNREACHABLE, "not connected to the conversation") for item in places]
+    return [item or Placement(UNREACHABLE, "not connected to the conversation") for item in places]
 
 
 def _why_live(row: Row) -> str:
@@ -299,7 +316,7 @@ def _before_compaction(chain: list[Row], cut: int, rows: list[Row]) -> list[Row]
         boundaries.extend(row for row in walked if row.is_boundary)
     segments.reverse()
     joined = put_back(original, [row for segment in segments for row in segment], seen)
-    return sorted({row.index: row for row in joined}.values(), key=lambda row: row.index)
+    return sorted({row.index: row for row in joined}.values(), key=attrgetter("index"))
 
 
 def as_written(rows: list[Row]) -> Loaded:

@@ -35,9 +35,6 @@ def look(subject: SessionSubject) -> Iterator[Finding]:
         milder = WARNING if side_only or not subject.rows else None
         yield subject.finding(NOTHING, None, thread.leaf_reason, milder)
     elif thread.reachable_share < 1.0:
-        lost = sum(
-            weight
-            for place, weight in zip(thread.placements, thread.weights, strict=True)
-            if place.status == "unreachable"
+        yield subject.finding(
+            LOST, None, f"{thread.reachable_share:.0%} reachable, {thread.lost_messages:,} messages are not"
         )
-        yield subject.finding(LOST, None, f"{thread.reachable_share:.0%} reachable, {lost:,} messages are not")
