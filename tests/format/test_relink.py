@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
+from recollect.format.names import NIL_UUID, Names, RowNames
 from recollect.format.relink import (
-    NIL_UUID,
-    Names,
-    RowNames,
     backups_named,
     renamed_row,
     renamed_state,

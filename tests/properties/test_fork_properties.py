@@ -8,18 +8,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.properties.test_thread_properties import FILES, encoded
 from tests.reading import transcript_of
 
 from recollect.errors import DamagedData
-from recollect.format.relink import Names
+from recollect.format.names import Names
 from recollect.graph.ending import Ending, ending_at, ending_of
-from recollect.graph.rows import Transcript
+from recollect.graph.rows import Row, Transcript
 from recollect.graph.thread import find_thread
+from recollect.store import fork_plan
 from recollect.store.fork_lines import ForkLines, Titles, entry_bytes
-from recollect.store.fork_plan import plan_rows
+from recollect.store.fork_plan import _new_times, plan_rows
 from recollect.store.read import EntryBytes
 from recollect.testing import uuid_from
 
@@ -112,3 +114,27 @@ def test_a_fork_of_a_fork_is_the_same_conversation(entries: list[dict[str, Any]]
     first = transcript_of(once)
     again, _ = forked(once, first, ending_of(first, find_thread(first)), keep=True)
     assert [json.loads(line) for line in again.splitlines()] == [json.loads(line) for line in once.splitlines()]
+
+
+_MOMENTS = st.sampled_from(
+    [
+        None, "", "no time", "2026-01-02T03:04:05.678Z", "2026-01-02T03:04:05.6789Z", "2026-01-02T03:04:06Z",
+        "2026-01-02T04:04:06+01:00", "2026-01-02T03:04:07", "9999-12-31T23:59:59Z", "9999-12-30T23:59:59Z",
+        "Fri, 02 Jan 2026 03:04:08 GMT",
+    ]
+)  # fmt: skip
+
+
+@given(st.lists(st.tuples(_MOMENTS, st.booleans()), min_size=1, max_size=6), st.integers(0, 3))
+def test_new_times_are_the_same_whether_looked_at_one_by_one_or_not(
+    drawn: list[tuple[str | None, bool]], behind: int
+) -> None:
+    chain = [
+        Row(index, index + 1, 0, 10, "user", f"u{index}", None, moment, side)
+        for index, (moment, side) in enumerate(drawn)
+    ]
+    leaf = chain[max(len(chain) - 1 - behind, 0)]
+    quick = _new_times(chain, leaf, 5.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fork_plan, "newest_of", lambda _: None)
+        assert _new_times(chain, leaf, 5.0) == quick

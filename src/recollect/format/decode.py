@@ -39,18 +39,21 @@ class FileEntries(Generic[E]):
     """The same for a whole file: ordinary lines go straight from the stream into the decoder, the others the usual way."""
 
     def __init__(
-        self, stream: BinaryIO, damage: list[Damage], decode: Callable[[bytes], E], convert: Callable[[Entry], E]
-    ) -> None:
+        self, stream: BinaryIO, damage: list[Damage], decode: Callable[[bytes], E], convert: Callable[[Entry], E], *,
+        check_text: bool = True,
+    ) -> None:  # fmt: skip
         self._stream = stream
         self._damage = damage
         self._decode = decode
         self._convert = convert
+        self._check_text = check_text
         self.lines = 0
         """How many there were; known when all have been read."""
         self.size = 0
 
     def __iter__(self) -> Iterator[Located[E]]:
         readline, piece, decode, place = self._stream.readline, line_module.PIECE, self._decode, tuple.__new__
+        check_text = self._check_text
         offset = number = 0
         while data := readline(piece):
             number += 1
@@ -61,7 +64,7 @@ class FileEntries(Generic[E]):
                 except REFUSED:
                     pass
                 else:
-                    if not data.isascii() and not is_utf8(data):
+                    if check_text and not data.isascii() and not is_utf8(data):
                         self._damage.append(Damage("encoding", number, offset, length - 1, "invalid UTF-8"))
                     yield place(Located, (entry, number, offset, length - 1, True))
                     offset += length
@@ -77,9 +80,9 @@ def file_entries(stream: BinaryIO, damage: list[Damage]) -> FileEntries[Entry]:
     return FileEntries(stream, damage, decode_entry, lambda entry: entry)
 
 
-def file_row_entries(stream: BinaryIO, damage: list[Damage]) -> FileEntries[RowEntry]:
-    """The same for the graph."""
-    return FileEntries(stream, damage, decode_row_entry, row_entry_of)
+def file_row_entries(stream: BinaryIO, damage: list[Damage], *, check_text: bool = True) -> FileEntries[RowEntry]:
+    """The same for the graph. Without `check_text`, invalid UTF-8 in words that nobody decodes is not noticed."""
+    return FileEntries(stream, damage, decode_row_entry, row_entry_of, check_text=check_text)
 
 
 def _one_line(stream: BinaryIO, offset: int, number: int) -> Iterator[RawLine]:

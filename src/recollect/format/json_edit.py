@@ -16,6 +16,7 @@ _STRING: Final = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
 _TOKENS: Final = re.compile(_STRING + rb"|[{}\[\]]", re.DOTALL)
 _STRINGS: Final = re.compile(_STRING, re.DOTALL)
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")
+_PLAIN: Final = re.compile(rb"[^,\]}\s]*")
 _OPENING: Final = b"{["
 
 
@@ -60,6 +61,8 @@ def encode_text(text: str) -> bytes:
 def decode_text(token: bytes) -> str | None:
     """The text of a string with its quotes; None where it is no valid one."""
     try:
+        if b"\\" not in token and _STRINGS.fullmatch(token):
+            return token[1:-1].decode()
         value = json.loads(token.decode(), strict=False)
     except (ValueError, UnicodeDecodeError):
         return None
@@ -124,6 +127,8 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
 
 
 def _skip_space(data: bytes, place: int) -> int:
+    if data[place : place + 1] > b" ":
+        return place
     match = _SPACE.match(data, place)
     return match.end() if match else place
 
@@ -135,7 +140,7 @@ def _end_of_value(data: bytes, start: int) -> int:
         match = _STRINGS.match(data, start)
         return match.end() if match else len(data)
     if first not in (b"{", b"["):
-        plain = re.compile(rb"[^,\]}\s]*").match(data, start)
+        plain = _PLAIN.match(data, start)
         return plain.end() if plain else len(data)
     depth = 0
     for token in _TOKENS.finditer(data, start):

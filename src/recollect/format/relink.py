@@ -9,21 +9,20 @@ compaction names, `messageId` of file-history lines, the "...Uuid" members of st
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
 
-from .encode import spelled_as_uuid
 from .entries import REFUSED, decode_loosely
 from .file_history import FileSnapshot, parse_backup_name, parse_file_history_entry
 from .json_edit import Edit, Member, apply_edits, decode_text, encode_text, members, string_tokens, values_of
+from .names import Names, RowNames
+from .rename_lines import SaidNames
 
-NIL_UUID: Final = "00000000-0000-0000-0000-000000000000"
+OUTPUTS_FOLDER: Final = b"tool-results"
+"""The folder of a session's long outputs: a line without its name leads to none of them."""
 _PERSISTED_KEY: Final = "persistedOutputPath"
 _PERSISTED_START: Final = "<persisted-output>"
 _SAVED: Final = re.compile(r"^(?:.* )?saved to: (?P<path>.+)$", re.MULTILINE)
@@ -38,52 +37,6 @@ _PRESERVED: Final = frozenset({"preservedMessages", "preservedSegment"})
 PLAIN_SYSTEM: Final = frozenset(
     {"turn_duration", "stop_hook_summary", "local_command", "informational", "api_error", "away_summary"}
 )
-
-
-@dataclass
-class Names:
-    """The new names of a session that is copied."""
-
-    source: str
-    session_id: str
-    keep_uuids: bool = False
-    outputs: dict[str, str] = field(default_factory=dict)
-    """Long outputs of the source by file name, with their new absolute paths."""
-    outputs_met: set[str] = field(default_factory=set)
-    """Those of them that the lines renamed so far lead to."""
-    _rows: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.session_member = f'"sessionId":"{self.session_id}"'.encode()
-        self.source_text = encode_text(self.source)
-
-    def row(self, old: str) -> str:
-        """The new uuid of a row. The same row has the same one in every file of the copy."""
-        if self.keep_uuids or old == NIL_UUID:
-            return old
-        known = self._rows.get(old)
-        if known is None:
-            key = f"{self.session_id}/{old}".encode("utf-8", "surrogatepass")
-            known = self._rows[old] = spelled_as_uuid(hashlib.blake2b(key, digest_size=16).hexdigest())
-        return known
-
-
-class RowNames(NamedTuple):
-    """What a row's line says now, and what it shall say."""
-
-    old_uuid: str | None
-    uuid: str
-    old_parent: str | None
-    parent: str | None
-    old_session: str | None
-    source_assistant: str | None
-    """`sourceToolAssistantUUID` as it stands."""
-    timestamp: str | None = None
-    """A time to set; None leaves it alone."""
-    logical_parent: str | None = None
-    """A new `logicalParentUuid` for a boundary that has one; None leaves it to the general rule."""
-    preserved: tuple[str, ...] | None = None
-    """Old uuids of the rows that a compaction still preserves; None for all that it names."""
 
 
 def renamed_row(data: bytes, row: RowNames, names: Names, *, plain: bool = True) -> tuple[bytes, bool]:
@@ -166,14 +119,7 @@ def _parent(uuid: str | None) -> str:
     return '"parentUuid":null' if uuid is None else f'"parentUuid":"{uuid}"'
 
 
-class _Said(Struct, gc=False):
-    parentUuid: str | UnsetType | None = UNSET
-    uuid: str | None = None
-    sourceToolAssistantUUID: str | None = None
-    sessionId: str | None = None
-
-
-_read_names: Final = msgspec.json.Decoder(_Said).decode
+_read_names: Final = msgspec.json.Decoder(SaidNames).decode
 
 
 def _fits(data: bytes, row: RowNames, names: Names) -> bool:
@@ -270,7 +216,7 @@ def _compaction_edits(data: bytes, member: Member, preserved: Sequence[str] | No
 
 def with_new_outputs(data: bytes, names: Names) -> bytes:
     """The line with the places of long outputs followed: in the structured result, and where the model is told of them."""
-    if not names.outputs or b"tool-results" not in data:
+    if not names.outputs or OUTPUTS_FOLDER not in data:
         return data
     edits: list[Edit] = []
     for token in values_of(data, _PERSISTED_KEY):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 
@@ -25,6 +26,16 @@ def parse_time(text: str | None) -> float | None:
     try:
         return moment.timestamp()
     except (OverflowError, ValueError):
+        return None
+
+
+def newest_of(texts: Sequence[str | None]) -> float | None:
+    """The latest of many timestamps, all of them with date, time and zone; None where one is not, or there are none."""
+    try:
+        moments = list(map(datetime.fromisoformat, texts))  # type: ignore[arg-type]  # what is no text is refused
+        newest = max(moments)
+        return None if newest.tzinfo is None else parse_time(newest.isoformat())
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

@@ -25,6 +25,7 @@ import msgspec
 from ..errors import DamagedData, NotFound, Refused, StoreBusy
 from . import disk, presence
 from .actions import Action, Append, MakeFolder, Move, Remove, RemoveFolder, Replace
+from .behind import Behind
 from .home import Home
 from .journal import LOCK_SECONDS as LOCK_SECONDS
 from .journal import Journal as Journal
@@ -289,9 +290,10 @@ def _ends_with_newline(path: str, size: int) -> bool:
 
 
 def _hashed(chunks: Iterable[bytes], digest: hashlib._Hash) -> Iterator[bytes]:
-    for chunk in chunks:
-        digest.update(chunk)
-        yield chunk
+    with Behind(digest.update) as behind:
+        for chunk in chunks:
+            behind.take(chunk)
+            yield chunk
 
 
 def _mode_of(path: Path) -> int:

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from ..errors import DamagedData, Refused, StoreBusy
 from . import presence
+from .behind import Behind
 from .kept import Kept, kept_open
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -29,6 +30,9 @@ QUIET_SECONDS: Final = 0.1
 """How long a writer that keeps the file open must have written nothing before a line may follow its last one."""
 UNFINISHED_SECONDS: Final = 60.0
 """How long a line without an end may still be in the making while somebody has the file open."""
+
+SYNCED_AT_ONCE: Final = 16 << 20
+"""Bytes of a large file after which it is synced while the next ones are made: at its end there is little left to wait for."""
 
 _LOOKS: Final = 8
 
@@ -230,16 +234,25 @@ def truncate(path: Path, size: int, *, expected: int, mtime_ns: int) -> None:
 def write_new(path: Path, chunks: Iterable[bytes], *, mode: int = 0o600) -> int:
     """A new file with these bytes, synced. It must not exist yet; after a failure it does not. Returns its size."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _ALWAYS, mode)
-    size = 0
+    size = synced = 0
+
+    def write(chunk: bytes) -> None:
+        nonlocal size, synced
+        view = memoryview(chunk)
+        while view:
+            count = os.write(fd, view)
+            if count == 0:
+                raise OSError(errno.ENOSPC, "short write", str(path))
+            view = view[count:]
+            size += count
+        if size - synced >= SYNCED_AT_ONCE:
+            os.fsync(fd)
+            synced = size
+
     try:
-        for chunk in chunks:
-            view = memoryview(chunk)
-            while view:
-                count = os.write(fd, view)
-                if count == 0:
-                    raise OSError(errno.ENOSPC, "short write", str(path))
-                view = view[count:]
-                size += count
+        with Behind(write) as behind:
+            for chunk in chunks:
+                behind.take(chunk)
         os.fsync(fd)
     except BaseException:
         with contextlib.suppress(OSError):

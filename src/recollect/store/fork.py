@@ -16,11 +16,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from ..errors import NotFound, Refused
 from ..format.encode import check_text
 from ..format.line import Damage
-from ..format.relink import Names, custom_title_file
+from ..format.names import Names
+from ..format.relink import custom_title_file
 from ..graph.agents import Agent
 from ..graph.branches import find_branches
 from ..graph.collector import collector_waits
@@ -89,39 +91,60 @@ def plan_fork(
     Uuids are new and say where they came from (`forkedFrom`, as the SDK and the client's /branch do), or are kept (as
     `--fork-session` does).
     """
-    session_id = _new_id(file.home, new_id)
-    words = _given_title(title)
-    with collector_waits(), contextlib.ExitStack() as thrown_away_on_errors:
-        change = journal.change(file.home, "fork", f"Fork {file.session_id}")
+    wanted = _Wanted(
+        _new_id(file.home, new_id), at, branch, keep_uuids, _given_title(title), with_agents, with_tool_results,
+        with_file_history,
+    )  # fmt: skip
+    change = journal.change(file.home, "fork", f"Fork {file.session_id}")
+    with contextlib.ExitStack() as thrown_away_on_errors:
         thrown_away_on_errors.enter_context(change)
-        for path in (file.path, *(item.path for item in file.agents if with_agents)):
-            change.rely_on(path)
-        transcript = read_transcript(file.path, file.home)
-        ending = find_ending(file, transcript, at, branch)
-        target = file.path.with_name(f"{session_id}.jsonl")
-        result = ForkResult(session_id, target, file.session_id, ending.live[-1].uuid, keep_uuids=keep_uuids)
-        names = Names(file.session_id, session_id, keep_uuids)
-        if with_tool_results:
-            folder = target.with_suffix("") / "tool-results"
-            found = tool_results(file.home, file.session_folder).values()
-            names.outputs = {info.path.name: str(folder / info.path.name) for info in found}
-        agents = agents_of_ending(agents_of(file, transcript), ending) if with_agents else []
-        with EntryBytes(file.path, file.home) as source:
-            plan = plan_rows(
-                transcript, ending, names, _rows_inside(agents, transcript), lambda row: entry_bytes(source, row)
-            )
-            lines = ForkLines(source, transcript, plan, names, _titles(file, words), with_file_history)
-            change.title = f"Fork {file.session_id} at {result.at} as {session_id} ({lines.titles.title})"
-            change.write(target, lines.chunks())
-        result.title, result.leaf, result.sent = lines.titles.title, plan.leaf, len(ending.sent)
-        result.rows, result.messages, result.state_lines = lines.rows, lines.messages, lines.states
-        result.left_out = lines.left_out
-        _copy_agents(change, file, agents, names, result)
-        result.left_out["agents"] = len(file.agents) - len(_files_of(file, agents))
-        _copy_side_files(change, file, names, lines, result)
-        result.left_out = +result.left_out
+        with collector_waits():  # until all that was read of the session is gone again
+            result = _plan(change, file, wanted)
         thrown_away_on_errors.pop_all()
     return change, result
+
+
+class _Wanted(NamedTuple):
+    """What was asked for."""
+
+    session_id: str
+    at: str | None
+    branch: int | None
+    keep_uuids: bool
+    title: str | None
+    with_agents: bool
+    with_tool_results: bool
+    with_file_history: bool
+
+
+def _plan(change: Change, file: SessionFile, wanted: _Wanted) -> ForkResult:
+    for path in (file.path, *(item.path for item in file.agents if wanted.with_agents)):
+        change.rely_on(path)
+    transcript = read_transcript(file.path, file.home, check_text=False)
+    ending = find_ending(file, transcript, wanted.at, wanted.branch)
+    target = file.path.with_name(f"{wanted.session_id}.jsonl")
+    names = Names(file.session_id, wanted.session_id, wanted.keep_uuids)
+    result = ForkResult(wanted.session_id, target, file.session_id, ending.live[-1].uuid, keep_uuids=names.keep_uuids)
+    if wanted.with_tool_results:
+        folder = target.with_suffix("") / "tool-results"
+        found = tool_results(file.home, file.session_folder).values()
+        names.outputs = {info.path.name: str(folder / info.path.name) for info in found}
+    agents = agents_of_ending(agents_of(file, transcript), ending) if wanted.with_agents else []
+    with EntryBytes(file.path, file.home) as source:
+        plan = plan_rows(
+            transcript, ending, names, _rows_inside(agents, transcript), lambda row: entry_bytes(source, row)
+        )
+        lines = ForkLines(source, transcript, plan, names, _titles(file, wanted.title), wanted.with_file_history)
+        change.title = f"Fork {file.session_id} at {result.at} as {result.session_id} ({lines.titles.title})"
+        change.write(target, lines.chunks())
+    result.title, result.leaf, result.sent = lines.titles.title, plan.leaf, len(ending.sent)
+    result.rows, result.messages, result.state_lines = lines.rows, lines.messages, lines.states
+    result.left_out = lines.left_out
+    _copy_agents(change, file, agents, names, result)
+    result.left_out["agents"] = len(file.agents) - len(_files_of(file, agents))
+    _copy_side_files(change, file, names, lines, result)
+    result.left_out = +result.left_out
+    return result
 
 
 def _new_id(home: Home, given: str | None) -> str:
@@ -190,6 +213,8 @@ def _titles(file: SessionFile, given: str | None) -> Titles:
 def _rows_inside(agents: list[Agent], transcript: Transcript) -> list[Row]:
     """Rows of sub-agents that stand in the main file."""
     own = {row.index for agent in agents if agent.layout == "inside" for row in agent.rows}
+    if not own:
+        return []
     return [row for row in transcript.rows if row.index in own and row.client_reads]
 
 

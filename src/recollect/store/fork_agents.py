@@ -12,7 +12,8 @@ from ..format.blocks import ToolUseBlock, parse_blocks, text_of
 from ..format.decode import Located, parse_row_entries
 from ..format.entries import REQUEST_LOG_TYPES, ROW_TYPES
 from ..format.line import Damage
-from ..format.relink import Names, RowNames, renamed_row, renamed_state, with_new_outputs
+from ..format.names import Names, RowNames
+from ..format.relink import renamed_row, renamed_state, with_new_outputs
 from ..format.row_entry import RowEntry
 from ..graph.agents import Agent
 from ..graph.ending import Ending

@@ -14,8 +14,9 @@ from ..errors import StoreBusy
 from ..format.encode import checkpoint, custom_title, encode_line
 from ..format.entries import REQUEST_LOG_TYPES
 from ..format.file_history import DELTA_TYPE, SNAPSHOT_TYPE
+from ..format.names import Names
 from ..format.relink import (
-    Names,
+    OUTPUTS_FOLDER,
     agent_name,
     backups_named,
     renamed_row,
@@ -23,6 +24,7 @@ from ..format.relink import (
     rows_named,
     with_new_outputs,
 )
+from ..format.rename_lines import renamed_lines
 from ..graph.rows import Row, StateLine, Transcript
 from .fork_plan import ForkPlan
 from .read import EntryBytes
@@ -81,43 +83,87 @@ class ForkLines:
         """The bytes of the file, in pieces of about a megabyte."""
         parts: list[bytes] = []
         waiting = 0
-        for line in self._lines():
-            parts += (line, b"\n")
-            waiting += len(line)
-            if waiting >= CHUNK:
-                yield from _cut(b"".join(parts))
+        for piece in self._pieces():
+            parts.append(piece)
+            waiting += len(piece)
+            if waiting >= CHUNK // 2:  # what many rows made at once is long enough: it is not copied once more
+                yield from _cut(parts[0] if len(parts) == 1 else b"".join(parts))
                 parts.clear()
                 waiting = 0
         yield b"".join(parts)
         yield b"".join(self._ending_lines())
-        self._count_left_out()
+        self._count_rows()
 
-    def _lines(self) -> Iterator[bytes]:
-        """The rows, and state lines where they stood among them."""
-        states = self._states()
-        following = next(states, None)
-        for row, line, plain in self.plan.rows:
-            while following is not None and following.index <= row.index:
-                yield self._state(following)
-                following = next(states, None)
-            self.rows += 1
-            if row.is_message and not row.sidechain:
-                self.messages += 1
-            data = entry_bytes(self.source, row)
-            if row.type == "user" and row.tool_results:
-                data = with_new_outputs(data, self.names)
-            yield renamed_row(data, line, self.names, plain=plain)[0]
-        while following is not None:
-            yield self._state(following)
-            following = next(states, None)
+    def _pieces(self) -> Iterator[bytes]:
+        """The rows, and state lines where they stood among them: one or more whole lines each."""
+        rows, place = self.plan.rows, 0
+        for state in self._states():
+            behind = place
+            while behind < len(rows) and rows[behind].index < state.index:
+                behind += 1
+            yield from self._rows(place, behind)
+            yield self._state(state)
+            place = behind
+        yield from self._rows(place, len(rows))
+
+    def _rows(self, start: int, stop: int) -> Iterator[bytes]:
+        """Rows by their places in the plan: as many at once as can be."""
+        rows, special = self.plan.rows, self.plan.special
+        while start < stop:
+            behind, last = start, -1
+            limit = rows[start].offset + CHUNK
+            while (
+                behind < stop
+                and behind not in special
+                and not (row := rows[behind]).was_forked
+                and last < row.offset
+                and (last := row.offset + row.length) <= limit
+            ):
+                behind += 1
+            if behind > start:
+                yield from self._many(start, behind)
+                start = behind
+            else:
+                yield self._one(start)
+                start += 1
+
+    def _many(self, start: int, stop: int) -> Iterator[bytes]:
+        """Plain rows that stand close to each other. Those that lead to long outputs are looked at one by one."""
+        rows = self.plan.rows
+        base = rows[start].offset
+        block = self.source.bytes_at(base, rows[stop - 1].offset + rows[stop - 1].length - base)
+        alone: list[int] = []
+        if self.names.outputs and OUTPUTS_FOLDER in block:
+            alone = [place for place in range(start, stop) if self._leads_to_output(rows[place], block, base)]
+        for place in (*alone, stop):
+            if start < place:
+                lines = renamed_lines(
+                    block, base, rows[start:place], self.plan.uuids[start:place], self.plan.parents[start:place], self.names
+                )  # fmt: skip
+                yield lines if lines is not None else b"".join(map(self._one, range(start, place)))
+            if place < stop:
+                yield self._one(place)
+            start = place + 1
+
+    def _leads_to_output(self, row: Row, block: bytes, base: int) -> bool:
+        start = row.offset - base
+        return bool(row.tool_results) and block.find(OUTPUTS_FOLDER, start, start + row.length) >= 0
+
+    def _one(self, place: int) -> bytes:
+        row = self.plan.rows[place]
+        data = entry_bytes(self.source, row)
+        if row.type == "user" and row.tool_results:
+            data = with_new_outputs(data, self.names)
+        plain = place not in self.plan.special
+        return renamed_row(data, self.plan.names_of(place), self.names, plain=plain)[0] + b"\n"
 
     def _state(self, line: StateLine) -> bytes:
         self.states += 1
-        return renamed_state(with_new_outputs(entry_bytes(self.source, line), self.names), self.names)
+        return renamed_state(with_new_outputs(entry_bytes(self.source, line), self.names), self.names) + b"\n"
 
     def _states(self) -> Iterator[StateLine]:
         """State lines that stay where they are among the rows."""
-        kept = {item.row.uuid for item in self.plan.rows}
+        kept = {row.uuid for row in self.plan.rows}
         for line in self.transcript.states:
             if line.type in LEFT_BEHIND or line.type in LAST_COUNTS:
                 continue
@@ -144,7 +190,7 @@ class ForkLines:
                 last.pop(kind, None)
                 last[kind] = line
         for line in last.values():
-            yield self._state(line) + b"\n"
+            yield self._state(line)
         session = self.names.session_id
         yield encode_line(custom_title(session, self.titles.title))
         if self.titles.agent_name:
@@ -152,11 +198,13 @@ class ForkLines:
         if self.plan.checkpoint:
             yield encode_line(checkpoint(session, self.plan.leaf))
 
-    def _count_left_out(self) -> None:
-        kept = {item.row.index for item in self.plan.rows}
-        for row in self.transcript.rows:
-            if row.index not in kept:
-                self.left_out["progress" if row.type == "progress" else "agent_rows" if row.sidechain else "rows"] += 1
+    def _count_rows(self) -> None:
+        rows = self.plan.rows
+        self.rows = len(rows)
+        self.messages = sum([row.is_message and row.side is not True for row in rows])
+        kept = {row.index for row in rows}
+        for row in [row for row in self.transcript.rows if row.index not in kept]:
+            self.left_out["progress" if row.type == "progress" else "agent_rows" if row.sidechain else "rows"] += 1
         log = sum(1 for line in self.transcript.states if line.type in REQUEST_LOG_TYPES)
         self.left_out["request_log"] = log
         self.left_out["state_lines"] = len(self.transcript.states) - log - self.states

@@ -41,11 +41,14 @@ def _envelopes(path: Path, home: Home | None) -> Iterator[list[Envelope]]:
         yield from read_envelopes(stream)
 
 
-def read_transcript(path: Path, home: Home | None = None, *, file: int = 0) -> Transcript:
-    """All rows of a file. The words stay on disk: a row knows where its bytes are."""
+def read_transcript(path: Path, home: Home | None = None, *, file: int = 0, check_text: bool = True) -> Transcript:
+    """All rows of a file. The words stay on disk: a row knows where its bytes are.
+
+    Without `check_text`, invalid UTF-8 inside of words is not looked for, and not reported as damage.
+    """
     damage: list[Damage] = []
     with _open(path, home) as stream, collector_waits():
-        places = file_row_entries(stream, damage)
+        places = file_row_entries(stream, damage, check_text=check_text)
         transcript = build_transcript(places, damage, file=file)
     transcript.lines, transcript.size = places.lines, places.size
     return transcript

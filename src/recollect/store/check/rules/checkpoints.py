@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ....format.relink import NIL_UUID
+from ....format.names import NIL_UUID
 from ..rule import INFO, Finding, Rule
 from ..subject import SessionSubject
 

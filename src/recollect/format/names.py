@@ -1,0 +1,110 @@
+"""The new names that a copy of a session has: its own, those of its rows, and the places of its long outputs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from .encode import spelled_as_uuid
+from .json_edit import encode_text
+
+NIL_UUID: Final = "00000000-0000-0000-0000-000000000000"
+
+_DIGITS: Final = b"0123456789abcdef"
+_SHAPE: Final = b"hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh"
+_LENGTH: Final = len(_SHAPE)
+_KEPT: Final = {14: 0, 19: 3}
+"""Places of the digits that say what kind of uuid it is, and how much of each may change."""
+_TO_SHAPE: Final = bytes(0x2D if code == 0x2D else 0x68 if code in _DIGITS else 0x78 for code in range(256))
+_TO_VALUES: Final = bytes(_DIGITS.find(code) & 0xFF if code != 0x2D else 0x10 for code in range(256))
+_TO_DIGITS: Final = bytes(_DIGITS[code] if code < 0x10 else 0x2D for code in range(256))
+
+
+class Remapping:
+    """New uuids for old ones: each digit is changed by a digit of a secret that only one copy has.
+
+    Different uuids stay different, and the same one becomes the same in every file of the copy. Many are changed at once: in
+    a long session that is felt.
+    """
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret
+        digits = spelled_as_uuid(hashlib.blake2b(secret.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest())
+        self._key = bytes(
+            0 if digit == "-" else int(digit, 16) & _KEPT.get(place, 15) for place, digit in enumerate(digits)
+        )
+
+    def one(self, old: str) -> str:
+        if old == NIL_UUID:
+            return old
+        return self._many([old])[0] if _are_uuids([old]) else self._other(old)
+
+    def many(self, old: Sequence[str]) -> list[str]:
+        if NIL_UUID in old or not _are_uuids(old):
+            return [self.one(item) for item in old]
+        return self._many(old)
+
+    def _many(self, old: Sequence[str]) -> list[str]:
+        size = len(old) * _LENGTH
+        values = int.from_bytes("".join(old).encode("ascii").translate(_TO_VALUES), "big")
+        changed = (values ^ int.from_bytes(self._key * len(old), "big")).to_bytes(size, "big")
+        text = changed.translate(_TO_DIGITS).decode("ascii")
+        return [text[start : start + _LENGTH] for start in range(0, size, _LENGTH)]
+
+    def _other(self, old: str) -> str:
+        """For names that are no uuid as clients spell it."""
+        key = f"{self._secret}/{old}".encode("utf-8", "surrogatepass")
+        return spelled_as_uuid(hashlib.blake2b(key, digest_size=16).hexdigest())
+
+
+def _are_uuids(texts: Sequence[str]) -> bool:
+    if not all(len(text) == _LENGTH for text in texts):
+        return False
+    joined = "".join(texts)
+    return joined.isascii() and joined.encode("ascii").translate(_TO_SHAPE) == _SHAPE * len(texts)
+
+
+@dataclass
+class Names:
+    """The new names of a session that is copied."""
+
+    source: str
+    session_id: str
+    keep_uuids: bool = False
+    outputs: dict[str, str] = field(default_factory=dict)
+    """Long outputs of the source by file name, with their new absolute paths."""
+    outputs_met: set[str] = field(default_factory=set)
+    """Those of them that the lines renamed so far lead to."""
+
+    def __post_init__(self) -> None:
+        self.session_member = f'"sessionId":"{self.session_id}"'.encode()
+        self.source_text = encode_text(self.source)
+        self._rows = Remapping(self.session_id)
+
+    def row(self, old: str) -> str:
+        """The new uuid of a row. The same row has the same one in every file of the copy."""
+        return old if self.keep_uuids else self._rows.one(old)
+
+    def rows(self, old: Sequence[str]) -> Sequence[str]:
+        """The same for many."""
+        return old if self.keep_uuids else self._rows.many(old)
+
+
+class RowNames(NamedTuple):
+    """What a row's line says now, and what it shall say."""
+
+    old_uuid: str | None
+    uuid: str
+    old_parent: str | None
+    parent: str | None
+    old_session: str | None
+    source_assistant: str | None
+    """`sourceToolAssistantUUID` as it stands."""
+    timestamp: str | None = None
+    """A time to set; None leaves it alone."""
+    logical_parent: str | None = None
+    """A new `logicalParentUuid` for a boundary that has one; None leaves it to the general rule."""
+    preserved: tuple[str, ...] | None = None
+    """Old uuids of the rows that a compaction still preserves; None for all that it names."""
