@@ -12,14 +12,16 @@ from typing import Any
 
 import apsw
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recollect.index import calls as intake
 from recollect.index import sharing
 from recollect.index.call_lines import NEEDLE
-from recollect.index.call_packs import WIDTH, packed, unpacked
+from recollect.index.call_packs import FLAGS, INPUT, OUTPUT, STOP, WIDTH, packed, unpacked
 from recollect.index.calls import sync_calls
 from recollect.index.catalogue import Catalogue
-from recollect.index.file_calls import COST_STATE, FileCalls
+from recollect.index.file_calls import COST_STATE, LOWER_BOUND, FileCalls
 from recollect.index.system_search import WORTH, address_of, system_search
 from recollect.store.home import Home
 
@@ -172,3 +174,32 @@ def test_a_damaged_pack_is_noticed(place: int) -> None:
     pack[place] ^= 1
     with pytest.raises(apsw.CorruptError):
         unpacked(bytes(pack))
+
+
+_TOLD = st.fixed_dictionaries(
+    {
+        "ident": st.sampled_from(["msg_1", "msg_1", "msg_1", "msg_2"]),
+        "input_tokens": st.sampled_from([5, 5, 5, 6, None]),
+        "output_tokens": st.sampled_from([None, 0, 1, 2, 700, 1 << 53, -1]),
+        "stop_reason": st.sampled_from([None, None, "tool_use", "end_turn"]),
+    }
+)
+
+
+@given(st.lists(_TOLD, min_size=1, max_size=8))
+def test_of_lines_that_have_seen_more_of_an_answer_the_largest_counts_stay(told: list[dict[str, Any]]) -> None:
+    lines = []
+    for line in told:
+        usage = {name: line[name] for name in ("input_tokens", "output_tokens")}
+        message = {"id": line["ident"], "model": "m", "stop_reason": line["stop_reason"], "usage": usage}
+        entry = {"type": "assistant", "message": message, "requestId": "r", "timestamp": "2026-01-02T03:04:05.678Z"}
+        lines.append(json.dumps(entry, separators=(",", ":")).encode())
+    found = _scanned(lines)
+    for ident in {line["ident"] for line in told}:
+        own = [line for line in told if line["ident"] == ident]
+        call = found.calls[ident, "r", "m"]
+        assert call[INPUT] == max(line["input_tokens"] or 0 for line in own)
+        assert call[OUTPUT] == max(max(line["output_tokens"] or 0, 0) for line in own)
+        reasons = [line["stop_reason"] for line in own if line["stop_reason"]]
+        assert bool(call[FLAGS] & LOWER_BOUND) == (not reasons)
+        assert call[STOP] == (found._numbers[reasons[-1]] if reasons else None)

@@ -19,7 +19,7 @@ from .call_lines import (
     decode_call_line,
     patient_lines,
 )
-from .call_packs import COUNTS, FLAGS, INPUT, STOP, TIME, Columns, Row
+from .call_packs import COUNTS, FLAGS, INPUT, OUTPUT, STOP, TIME, Columns, Row
 from .system_search import WORTH, Search
 
 LOWER_BOUND: Final = 1
@@ -134,10 +134,10 @@ class FileCalls:
                     last_id = None
                 elif (
                     ident == last_id
-                    and usage == last_usage
                     and entry.requestId == last_request
                     and answer.model == last_model
-                ):  # most lines of a call say the same
+                    and (usage == last_usage or _only_more_output(usage, last_usage, call))
+                ):  # most lines of a call say the same, or have seen more of the answer
                     if (ended := answer.stop_reason) is not None:
                         call[STOP] = number_of[ended]
                         call[FLAGS] &= ~LOWER_BOUND
@@ -330,6 +330,20 @@ def usage_counts(usage: UsageHead) -> tuple[int, ...]:
         0 if details is None else details.thinking_tokens or 0,
         0 if server is None else server.web_search_requests or 0,
     )
+
+
+def _only_more_output(usage: UsageHead, before: UsageHead | None, call: Call) -> bool:
+    """Whether counts differ from those of the line before in nothing but the output; then the call has the larger one."""
+    if before is None:
+        return False
+    told, before.output_tokens = before.output_tokens, usage.output_tokens
+    if usage != before:
+        before.output_tokens = told
+        return False
+    output = usage.output_tokens or 0
+    if output > call[OUTPUT]:
+        call[OUTPUT] = output
+    return True
 
 
 def joined_rows(old: Row, new: Row) -> Row:
