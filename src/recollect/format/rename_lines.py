@@ -42,7 +42,6 @@ class SaidNames(Struct, gc=False):
     sessionId: str | None = None
 
 
-_NO_PARENT: Final = b'{"parentUuid":null'
 _PARENT: Final = b'{"parentUuid":"'
 _UUID: Final = b'"uuid":"'
 _LINK: Final = b'"sourceToolAssistantUUID":"'
@@ -105,26 +104,18 @@ def _parts(
         start = row.offset - base
         end = start + row.length
         above = row.parent
-        if above is None:
-            head = _NO_PARENT
-        else:
-            head = _PARENT + (last if above is last_old else above.encode()) + b'"'
+        head = _head(above) if above is not last_old else _PARENT + last + b'"'
         rest = start + len(head)
         place = find(session_member, rest, end)
         if place < 0 or not starts(head, start):
             raise _SpelledOtherwise
-        if parent is None:
-            new_head = _NO_PARENT
-        else:
-            new_head = _PARENT + (new_last if parent is last_new else parent.encode()) + b'"'
         behind = place + len(session_member)
-        if keep:
-            parts.append(b"%b%b%b%b\n" % (new_head, block[rest:place], new_session, block[behind:end]))
-            last_old = last_new = uuid
-            last = new_last = uuid.encode()
-            continue
+        new_head = _head(parent) if parent is not last_new else _PARENT + new_last + b'"'
         last_old, last_new = row.uuid or "", uuid
         last, new_last = last_old.encode(), uuid.encode()
+        if keep:
+            parts += (new_head, block[rest:place], new_session, block[behind:end], b"\n")
+            continue
         own = rfind(_UUID + last, rest, end) + len(_UUID)
         if own < len(_UUID):
             raise _SpelledOtherwise
@@ -132,40 +123,26 @@ def _parts(
         if link is not None:
             edits = [(place, behind, new_session), (own, own_end, new_last), _link(block, row, link, rest, end)]
             edits.sort()
-            (a, b, one), (c, d, two), (e, f, three) = edits
-            parts.append(
-                b'%b%b%b%b%b%b%b%b%b%b"}}\n'
-                % (new_head, block[rest:a], one, block[b:c], two, block[d:e], three, block[f : end - 1], origin, last)
-            )
+            (a, b, one), (c, d, two), (e, rest_of_line, three) = edits
+            parts += (
+                new_head, block[rest:a], one, block[b:c], two, block[d:e], three, block[rest_of_line : end - 1],
+                origin, last, _END,
+            )  # fmt: skip
         elif place < own:
-            parts.append(
-                b'%b%b%b%b%b%b%b%b"}}\n'
-                % (
-                    new_head,
-                    block[rest:place],
-                    new_session,
-                    block[behind:own],
-                    new_last,
-                    block[own_end : end - 1],
-                    origin,
-                    last,
-                )
-            )
+            parts += (
+                new_head, block[rest:place], new_session, block[behind:own], new_last, block[own_end : end - 1],
+                origin, last, _END,
+            )  # fmt: skip
         else:
-            parts.append(
-                b'%b%b%b%b%b%b%b%b"}}\n'
-                % (
-                    new_head,
-                    block[rest:own],
-                    new_last,
-                    block[own_end:place],
-                    new_session,
-                    block[behind : end - 1],
-                    origin,
-                    last,
-                )
-            )
+            parts += (
+                new_head, block[rest:own], new_last, block[own_end:place], new_session, block[behind : end - 1],
+                origin, last, _END,
+            )  # fmt: skip
     return parts
+
+
+def _head(parent: str | None) -> bytes:
+    return b'{"parentUuid":null' if parent is None else _PARENT + parent.encode() + b'"'
 
 
 def _origin(names: Names) -> bytes:

@@ -25,7 +25,7 @@ from ..format.relink import (
     with_new_outputs,
 )
 from ..format.rename_lines import renamed_lines
-from ..graph.rows import Row, StateLine, Transcript
+from ..graph.rows import SPOKEN, Row, StateLine, Transcript
 from .fork_plan import ForkPlan
 from .read import EntryBytes
 
@@ -201,7 +201,7 @@ class ForkLines:
     def _count_rows(self) -> None:
         rows = self.plan.rows
         self.rows = len(rows)
-        self.messages = sum([row.is_message and row.side is not True for row in rows])
+        self.messages = sum([row.type in SPOKEN and row.side is not True for row in rows])
         kept = {row.index for row in rows}
         for row in [row for row in self.transcript.rows if row.index not in kept]:
             self.left_out["progress" if row.type == "progress" else "agent_rows" if row.sidechain else "rows"] += 1
