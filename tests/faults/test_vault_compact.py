@@ -142,6 +142,25 @@ def test_a_read_only_disk(small_disk: Path) -> None:
     assert scene.judge(False) == "old"
 
 
+def test_who_looked_before_a_compaction_that_numbers_all_as_before_still_reads(quick_folder: Path) -> None:
+    scene = CompactScene(quick_folder)
+    scene.compact()
+    vault = scene.vault
+    files = list(vault.contents.files.values())
+    for number in range(4):
+        with open(scene.path(GROWS), "ab") as stream:
+            stream.write(b'{"type":"tag","tag":"%d"}\n' % number * 300)
+        scene.keep()
+    scene.compact()
+    moved = [
+        file for file in files if scene.vault.contents.files[(file.home, file.path)].generations == file.generations
+    ]
+    assert moved, "blocks under the same numbers, in other packs"
+    for file in files:
+        assert len(b"".join(vault.chunks(file))) == file.last.size
+    _restore(*scene._memory[0])
+
+
 def test_others_keep_and_read_meanwhile(quick_folder: Path) -> None:
     scene = CompactScene(quick_folder)
     path = scene.path(GROWS)

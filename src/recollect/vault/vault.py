@@ -117,11 +117,19 @@ class Vault:
         self._unpacked.clear()  # a compaction numbers the blocks anew
 
     def compacted(self, file: KeptFile) -> KeptFile | None:
-        """The file as it is stored now, where a compaction stored it anew since we looked; None where none did."""
+        """The file as it is stored now, where a compaction stored it anew since we looked; None where none did.
+
+        It may have given every block the number that it had: then only the packs are other ones.
+        """
+        before = self.contents.blocks
         self.refresh()
         now = self.contents.files.get((file.home, file.path))
-        if now is None or all(
-            now.generations.get(number) == generation for number, generation in file.generations.items()
+        if now is None:
+            return None
+        if all(now.generations.get(number) == generation for number, generation in file.generations.items()) and all(
+            self.contents.blocks.get(piece.block) == before.get(piece.block)
+            for generation in file.generations.values()
+            for piece in generation.pieces
         ):
             return None
         return now
