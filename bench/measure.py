@@ -30,6 +30,17 @@ _MEBIBYTE = 1024 * 1024
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
+# In a process of its own: this one stays small.
+_READ_ALL = """
+import os, sys
+for folder, _, names in os.walk(sys.argv[1]):
+    for name in names:
+        with open(os.path.join(folder, name), "rb", buffering=0) as stream:
+            while stream.read(1 << 20):
+                pass
+"""
+
+
 class BenchFailed(Exception):
     """A contestant did not do its work; a figure for it would be a lie."""
 
@@ -48,6 +59,8 @@ class Contestant:
     # The child reports the cost of its work alone (see `bench.child`).
     reports_itself: bool = False
     timeout: float = 900
+    reads: Path | None = None
+    """What it reads: brought into the system's cache before every run, since disks are not measured."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +139,8 @@ def _code_fingerprint() -> str:
 
 
 def run(contestant: Contestant) -> Run:
+    if contestant.reads is not None:
+        subprocess.run([sys.executable, "-c", _READ_ALL, str(contestant.reads)], check=True)
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as scratch, tempfile.TemporaryFile() as complaints:
         report = Path(scratch) / "report.json"
         environment = _environment(Path(scratch), contestant.environment)

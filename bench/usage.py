@@ -57,12 +57,12 @@ def rows(quick: bool) -> Iterator[Row]:
         grown = _linked(home, Path(scratch) / "grown")
         grown_cache = Path(scratch) / "grown-cache"
         _ours(grown, grown_cache)
-        rounds = 1 if quick else 5
+        rounds = 1 if quick else 9
         rival = Contestant(f"ccusage {VERSION}", (binary, "daily", "--json", "--offline", "--timezone", "UTC"),
-                           {"CLAUDE_CONFIG_DIR": str(home)})  # fmt: skip
+                           {"CLAUDE_CONFIG_DIR": str(home)}, reads=home)  # fmt: skip
         measured = interleave(
             [
-                Contestant("first report", (*RECOLLECT, "--home", str(home), *ASK)),
+                Contestant("first report", (*RECOLLECT, "--home", str(home), *ASK), reads=home),
                 Contestant(
                     "unchanged store", (*RECOLLECT, "--home", str(home), *ASK), {"RECOLLECT_CACHE_DIR": str(kept)}
                 ),
