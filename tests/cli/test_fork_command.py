@@ -100,4 +100,4 @@ def test_damage_is_told(builder: HomeBuilder, capsys: pytest.CaptureFixture[str]
     t.user("one")
     t.raw(b"broken")
     done = run(capsys, builder.write(), "fork", t.session_id, "--no-agents", "--no-tool-results", "--no-file-history")
-    assert "1 damaged lines were left out" in done.err
+    assert "left out: 1 damaged line" in done.err

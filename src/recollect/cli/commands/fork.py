@@ -13,6 +13,7 @@ import click
 from ...store.fork import ForkResult, plan_fork
 from ..changing import carry_out, changing_options
 from ..face import Face, command, session_argument
+from ..words import plural
 
 EXAMPLES = """
 recollect fork last
@@ -85,10 +86,10 @@ def fork_data(result: ForkResult) -> dict[str, Any]:
 def _words(result: ForkResult) -> str:
     """What came along, and what a person would miss."""
     told = [
-        (len(result.agents), "sub-agents"),
-        (result.tool_results, "long outputs"),
-        (result.file_backups, "file backups"),
+        (len(result.agents), "sub-agent"),
+        (result.tool_results, "long output"),
+        (result.file_backups, "file backup"),
     ]
-    along = "".join(f", {number:,} {what}" for number, what in told if number)
+    along = "".join(f", {plural(number, what)}" for number, what in told if number)
     lost = result.left_out["damaged_lines"]
-    return along + (f"; {lost:,} damaged lines were left out" if lost else "")
+    return along + (f"; left out: {plural(lost, 'damaged line')}" if lost else "")
