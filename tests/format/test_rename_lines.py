@@ -82,7 +82,7 @@ def one_by_one(rows: list[Line], names: Names) -> bytes:
     for row in rows:
         uuid = names.row(row.uuid or "")
         told = RowNames(row.uuid, uuid, row.parent, above, row.session_id, row.source_assistant)
-        lines.append(renamed_row(row.data, told, names)[0] + b"\n")
+        lines.append(renamed_row(row.data, told, names, plain=False)[0] + b"\n")
         above = uuid
     return b"".join(lines)
 
@@ -107,6 +107,18 @@ def test_lines_as_clients_write_them(order: Any, keep: bool) -> None:
     assert [line.get("forkedFrom") for line in told] == [
         None if keep else {"sessionId": OLD, "messageUuid": row.uuid} for row in rows
     ]
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_the_parent_may_stand_anywhere(keep: bool) -> None:
+    """As clients up to 1.0.24 and some programs write it."""
+    linked = {"sourceToolAssistantUUID": uuid_from("0")}
+    lines = [{"type": "user"} | entry(number, **(linked if number % 2 else {})) for number in range(4)]
+    lines[2] = {key: lines[2][key] for key in reversed(lines[2])}
+    rows = rows_of([encoded(line) for line in lines])
+    made = at_once(rows, Names(OLD, NEW, keep))
+    assert made is not None
+    assert made == one_by_one(rows, Names(OLD, NEW, keep))
 
 
 TRAPS = {

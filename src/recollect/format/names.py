@@ -31,15 +31,15 @@ class Remapping:
 
     def __init__(self, secret: str) -> None:
         self._secret = secret
-        digits = spelled_as_uuid(hashlib.blake2b(secret.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest())
         self._key = bytes(
-            0 if digit == "-" else int(digit, 16) & _KEPT.get(place, 15) for place, digit in enumerate(digits)
+            0 if digit == "-" else int(digit, 16) & _KEPT.get(place, 15) for place, digit in enumerate(_hashed(secret))
         )
 
     def one(self, old: str) -> str:
         if old == NIL_UUID:
             return old
-        return self._many([old])[0] if _are_uuids([old]) else self._other(old)
+        # What is no uuid as clients spell it has too few digits to change, or other ones.
+        return self._many([old])[0] if _are_uuids([old]) else _hashed(f"{self._secret}/{old}")
 
     def many(self, old: Sequence[str]) -> list[str]:
         if NIL_UUID in old or not _are_uuids(old):
@@ -53,10 +53,9 @@ class Remapping:
         text = changed.translate(_TO_DIGITS).decode("ascii")
         return [text[start : start + _LENGTH] for start in range(0, size, _LENGTH)]
 
-    def _other(self, old: str) -> str:
-        """For names that are no uuid as clients spell it."""
-        key = f"{self._secret}/{old}".encode("utf-8", "surrogatepass")
-        return spelled_as_uuid(hashlib.blake2b(key, digest_size=16).hexdigest())
+
+def _hashed(text: str) -> str:
+    return spelled_as_uuid(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest())
 
 
 def _are_uuids(texts: Sequence[str]) -> bool:

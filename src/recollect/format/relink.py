@@ -11,15 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
-import msgspec
-
-from .entries import REFUSED, decode_loosely
+from .entries import decode_loosely
 from .file_history import FileSnapshot, parse_backup_name, parse_file_history_entry
 from .json_edit import Edit, Member, apply_edits, decode_text, encode_text, members, string_tokens, values_of
 from .names import Names, RowNames
-from .rename_lines import SaidNames
+from .rename_lines import renamed_lines
 
 OUTPUTS_FOLDER: Final = b"tool-results"
 """The folder of a session's long outputs: a line without its name leads to none of them."""
@@ -44,11 +42,30 @@ def renamed_row(data: bytes, row: RowNames, names: Names, *, plain: bool = True)
 
     `plain` says that the row names no other rows: then the quick way is tried first.
     """
-    if plain:
+    if plain and row.timestamp is None and row.preserved is None:
         quick = _quickly(data, row, names)
-        if quick is not None and _fits(quick, row, names):
+        if quick is not None:
             return quick, True
     return _exactly(data, row, names), False
+
+
+class _Alone(NamedTuple):
+    """A row whose line stands alone."""
+
+    length: int
+    uuid: str | None
+    parent: str | None
+    session_id: str | None
+    source_assistant: str | None
+    offset: int = 0
+
+
+def _quickly(data: bytes, row: RowNames, names: Names) -> bytes | None:
+    if row.old_uuid is None or row.old_session is None or (not names.keep_uuids and b'"forkedFrom"' in data):
+        return None
+    alone = _Alone(len(data), row.old_uuid, row.old_parent, row.old_session, row.source_assistant)
+    line = renamed_lines(data, 0, [alone], [row.uuid], [row.parent], names)
+    return None if line is None else line[:-1]
 
 
 def _exactly(data: bytes, row: RowNames, names: Names) -> bytes:
@@ -89,52 +106,6 @@ def _exactly(data: bytes, row: RowNames, names: Names) -> bytes:
         end = max(member.value_end for member in found.values())
         edits.append(Edit(end, end, b"".join(b"," + encode_text(key) + b":" + text for key, text in more)))
     return apply_edits(data, edits)
-
-
-def _quickly(data: bytes, row: RowNames, names: Names) -> bytes | None:
-    """Replace the names where they stand in the client's own spelling. Whether they stood at the top level is not looked at."""
-    if row.old_uuid is None or row.old_session is None or row.timestamp is not None or row.preserved is not None:
-        return None
-    try:
-        if row.parent != row.old_parent:
-            data = data.replace(_parent(row.old_parent).encode(), _parent(row.parent).encode(), 1)
-        data = data.replace(f'"sessionId":"{row.old_session}"'.encode(), names.session_member, 1)
-        if names.keep_uuids:
-            return data
-        if b'"forkedFrom"' in data:
-            return None
-        data = data.replace(f'"uuid":"{row.old_uuid}"'.encode(), f'"uuid":"{row.uuid}"'.encode(), 1)
-        link = row.source_assistant
-        if link is not None:
-            old, new = f'"sourceToolAssistantUUID":"{link}"', f'"sourceToolAssistantUUID":"{names.row(link)}"'
-            data = data.replace(old.encode(), new.encode(), 1)
-        return b'%b,"forkedFrom":{"sessionId":%b,"messageUuid":"%b"}}' % (
-            data[:-1], names.source_text, row.old_uuid.encode(),
-        )  # fmt: skip
-    except UnicodeEncodeError:
-        return None
-
-
-def _parent(uuid: str | None) -> str:
-    return '"parentUuid":null' if uuid is None else f'"parentUuid":"{uuid}"'
-
-
-_read_names: Final = msgspec.json.Decoder(SaidNames).decode
-
-
-def _fits(data: bytes, row: RowNames, names: Names) -> bool:
-    """Whether a line says the new names. Each was put in once: if the line says it, it was put where it belongs."""
-    try:
-        said = _read_names(data)
-    except REFUSED:
-        return False
-    link = row.source_assistant
-    return (
-        said.uuid == row.uuid
-        and said.parentUuid == row.parent
-        and said.sessionId == names.session_id
-        and (link is None or said.sourceToolAssistantUUID == names.row(link))
-    )
 
 
 def _forked_from(row: RowNames, names: Names) -> bytes:

@@ -33,7 +33,7 @@ class PlainRow(Protocol):
     def source_assistant(self) -> str | None: ...
 
 
-class SaidNames(Struct, gc=False):
+class _SaidNames(Struct, gc=False):
     """The names that a line says."""
 
     parentUuid: str | UnsetType | None = UNSET
@@ -47,7 +47,7 @@ _UUID: Final = b'"uuid":"'
 _LINK: Final = b'"sourceToolAssistantUUID":"'
 _END: Final = b'"}}\n'
 
-_read_all: Final = msgspec.json.Decoder(SaidNames).decode_lines
+_read_all: Final = msgspec.json.Decoder(_SaidNames).decode_lines
 
 
 def renamed_lines(
@@ -101,43 +101,42 @@ def _parts(
         if row.session_id != session:
             session = row.session_id
             session_member = b'"sessionId":"%b"' % (session or "").encode()
-        start = row.offset - base
-        end = start + row.length
+        rest = row.offset - base
+        end = rest + row.length
         above = row.parent
         head = _head(above) if above is not last_old else _PARENT + last + b'"'
-        rest = start + len(head)
-        place = find(session_member, rest, end)
-        if place < 0 or not starts(head, start):
-            raise _SpelledOtherwise
-        behind = place + len(session_member)
         new_head = _head(parent) if parent is not last_new else _PARENT + new_last + b'"'
         last_old, last_new = row.uuid or "", uuid
         last, new_last = last_old.encode(), uuid.encode()
-        if keep:
-            parts += (new_head, block[rest:place], new_session, block[behind:end], b"\n")
-            continue
-        own = rfind(_UUID + last, rest, end) + len(_UUID)
-        if own < len(_UUID):
-            raise _SpelledOtherwise
-        own_end = own + len(last)
-        if link is not None:
-            edits = [(place, behind, new_session), (own, own_end, new_last), _link(block, row, link, rest, end)]
-            edits.sort()
-            (a, b, one), (c, d, two), (e, rest_of_line, three) = edits
-            parts += (
-                new_head, block[rest:a], one, block[b:c], two, block[d:e], three, block[rest_of_line : end - 1],
-                origin, last, _END,
-            )  # fmt: skip
-        elif place < own:
-            parts += (
-                new_head, block[rest:place], new_session, block[behind:own], new_last, block[own_end : end - 1],
-                origin, last, _END,
-            )  # fmt: skip
+        edits: list[tuple[int, int, bytes]] = []  # of names that most lines do not have, or have at their beginning
+        if starts(head, rest):
+            rest += len(head)
+            parts.append(new_head)
         else:
-            parts += (
-                new_head, block[rest:own], new_last, block[own_end:place], new_session, block[behind : end - 1],
-                origin, last, _END,
-            )  # fmt: skip
+            edits.append(_edit(block, head[1:], new_head[1:], rest, end))
+        place = find(session_member, rest, end)
+        own = rfind(_UUID + last, rest, end) + len(_UUID) if not keep else end
+        if place < 0 or own < len(_UUID):
+            raise _SpelledOtherwise
+        behind, own_end = place + len(session_member), own + len(last)
+        if link is not None and not keep:
+            old_link = _LINK + (row.source_assistant or "").encode()
+            edits.append(_edit(block, old_link, _LINK + link.encode(), rest, end))
+        if edits:
+            edits.append((place, behind, new_session))
+            if not keep:
+                edits.append((own, own_end, new_last))
+            for first, after, text in sorted(edits):
+                parts += (block[rest:first], text)
+                rest = after
+            parts.append(block[rest : end if keep else end - 1])
+        elif keep:
+            parts += (block[rest:place], new_session, block[behind:end])
+        elif place < own:
+            parts += (block[rest:place], new_session, block[behind:own], new_last, block[own_end : end - 1])
+        else:
+            parts += (block[rest:own], new_last, block[own_end:place], new_session, block[behind : end - 1])
+        parts += (b"\n",) if keep else (origin, last, _END)
     return parts
 
 
@@ -149,10 +148,9 @@ def _origin(names: Names) -> bytes:
     return b',"forkedFrom":{"sessionId":%b,"messageUuid":"' % names.source_text
 
 
-def _link(block: bytes, row: PlainRow, link: str, start: int, end: int) -> tuple[int, int, bytes]:
-    """Where the call is named that a result answers, and its new name."""
-    old = (row.source_assistant or "").encode()
-    place = block.rfind(_LINK + old, start, end) + len(_LINK)
-    if place < len(_LINK):
+def _edit(block: bytes, old: bytes, new: bytes, start: int, end: int) -> tuple[int, int, bytes]:
+    """From where to where a name stands, and what comes there."""
+    place = block.rfind(old, start, end)
+    if place < 0:
         raise _SpelledOtherwise
-    return place, place + len(old), link.encode()
+    return place, place + len(old), new

@@ -11,13 +11,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from .entries import Entry, decode_entry, decode_loosely
+from .entries import NOT_THERE, Entry, decode_entry, decode_loosely
 from .row_entry import BlockHead, MessageHead, PartHead, ResultHead, RowEntry, row_entry_of
 
 LONG_LINE: Final = 8 << 20
 """The words of a longer line are taken from its first bytes only, so that memory stays bounded."""
-
-_EMPTY: Final = Raw()
 
 
 class InnerBlock(Struct, gc=False):
@@ -45,12 +43,12 @@ class IndexResult(ResultHead, gc=False):
 
     type: str | None = None
     filePath: str | None = None
-    content: Raw = _EMPTY
-    structuredPatch: Raw = _EMPTY
+    content: Raw = NOT_THERE
+    structuredPatch: Raw = NOT_THERE
 
 
 class IndexPart(PartHead, gc=False):
-    prompt: Raw = _EMPTY
+    prompt: Raw = NOT_THERE
 
 
 class IndexEntry(RowEntry, gc=False):
@@ -59,10 +57,10 @@ class IndexEntry(RowEntry, gc=False):
     message: IndexMessage | None = None
     attachment: IndexPart | None = None
     toolUseResult: IndexResult | str | list[Raw] | None = None
-    content: Raw = _EMPTY
+    content: Raw = NOT_THERE
     agentName: str | None = None
     prUrl: str | None = None
-    worktreeSession: Raw = _EMPTY
+    worktreeSession: Raw = NOT_THERE
 
 
 _decode: Final = msgspec.json.Decoder(IndexEntry).decode
@@ -125,7 +123,7 @@ def _with_head(block: BlockHead) -> IndexBlock:
 class _LongMessage(Struct, gc=False):
     model: str | None = None
     id: str | None = None
-    content: Raw = _EMPTY
+    content: Raw = NOT_THERE
     stop_reason: str | None = None
 
 
@@ -216,11 +214,11 @@ def _block(item: Any) -> IndexBlock:
 
 def _raw(value: Any) -> Raw:
     if value is None:
-        return _EMPTY
+        return NOT_THERE
     try:
         return Raw(msgspec.json.encode(value))
     except (UnicodeEncodeError, RecursionError, TypeError, ValueError):
-        return _EMPTY
+        return NOT_THERE
 
 
 def _text(value: Any) -> str | None:

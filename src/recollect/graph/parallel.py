@@ -129,7 +129,7 @@ class _Recovery:
         """Every call that a result may belong to: its parent, the call it names, the call whose id it answers."""
         parent = self.state.parents[answer.uuid or ""]
         targets: dict[str, None] = {parent: None} if parent else {}
-        if not _answers(answer, self.state.rows.get(parent or "")):
+        if not _answers_calls_of(self.state.rows.get(parent or ""), answer):
             named = answer.source_assistant
             if named and named != parent and named in self.state.rows and _same_side(answer, self.state.rows[named]):
                 targets[named] = None
@@ -293,7 +293,7 @@ class _Recovery:
         return result
 
 
-def _answers(answer: Row, above: Row | None) -> bool:
+def _answers_calls_of(above: Row | None, answer: Row) -> bool:
     """Whether all results of a row belong to calls of the row it hangs on."""
     results = answer.tool_results
     if above is None or not results:

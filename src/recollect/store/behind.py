@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections.abc import Callable
 from types import TracebackType
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:  # most commands write no large file: who does imports them
+    import queue
+    import threading
 
 AT_ONCE: Final = 4 << 20
 """So many bytes are worked on right away: most files are smaller, and need no thread."""
@@ -24,7 +26,8 @@ class Behind:
         self._work = work
         self._left = at_once
         self._thread: threading.Thread | None = None
-        self._pieces: queue.Queue[bytes | None] = queue.Queue(WAITING)
+        self._pieces: queue.Queue[bytes | None]
+        """What waits for the thread; there as soon as that is."""
         self._problem: BaseException | None = None
         self._stopped = False
 
@@ -36,8 +39,7 @@ class Behind:
             self._work(piece)
             return
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="behind", daemon=True)
-            self._thread.start()
+            self._thread = self._start()
         self._pieces.put(piece)
 
     def __enter__(self) -> Behind:
@@ -52,6 +54,15 @@ class Behind:
             self._thread.join()
         if error is None and self._problem is not None:
             raise self._problem
+
+    def _start(self) -> threading.Thread:
+        import queue
+        import threading
+
+        self._pieces = queue.Queue(WAITING)
+        thread = threading.Thread(target=self._run, name="behind", daemon=True)
+        thread.start()
+        return thread
 
     def _run(self) -> None:
         """Goes on taking pieces after a problem, so that nobody waits for room in vain."""

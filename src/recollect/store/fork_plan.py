@@ -104,7 +104,7 @@ def _special(
     times = _new_times(chain, ending.leaf, transcript.first_time or 0.0)
     found: dict[int, RowNames] = {}
     boundary = ending.boundary
-    for place in [place for place, row in enumerate(chain) if not is_plain(row) or place in times]:
+    for place in [place for place, row in enumerate(chain) if not _is_plain(row) or place in times]:
         row, above, logical = chain[place], parents[place], None
         if row.is_boundary:
             parents[place], above, logical = None, None, above
@@ -115,7 +115,7 @@ def _special(
     return found
 
 
-def is_plain(row: Row) -> bool:
+def _is_plain(row: Row) -> bool:
     """Whether a row's line names no rows but those that it hangs on and answers."""
     if row.type == "system" and not (row.subtype in PLAIN_SYSTEM and row.logical_parent is None):
         return False
@@ -161,7 +161,7 @@ def _with_agent_rows(plan: ForkPlan, names: Names, agent_rows: list[Row]) -> For
     def add_agent_row(row: Row) -> None:
         uuid, parent = uuid_of(row, names), None if row.parent is None else names.row(row.parent)
         line = RowNames(row.uuid, uuid, row.parent, parent, row.session_id, row.source_assistant)
-        add(row, uuid, parent, None if is_plain(row) else line)
+        add(row, uuid, parent, None if _is_plain(row) else line)
 
     for place, row in enumerate(plan.rows):
         while following is not None and following.index < row.index:
