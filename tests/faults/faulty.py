@@ -1,9 +1,10 @@
-"""The system's calls as `store/disk.py` sees them, failing or dying at the Nth call that changes something."""
+"""The system's calls as `store/disk.py` and `store/presence.py` see them, failing or dying at the Nth that changes something."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import shutil
 import signal
@@ -13,13 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from recollect.store import disk
+from recollect.store import disk, presence
 
 _OS_CALLS = (
     "open", "write", "fsync", "ftruncate", "utime", "replace", "rename", "link", "unlink", "symlink", "mkdir",
     "makedirs", "rmdir",
 )  # fmt: skip
 _SHUTIL_CALLS = ("copy2", "copytree", "rmtree")
+_LOCK_CALLS = ("flock",)
 _NEEDS_ROOM = frozenset({"open", "write", "link", "symlink", "mkdir", "makedirs", "copy2", "copytree"})
 
 
@@ -35,11 +37,16 @@ class Fault:
     """Two folders between which nothing can be renamed or linked, as if they were on two disks."""
     calls: int = 0
     hit: list[str] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
+    """The names of all calls, whether they failed or not."""
 
     def call(self, name: str, real: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        if name == "flock" and arguments[1] & fcntl.LOCK_UN:
+            return real(*arguments, **options)  # to let go of a lock cannot fail
         if self.apart is not None and name in ("rename", "replace", "link") and self._crosses(*arguments[:2]):
             raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
         self.calls += 1
+        self.seen.append(name)
         if self.calls != self.at and not (self.lasting and self.calls > self.at and self._strikes(name, arguments)):
             return real(*arguments, **options)
         self.hit.append(name)
@@ -91,5 +98,7 @@ def faulty_disk(fault: Fault) -> Iterator[Fault]:
     with (
         unittest.mock.patch.object(disk, "os", _Watched(os, _OS_CALLS, fault)),
         unittest.mock.patch.object(disk, "shutil", _Watched(shutil, _SHUTIL_CALLS, fault)),
+        unittest.mock.patch.object(presence, "os", _Watched(os, ("open",), fault)),
+        unittest.mock.patch.object(presence, "fcntl", _Watched(fcntl, _LOCK_CALLS, fault)),
     ):
         yield fault

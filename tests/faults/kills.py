@@ -83,15 +83,16 @@ def kill_at_random(
     reset: Callable[[], object],
     work: Callable[[], object],
     judge: Callable[[bool], object],
+    kills: int = KILLS,
 ) -> None:
-    """Kill a child at a random moment of its work, `KILLS` times; `judge` hears whether it had said that it was done."""
+    """Kill a child at a random moment of its work, so many times; `judge` hears whether it had said that it was done."""
 
     def told(tell: Tell) -> None:
         work()
         tell(b"done")
 
     chance = random.Random(name)
-    for _ in range(KILLS):
+    for _ in range(kills):
         reset()
         child = Child(told)
         child.hear()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
+import unittest.mock
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +14,12 @@ from pathlib import Path
 
 from tests.faults.scene import BYSTANDER, CWD, SESSION, SHARING, TORN, Scene
 
+from recollect.cli.face import Face
+from recollect.cli.main import cli
 from recollect.format.encode import RowContext, custom_title, encode_line
 from recollect.library.library import Library
+from recollect.library.writing import agent_writer
+from recollect.store import fork_ahead, second_process
 from recollect.store.append import SessionWriter
 from recollect.store.changes import Change, Journal, Record
 from recollect.store.edit import plan_rename, plan_rewind, plan_tag
@@ -23,7 +29,7 @@ from recollect.store.migrate.session_layout import plan_migrate
 from recollect.store.move import plan_move
 from recollect.store.repair.plan import plan_repair
 from recollect.store.split import plan_split
-from recollect.store.todo_changes import plan_add_task, plan_save_todos
+from recollect.store.todo_changes import plan_add_task, plan_remove_task, plan_save_todos, plan_set_task
 from recollect.store.trash import plan_delete, plan_delete_project
 
 Perform = Callable[[Scene], None]
@@ -40,6 +46,30 @@ class Operation:
     """A writer appends: a kill may leave an incomplete last line, which is not rolled back."""
     ends_later: bool = False
     """If it fails, it is for the next run to end it."""
+    is_slow: bool = False
+    share: float = 1.0
+    """Of the kills at random moments: several ways of one command get its number together, or more."""
+
+
+def command(*words: str) -> Perform:
+    """A command as it is typed, but in this process; `{outside}` is where the project's own files are."""
+
+    def perform(scene: Scene) -> None:
+        arguments = ["--home", str(scene.root), *(word.format(outside=scene.outside) for word in words)]
+        with (
+            unittest.mock.patch.dict(os.environ, environment(scene)),
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+        ):
+            cli.main(arguments, prog_name="recollect", standalone_mode=False, obj=Face())
+
+    return perform
+
+
+def environment(scene: Scene) -> dict[str, str]:
+    """Recollect's own folders; only the one of the journal is looked at."""
+    beside = {f"RECOLLECT_{kind}_DIR": str(scene.data.parent / kind.lower()) for kind in ("CACHE", "CONFIG")}
+    return beside | {"RECOLLECT_DATA_DIR": str(scene.data)}
 
 
 def _append_with_a_writer(scene: Scene) -> None:
@@ -57,6 +87,12 @@ def _create_with_a_writer(scene: Scene) -> None:
     path = scene.home.projects / "-work-fresh" / f"{session_id}.jsonl"
     with SessionWriter(scene.journal, scene.home, path, RowContext(session_id, "/work/fresh")) as writer:
         writer.append_message("user", "A new session")
+
+
+def _begin_a_sub_agent(scene: Scene) -> None:
+    """Its folder, the file that says what it is, and its first line."""
+    with agent_writer(scene.writer(BYSTANDER), "a0123456789abcdef") as writer:
+        writer.append_message("user", "An errand")
 
 
 def _append_as_a_change(scene: Scene) -> None:
@@ -108,6 +144,14 @@ def _fork(scene: Scene) -> None:
     _commit(plan_fork(scene.journal, scene.session_file()))
 
 
+def _fork_in_two_processes(scene: Scene) -> None:
+    with (
+        unittest.mock.patch.object(fork_ahead, "LEAST", 1),
+        unittest.mock.patch.object(second_process, "is_of_use", return_value=True),
+    ):
+        _fork(scene)
+
+
 def _move(scene: Scene) -> None:
     _commit(plan_move(scene.journal, scene.home, CWD, "/work/moved", force=True))
 
@@ -129,8 +173,26 @@ def _save_todos(scene: Scene) -> None:
     _commit(plan_save_todos(scene.journal, scene.home, SESSION, items))
 
 
+def _complete_a_todo(scene: Scene) -> None:
+    items = [{"content": "Buy milk", "status": "completed", "activeForm": "Buying milk"}]
+    _commit(plan_save_todos(scene.journal, scene.home, SESSION, items))
+
+
 def _add_a_task(scene: Scene) -> None:
     _commit(plan_add_task(scene.journal, scene.home, SESSION, "Buy milk"))
+
+
+def _set_a_task(scene: Scene) -> None:
+    _commit(plan_set_task(scene.journal, scene.home, SESSION, "1", "in_progress"))
+
+
+def _remove_a_task(scene: Scene) -> None:
+    _commit(plan_remove_task(scene.journal, scene.home, SESSION, "1"))
+
+
+def _add_and_set_a_task(scene: Scene) -> None:
+    _add_a_task(scene)
+    _set_a_task(scene)
 
 
 def _repair(scene: Scene) -> None:
@@ -160,12 +222,11 @@ def _migrate(scene: Scene) -> None:
     _commit(plan_migrate(scene.journal, library.session(SESSION).file))
 
 
-def _restore_a_file(scene: Scene) -> None:
+def _restore_a_file(place: str) -> Perform:
     """A file of the project, outside the home."""
-    with scene.journal.change(scene.home, "restore-file", "Restore a file") as change:
-        change.write(scene.outside / "list.md", [b"milk\nbread\n"], replace=True, elsewhere=True)
-        change.write(scene.outside / "more" / "list.md", [b"tea\n"], elsewhere=True)
-        change.commit()
+    return command(
+        "files", SESSION, f"{CWD}/list.md", "--at", "end", "--write", "--output", f"{{outside}}/{place}", "--yes"
+    )
 
 
 def _many_files(scene: Scene) -> None:
@@ -227,31 +288,53 @@ OPERATIONS = {
         Operation("append with a writer", _append_with_a_writer, grows=True),
         Operation("append behind a torn line", _append_behind_a_torn_line, grows=True),
         Operation("create with a writer", _create_with_a_writer, grows=True),
+        Operation("begin a sub-agent", _begin_a_sub_agent, grows=True, share=0.4),
         Operation("append as a change", _append_as_a_change),
         Operation("create", _create),
         Operation("replace", _replace),
         Operation("rename", _rename),
         Operation("tag", _tag),
+        Operation("archive", command("archive", SESSION, "--title", "Groceries (done)", "--force", "--yes")),
         Operation("rewind", _rewind),
         Operation("fork", _fork),
+        Operation("fork in two processes", _fork_in_two_processes, is_slow=True),
         Operation("move", _move),
         Operation("split", _split),
         Operation("delete", _delete),
         Operation("delete a project", _delete_project),
         Operation("save to-dos", _save_todos),
+        Operation("set a to-do", _complete_a_todo, _save_todos, share=0.4),
         Operation("add a task", _add_a_task),
+        Operation("set a task", _set_a_task, _add_a_task, share=0.4),
+        Operation("remove a task", _remove_a_task, _add_and_set_a_task, share=0.4),
         Operation("repair", _repair),
         Operation("repair into a fork", _repair_into_a_fork),
         Operation("migrate", _migrate, _age),
-        Operation("restore a file", _restore_a_file),
+        Operation("restore a file", _restore_a_file("list.md")),
+        Operation("restore a file into a new folder", _restore_a_file("more/list.md"), share=0.4),
         Operation("many files", _many_files),
         Operation("undo an append", _undo, _append_as_a_change),
         Operation("undo a writer", _undo, _append_with_a_writer),
         Operation("undo a new session", _undo, _create_with_a_writer),
+        Operation("undo a new sub-agent", _undo, _begin_a_sub_agent, share=0.25),
         Operation("undo a replace", _undo, _replace),
         Operation("undo many files", _undo, _many_files),
         Operation("undo a move", _undo, _move),
         Operation("undo a repair", _undo, _repair),
+        *(
+            Operation(f"undo a {name}", _undo, prepare, share=0.25)
+            for name, prepare in (
+                ("rename", _rename),
+                ("tag", _tag),
+                ("rewind", _rewind),
+                ("fork", _fork),
+                ("split", _split),
+                ("delete", _delete),
+                ("new task", _add_a_task),
+                ("set task", _add_and_set_a_task),
+                ("restored file", _restore_a_file("list.md")),
+            )
+        ),
         Operation("recover", _recover, _leave_half_done, ends_later=True),
     )
 }

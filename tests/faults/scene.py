@@ -14,7 +14,7 @@ from recollect.store.changes import Journal
 from recollect.store.home import Home
 from recollect.store.scan import SessionFile, scan_home
 from recollect.testing import HomeBuilder, uuid_from
-from recollect.testing.toolcalls import read
+from recollect.testing.toolcalls import read, write
 
 CWD = "/work/notes"
 SESSION = uuid_from("the session that is changed")
@@ -136,7 +136,8 @@ class Scene:
         return found[0] if found else self.project / f"{session_id}.jsonl"
 
     def writer(self, session_id: str = SESSION) -> SessionWriter:
-        return SessionWriter(self.journal, self.home, self.transcript(session_id), RowContext(session_id, CWD))
+        path, context = self.transcript(session_id), RowContext(session_id, CWD)
+        return SessionWriter(self.journal, self.home, path, context, force=True)
 
     def remember(self) -> None:
         self._memory = [(folder, photograph(folder)) for folder in (self.root, self.data, self.outside)]
@@ -161,6 +162,7 @@ def build_home(root: Path) -> None:
     main = home.session(CWD, session_id=SESSION)
     main.user("What is in the notes?")
     main.call(read(f"{CWD}/notes.md", "milk, bread"))
+    main.call(write(f"{CWD}/list.md", "milk\nbread\n"))
     first = main.assistant("Milk and bread.")
     helper = main.agent("look for more")
     helper.user("anything else?")

@@ -14,16 +14,21 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.faults.kills import Child, Tell
 from tests.faults.places import SOAK, quick_folder
 from tests.faults.scene import SESSION, Scene
 
 from recollect.errors import RecollectError, Refused, StoreBusy
 from recollect.format.encode import custom_title, encode_line
+from recollect.store import guard
 
-SECONDS = 20.0 if SOAK else 4.0
+SECONDS = 20.0
+REST = 1 if SOAK else 5
+"""How long everybody rests between two lines, in their own measure: files grow less, and there is room for other tests."""
 CHUNK = 64 << 10
 Client = Callable[[Path, float], None]
 __all__ = ["quick_folder"]
@@ -52,7 +57,7 @@ def single_writes(path: Path, until: float) -> None:
         os.write(fd, _foreign_line(number, chance.randrange(200, 100_000)))
         os.close(fd)
         number += 1
-        time.sleep(chance.uniform(0, 0.002))
+        time.sleep(REST * chance.uniform(0, 0.002))
 
 
 def chunks(path: Path, until: float) -> None:
@@ -67,7 +72,7 @@ def chunks(path: Path, until: float) -> None:
             time.sleep(chance.uniform(0, 0.001))
         os.close(fd)
         number += 1
-        time.sleep(chance.uniform(0, 0.005))
+        time.sleep(REST * chance.uniform(0, 0.005))
 
 
 def buffered(path: Path, until: float) -> None:
@@ -85,9 +90,21 @@ def buffered(path: Path, until: float) -> None:
             time.sleep(chance.choice([0, 0.01, 0.3]))
 
 
-@pytest.mark.parametrize("client", [single_writes, chunks, buffered])
-def test_nobody_loses_a_line(quick_folder: Path, client: Client) -> None:
-    scene = Scene(quick_folder)
+def test_nobody_loses_a_line(quick_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The three clients at the same time, each in a home of its own with a process that works beside it."""
+    monkeypatch.setattr(guard, "RECENT_SECONDS", 0.0)  # else no undo is even tried beside a client
+    beside = {}
+    for client in (single_writes, chunks, buffered):
+        folder = quick_folder / client.__name__
+        folder.mkdir()
+        beside[client] = Child(partial(_work_beside, client, folder))
+    for client, child in beside.items():
+        assert child.end() == [b"all is there"], client.__name__
+        assert child.status == 0, client.__name__
+
+
+def _work_beside(client: Client, folder: Path, tell: Tell) -> None:
+    scene = Scene(folder)
     path = scene.transcript()
     old = path.read_bytes()
     until = time.monotonic() + SECONDS
@@ -115,6 +132,8 @@ def test_nobody_loses_a_line(quick_folder: Path, client: Client) -> None:
     assert said["appended"] > 0, said
     if client is not buffered:
         assert said["renamed"] > 0 and said["undone"] > 0, said
+    tell(b"all is there")
+    os._exit(0)
 
 
 def _lines(data: bytes) -> Iterator[dict[str, object]]:
@@ -143,6 +162,7 @@ def _work_beside_it(scene: Scene, until: float) -> tuple[list[str], Counter[str]
             _undo(scene, ours, said)
         except StoreBusy:
             said["busy"] += 1
+        time.sleep(REST * 0.001)
     return ours, said
 
 

@@ -118,3 +118,14 @@ def test_a_read_only_home(small_disk: Path, tmp_path: Path, name: str) -> None:
         subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
     next_run(scene)
     append_works(scene)
+
+
+@pytest.mark.parametrize("name", ["replace", "many files", "fork"])
+def test_it_is_the_full_disk_that_is_named(small_disk: Path, tmp_path: Path, name: str) -> None:
+    scene = Scene(small_disk, tmp_path / "data")
+    _fill(small_disk)
+    with pytest.raises(Refused) as caught:
+        OPERATIONS[name].perform(scene)
+    assert caught.value.slug == "disk-full"
+    assert str(small_disk) in caught.value.message
+    assert str(scene.data) not in caught.value.message

@@ -38,9 +38,10 @@ def test_killed_at_a_random_moment(quick_folder: Path, name: str) -> None:
     def judge(acknowledged: bool) -> None:
         outcomes[_judge(scene, known, acknowledged)] += 1
 
-    kill_at_random(name, known.seconds * 1.5, scene.reset, partial(operation.perform, scene), judge)
-    assert sum(outcomes.values()) == KILLS
-    assert outcomes["killed before the end"] > KILLS / 10, outcomes
+    kills = max(int(KILLS * operation.share), 1)
+    kill_at_random(name, known.seconds * 1.5, scene.reset, partial(operation.perform, scene), judge, kills)
+    assert sum(outcomes.values()) == kills
+    assert outcomes["killed before the end"] > kills / 10, outcomes
 
 
 def _judge(scene: Scene, known: Reference, acknowledged: bool) -> str:

@@ -18,7 +18,7 @@ from recollect.errors import RecollectError
 from recollect.format.encode import custom_title, encode_line
 
 CHANGES = sorted(name for name, operation in OPERATIONS.items() if operation.prepare is None)
-TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).filter(str.strip)
 SESSIONS = st.sampled_from([SESSION, BYSTANDER, TORN])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
@@ -74,7 +75,7 @@ def test_rows_are_written_quickly_as_they_are_written_slowly(
 
 
 def test_what_no_json_can_say_is_refused() -> None:
-    with pytest.raises(ValueError, match="JSON"):
+    with pytest.raises(Refused, match="JSON"):
         RowLines(RowContext(_SESSION, "/work")).line("user", "u", None, 0, {"role": "user", "content": float("nan")})
 
 
@@ -84,3 +85,21 @@ def test_new_uuids_are_spelled_as_random_ones_and_differ() -> None:
     assert all(
         re.fullmatch("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", uuid) for uuid in made
     )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot copy a process")
+def test_a_copied_process_does_not_give_the_same_uuids_again() -> None:
+    new_uuid()  # more than one is made at once
+    receive, send = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.write(send, "".join(new_uuid() for _ in range(100)).encode())
+        finally:
+            os._exit(0)
+    os.close(send)
+    with open(receive) as stream:
+        theirs = stream.read()
+    os.waitpid(pid, 0)
+    assert len(theirs) == 3600
+    assert not any(new_uuid() in theirs for _ in range(100))

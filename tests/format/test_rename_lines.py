@@ -181,3 +181,36 @@ def test_many_at_once_are_what_each_is_alone(drawn: list[tuple[Any, Any, bool, b
     made = at_once(rows, Names(OLD, NEW, keep))
     if made is not None:
         assert made == one_by_one(rows, Names(OLD, NEW, keep))
+
+
+def test_a_fork_of_a_fork_is_renamed_at_once() -> None:
+    origin = {"sessionId": uuid_from("the first one"), "messageUuid": uuid_from("a row of it")}
+    lines = [entry(0, forkedFrom=origin), {"forkedFrom": origin} | entry(1), entry(2)]
+    rows = rows_of([encoded(line) for line in lines])
+    made = at_once(rows, Names(OLD, NEW))
+    assert made is not None
+    assert made == one_by_one(rows, Names(OLD, NEW))
+    assert [json.loads(line)["forkedFrom"]["messageUuid"] for line in made.splitlines()] == [row.uuid for row in rows]
+
+
+@pytest.mark.parametrize("more", [
+    {"logicalParentUuid": uuid_from("0")}, {"retractedWireUuids": [uuid_from("0")]},
+    {"summarizedTurnPromptUuids": [uuid_from("0")]}, {"compactMetadata": {"anchorUuid": uuid_from("0")}},
+    {"microcompactMetadata": {"uuid": uuid_from("0")}},
+])  # fmt: skip
+def test_a_line_that_names_other_rows_is_left_to_who_follows_them(more: dict[str, Any]) -> None:
+    rows = rows_of([encoded(entry(0)), encoded(entry(1, **more)), encoded(entry(2))])
+    assert at_once(rows, Names(OLD, NEW)) is None
+    kept = at_once(rows, Names(OLD, NEW, keep_uuids=True))
+    assert kept is not None
+    assert kept == one_by_one(rows, Names(OLD, NEW, keep_uuids=True))
+
+
+def test_values_keep_their_bytes_however_they_are_written() -> None:
+    odd = rb'"odd":[ 1.50E+2,1e400 , "\u00e9\/\uD83d\uDE00",{"a" : -0.0,"a":2}],'
+    data = encoded(entry(0))
+    rows = rows_of([data[:1] + odd + data[1:], encoded(entry(1))])
+    made = at_once(rows, Names(OLD, NEW))
+    assert made is not None
+    assert made == one_by_one(rows, Names(OLD, NEW))
+    assert odd in made

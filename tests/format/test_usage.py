@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from recollect.format.usage import Usage, parse_usage
+from recollect.format.versions import is_placeholder
 
 
 def test_all_counts() -> None:
@@ -21,7 +22,7 @@ def test_all_counts() -> None:
             "service_tier": "standard",
         }
     )
-    assert usage == Usage(10, 20, 100, 200, 4000, 2)
+    assert usage == Usage(10, 20, 100, 200, 4000, 2, service_tier="standard")
     assert usage is not None
     assert usage.total == 4330
     assert not usage.odd
@@ -57,3 +58,33 @@ def test_null_is_zero_and_not_odd() -> None:
 def test_lines_of_one_response_are_joined_by_the_larger_count() -> None:
     placeholder, final = Usage(10, 1, 0, 0, 500), Usage(10, 420, 0, 0, 500, odd=True)
     assert placeholder.maximum(final) == final.maximum(placeholder) == Usage(10, 420, 0, 0, 500, odd=True)
+
+
+def test_terms_and_thinking() -> None:
+    usage = parse_usage(
+        {
+            "output_tokens_details": {"thinking_tokens": 80}, "speed": "fast", "service_tier": "batch",
+            "inference_geo": "us",
+        }
+    )  # fmt: skip
+    assert usage == Usage(thinking=80, speed="fast", service_tier="batch", geo="us")
+    assert Usage(speed="fast").maximum(Usage(geo="us")) == Usage(speed="fast", geo="us")
+    assert parse_usage({"inference_geo": "not_available", "speed": 5}) == Usage()
+
+
+def test_a_breakdown_that_is_less_than_the_sum() -> None:
+    parts = {"ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 40}
+    usage = parse_usage({"cache_creation_input_tokens": 300, "cache_creation": parts})
+    assert usage == Usage(cache_write_5m=260, cache_write_1h=40)
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ("0.2.126", False), ("1.0.29", False), ("1.0.30", True), ("2.0.77", True), ("2.1.96", True), ("2.1.197", True),
+        (None, True), (5, True),
+    ],
+)  # fmt: skip
+def test_which_clients_wrote_placeholders(version: Any, expected: bool) -> None:
+    assert is_placeholder(version, None) is expected
+    assert not is_placeholder(version, "end_turn")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +17,7 @@ from recollect.graph import loaded, request
 from recollect.graph.ending import Ending, ending_at
 from recollect.graph.leaf import choose_leaf
 from recollect.graph.loaded import load
-from recollect.graph.thread import STATUSES, find_thread, walk_up
+from recollect.graph.thread import STATUSES, as_written, find_thread, walk_up
 from recollect.testing import NIL_UUID
 
 NAMES = [f"r{number}" for number in range(10)]
@@ -254,31 +256,48 @@ TALKS = st.integers(1, 30).flatmap(
 )
 
 
-@given(st.one_of(FILES, TALKS, st.builds(lambda one, other: one + other, TALKS, FILES)))
-def test_rows_taken_many_at_once_are_the_same_conversation(entries: list[dict[str, Any]]) -> None:
+COMPACTED = st.builds(
+    lambda before, boundary, after: [*before, {**boundary, "uuid": "b", "timestamp": stamp(300)}, *after],
+    TALKS,
+    BOUNDARIES,
+    FILES,
+)
+"""Compacted once at least, with nothing in the way of forgetting what was before."""
+CONVERSATIONS = st.one_of(FILES, TALKS, COMPACTED, st.builds(lambda one, other: one + other, TALKS, FILES))
+
+
+@contextmanager
+def at_once(many: int, *, large: bool) -> Iterator[None]:
+    """So many rows are taken at once; in `large` files, all before a plain boundary are forgotten."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loaded, "MANY", many)
+        patch.setattr(loaded, "SOME", many)
+        if large:
+            patch.setattr(loaded, "LARGE_FILE", 0)
+        yield
+
+
+@given(CONVERSATIONS, st.booleans())
+def test_rows_taken_many_at_once_are_the_same_conversation(entries: list[dict[str, Any]], large: bool) -> None:
+    with at_once(1_000_000, large=large), pytest.MonkeyPatch.context() as patch:
         patch.setattr(request, "_is_plain_talk", lambda _: False)
-        patch.setattr(loaded, "MANY", 1_000_000)
         expected = find_thread(transcript_of(encoded(entries)))
     for many in (1, 3):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(loaded, "MANY", many)
+        with at_once(many, large=large):
             assert find_thread(transcript_of(encoded(entries))) == expected
 
 
-@given(st.one_of(FILES, TALKS, st.builds(lambda one, other: one + other, TALKS, FILES)))
-def test_rows_taken_many_at_once_end_the_same_way_anywhere(entries: list[dict[str, Any]]) -> None:
+@given(CONVERSATIONS, st.booleans())
+def test_rows_taken_many_at_once_end_the_same_way_anywhere(entries: list[dict[str, Any]], large: bool) -> None:
     def endings() -> list[Ending | None]:
         transcript = transcript_of(encoded(entries))
         thread = find_thread(transcript)
         return [ending_at(transcript, thread, row.uuid) for row in transcript.rows if row.uuid]
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loaded, "MANY", 1_000_000)
+    with at_once(1_000_000, large=large):
         expected = endings()
     for many in (1, 3):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(loaded, "MANY", many)
+        with at_once(many, large=large):
             assert endings() == expected
 
 
@@ -287,3 +306,21 @@ def test_the_same_rows_put_in_again_are_the_same_transcript(entries: list[dict[s
     transcript = transcript_of(encoded(entries))
     again = transcript.with_rows(transcript.rows, transcript.states, transcript.size)
     assert (again.others, again.rows, again.by_uuid) == (transcript.others, transcript.rows, transcript.by_uuid)
+
+
+@given(st.one_of(FILES, TALKS))
+def test_rows_as_they_were_written(entries: list[dict[str, Any]]) -> None:
+    """All that the client can read, each on its parent, over progress and rows without use."""
+    transcript = transcript_of(encoded(entries))
+    found = as_written(transcript)
+    last = {row.uuid: row for row in transcript.rows if row.uuid is not None and row.client_reads}
+    passed = {uuid: row.parent for uuid, row in last.items() if row.type == "progress" or not row.usable}
+    assert found.rows == {uuid: row for uuid, row in last.items() if uuid not in passed}
+    assert list(found.rows) == [uuid for uuid in last if uuid not in passed]
+    for uuid, row in found.rows.items():
+        above, seen = row.parent, set()
+        while above and above in passed and above not in seen:
+            seen.add(above)
+            above = passed[above]
+        if above not in seen:  # who hangs on a circle of them hangs on one of them, or on nothing
+            assert found.parents[uuid] == above

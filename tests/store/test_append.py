@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import StoreBusy
+from recollect.errors import Refused, StoreBusy
 from recollect.format.encode import RowContext, encode_line, row, user_message
 from recollect.store.append import SessionWriter
 from recollect.store.changes import Journal
@@ -29,10 +31,10 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def writer_in(place: Path, *, lock_seconds: float = 10.0) -> SessionWriter:
+def writer_in(place: Path, *, lock_seconds: float = 10.0, sync: bool = False) -> SessionWriter:
     path = place / "claude" / "projects" / "-work-app" / f"{SESSION}.jsonl"
     journal = Journal(place / "data", lock_seconds=lock_seconds)
-    return SessionWriter(journal, Home(place / "claude"), path, CONTEXT, sync=False)
+    return SessionWriter(journal, Home(place / "claude"), path, CONTEXT, sync=sync, force=True)
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -187,4 +189,51 @@ def test_the_folder_of_locks_may_go_away_meanwhile(place: Path) -> None:
         shutil.rmtree(place / "data" / "locks")
         writer.append_message("user", "two")
         assert list((place / "data" / "locks").iterdir())
+    assert len(rows_of(writer.path)) == 2
+
+
+def test_who_died_before_closing_has_lost_no_line_and_left_nothing_half_done(place: Path) -> None:
+    writer = writer_in(place)
+    writer.append_message("user", "one")
+    writer.append_message("user", "two")
+    journal = Journal(place / "data")
+    assert [(item.name, item.state) for item in journal.records()] == [("append", "done")]
+    assert not journal.is_interrupted(writer.home)
+    with journal.locked(writer.home):
+        assert journal.recover(writer.home) == []
+    assert [item["message"]["content"] for item in rows_of(writer.path)] == ["one", "two"]
+    with pytest.raises(Refused, match="without closing"):
+        journal.undo(journal.record(), writer.home)
+
+
+def test_a_new_folder_is_part_of_what_is_undone(place: Path) -> None:
+    (place / "claude" / "projects" / "-work-app").rmdir()
+    with writer_in(place) as writer:
+        writer.append_message("user", "one")
+        writer.append_message("user", "two")
+    journal = Journal(place / "data")
+    journal.undo(journal.record(), writer.home)
+    assert not writer.path.parent.exists()
+    assert journal.records()[0].state == "undone"
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="this system takes no advice")
+@pytest.mark.parametrize("refused", [False, True])
+def test_advice_to_begin_writing_concerns_the_new_bytes_alone(
+    place: Path, monkeypatch: pytest.MonkeyPatch, refused: bool
+) -> None:
+    given: list[tuple[int, int]] = []
+
+    def advise(fd: int, offset: int, length: int, advice: int) -> None:
+        given.append((offset, length))
+        if refused:
+            raise OSError(errno.EINVAL, "not here")
+
+    monkeypatch.setattr(os, "posix_fadvise", advise)
+    with writer_in(place, sync=True) as writer:
+        writer.append_message("user", "one")
+        first = writer.path.stat().st_size
+        writer.append_message("user", "two")
+    if sys.platform == "linux":
+        assert given == [(0, first), (first, writer.path.stat().st_size - first)]
     assert len(rows_of(writer.path)) == 2

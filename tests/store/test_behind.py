@@ -12,7 +12,7 @@ from tests.faults.faulty import Fault, faulty_disk
 
 from recollect.store import disk
 from recollect.store.actions import Replace
-from recollect.store.behind import Behind
+from recollect.store.behind import Behind, Piece
 from recollect.store.changes import Journal
 from recollect.store.home import Home
 
@@ -20,10 +20,10 @@ MEGABYTE = 1 << 20
 
 
 def test_every_piece_is_worked_on_in_order() -> None:
-    seen: list[bytes] = []
+    seen: list[Piece] = []
     threads: set[str] = set()
 
-    def work(piece: bytes) -> None:
+    def work(piece: Piece) -> None:
         seen.append(piece)
         threads.add(threading.current_thread().name)
 
@@ -45,9 +45,9 @@ def test_little_work_needs_no_thread() -> None:
 
 @pytest.mark.parametrize("at", [1, 3, 99])
 def test_a_problem_comes_out(at: int) -> None:
-    seen: list[bytes] = []
+    seen: list[Piece] = []
 
-    def work(piece: bytes) -> None:
+    def work(piece: Piece) -> None:
         if len(seen) == at:
             raise OSError("full")
         seen.append(piece)
@@ -59,10 +59,10 @@ def test_a_problem_comes_out(at: int) -> None:
 
 
 def test_who_leaves_by_an_error_does_not_wait_for_all_the_rest() -> None:
-    done: list[bytes] = []
+    done: list[Piece] = []
     go_on = threading.Event()
 
-    def work(piece: bytes) -> None:
+    def work(piece: Piece) -> None:
         go_on.wait(10)
         done.append(piece)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,16 @@ from typing import Any
 import pytest
 from tests.store.forking import Forge, Forked, words
 
-from recollect.errors import NotFound, Refused
+from recollect.errors import NotFound, Refused, StoreBusy
 from recollect.graph.thread import find_thread
-from recollect.store.read import read_transcript
+from recollect.store.fork_ahead import ForkAhead
+from recollect.store.read import EntryBytes, read_transcript
 from recollect.testing import ALL_AGES, DAMAGES, HomeBuilder, TranscriptBuilder, build_age, uuid_from
 from recollect.testing.toolcalls import bash, read
 
 NEW = uuid_from("the fork")
+
+pytestmark = pytest.mark.usefixtures("processes")
 
 
 @pytest.fixture
@@ -395,7 +399,7 @@ class TestRefusals:
     def test_an_id_that_exists_in_another_project(self, builder: HomeBuilder, t: TranscriptBuilder) -> None:
         turns(t, 1)
         turns(builder.session("/w/other", session_id=NEW), 1)
-        with pytest.raises(Refused, match="exists already"):
+        with pytest.raises(Refused, match="is there already"):
             Forge(builder).fork(t.session_id, new_id=NEW)
 
     @pytest.mark.parametrize("title", ["", " \n", "a\x00b", "\ud800"])
@@ -449,3 +453,22 @@ def _without_names(line: bytes, forked: Forked) -> bytes:
     """A line without the members that a fork changes, at whatever depth and in whatever spelling."""
     line = re.sub(rb',"forkedFrom":\{[^}]*\}', b"", line)
     return re.sub(rb'("(?:uuid|parentUuid|sessionId)" ?: ?)("[^"]*"|null)', rb"\1", line)
+
+
+def test_a_source_that_is_cut_while_its_lines_are_made_is_refused(
+    builder: HomeBuilder, t: TranscriptBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns(t, 1, 2, 3)
+    forge = Forge(builder)
+    file = forge.file(t.session_id)
+    real = EntryBytes.read_into
+    monkeypatch.setattr(ForkAhead, "helps", False)  # it has read them already, and the end of the change is refused
+
+    def cut_first(source: EntryBytes, room: bytearray, offset: int, length: int) -> int:
+        os.truncate(file.path, offset + length - 10)
+        return real(source, room, offset, length)
+
+    monkeypatch.setattr(EntryBytes, "read_into", cut_first)
+    with pytest.raises(StoreBusy, match="changed while it was read"):
+        forge.fork(t.session_id)
+    assert sorted(path.name for path in file.path.parent.iterdir()) == [file.path.name]

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO, Generic, NamedTuple, TypeVar
+from itertools import accumulate, chain, count, repeat
+from operator import methodcaller
+from typing import BinaryIO, Final, Generic, NamedTuple, TypeVar
 
 from . import line as line_module
 from .entries import REFUSED, Entry, decode_entry
 from .line import BOM, Damage, RawLine, read_lines
 from .row_entry import RowEntry, decode_row_entry, row_entry_of
 from .salvage import is_utf8, salvage_line
+
+AT_ONCE: Final = 1 << 17
+"""So many bytes of lines are read and decoded at a time: small enough to stay close to the processor."""
+_ENDS: Final = methodcaller("endswith", b"}\n")
 
 E = TypeVar("E")
 E_co = TypeVar("E_co", covariant=True)
@@ -35,44 +41,89 @@ def parse_row_entries(lines: Iterable[RawLine], damage: list[Damage]) -> Iterato
     return parse_as(lines, damage, decode_row_entry, row_entry_of)
 
 
+class Part(NamedTuple):
+    """Part of a file: from the beginning of a line (or of the file) to the end of a line (or of the file)."""
+
+    start: int = 0
+    stop: int | None = None
+
+
+LINES_BEFORE: Final = 1
+"""How many lines are taken to stand before a part that is not the first: how many there really are, it cannot know."""
+
+
 class FileEntries(Generic[E]):
     """The same for a whole file: ordinary lines go straight from the stream into the decoder, the others the usual way."""
 
     def __init__(
         self, stream: BinaryIO, damage: list[Damage], decode: Callable[[bytes], E], convert: Callable[[Entry], E], *,
-        check_text: bool = True,
+        check_text: bool = True, part: Part | None = None,
     ) -> None:  # fmt: skip
         self._stream = stream
         self._damage = damage
         self._decode = decode
         self._convert = convert
         self._check_text = check_text
+        self._stop = part.stop if part is not None else None
         self.lines = 0
-        """How many there were; known when all have been read."""
+        """How many there were, up to the last one; known when all have been read."""
         self.size = 0
+        """How many bytes; likewise."""
+        if part is not None and part.start:
+            stream.seek(part.start)
+            self.lines, self.size = LINES_BEFORE, part.start
 
     def __iter__(self) -> Iterator[Located[E]]:
-        readline, piece, decode, place = self._stream.readline, line_module.PIECE, self._decode, tuple.__new__
-        check_text = self._check_text
-        offset = number = 0
-        while data := readline(piece):
-            number += 1
-            length = len(data)
-            if data[-1] == 0x0A and data[-2:-1] != b"\r":
-                try:
-                    entry = decode(data)
-                except REFUSED:
-                    pass
-                else:
-                    if check_text and not data.isascii() and not is_utf8(data):
-                        self._damage.append(Damage("encoding", number, offset, length - 1, "invalid UTF-8"))
-                    yield place(Located, (entry, number, offset, length - 1, True))
-                    offset += length
-                    continue
-            self._stream.seek(offset)
-            yield from parse_as(_one_line(self._stream, offset, number), self._damage, decode, self._convert)
-            offset = self._stream.tell()
-        self.lines, self.size = number, offset
+        return map(Located._make, self.bare())
+
+    def bare(self) -> Iterator[tuple[E, int, int, int, bool]]:
+        """The same as plain tuples, for who takes them apart at once: Python then uses one of them again and again."""
+        return chain.from_iterable(self._parts())
+
+    def _parts(self) -> Iterator[Iterable[tuple[E, int, int, int, bool]]]:
+        """Some lines at a time. At ordinary ones Python itself hardly looks."""
+        while lines := self._next_lines():
+            found = self._ordinary(lines)
+            yield self._one_by_one(self.size + sum(map(len, lines))) if found is None else found
+
+    def _next_lines(self) -> list[bytes]:
+        readline, piece = self._stream.readline, line_module.PIECE
+        lines: list[bytes] = []
+        room = AT_ONCE if self._stop is None else min(AT_ONCE, self._stop - self.size)
+        while room > 0 and (data := readline(piece)):
+            lines.append(data)
+            room -= len(data)
+        return lines
+
+    def _ordinary(self, lines: list[bytes]) -> Iterable[tuple[E, int, int, int, bool]] | None:
+        """The entries of these lines, if each of them is one, and nothing else."""
+        if not all(map(_ENDS, lines)):
+            return None
+        try:
+            entries = list(map(self._decode, lines))
+        except REFUSED:
+            return None
+        offsets = list(accumulate(map(len, lines), initial=self.size))
+        if self._check_text:
+            for place in [place for place, data in enumerate(lines) if not data.isascii() and not is_utf8(data)]:
+                where = (self.lines + place + 1, offsets[place], len(lines[place]) - 1)
+                self._damage.append(Damage("encoding", *where, "invalid UTF-8"))
+        numbers, lengths = count(self.lines + 1), [len(data) - 1 for data in lines]
+        self.lines, self.size = self.lines + len(lines), offsets[-1]
+        return zip(entries, numbers, offsets, lengths, repeat(True))  # all but the entries go on for longer
+
+    def _one_by_one(self, end: int) -> Iterator[Located[E]]:
+        """The same up to a place at which a line may end, for lines of any kind."""
+        self._stream.seek(self.size)
+        lines = self._lines_up_to(end)
+        return parse_as(lines, self._damage, self._decode, self._convert, check_text=self._check_text)
+
+    def _lines_up_to(self, end: int) -> Iterator[RawLine]:
+        for line in read_lines(self._stream, offset=self.size, number=self.lines + 1):
+            self.lines, self.size = line.number, line.offset + len(line.data)
+            yield line
+            if self.size >= end and not line.more:
+                return
 
 
 def file_entries(stream: BinaryIO, damage: list[Damage]) -> FileEntries[Entry]:
@@ -80,22 +131,17 @@ def file_entries(stream: BinaryIO, damage: list[Damage]) -> FileEntries[Entry]:
     return FileEntries(stream, damage, decode_entry, lambda entry: entry)
 
 
-def file_row_entries(stream: BinaryIO, damage: list[Damage], *, check_text: bool = True) -> FileEntries[RowEntry]:
+def file_row_entries(
+    stream: BinaryIO, damage: list[Damage], *, check_text: bool = True, part: Part | None = None
+) -> FileEntries[RowEntry]:
     """The same for the graph. Without `check_text`, invalid UTF-8 in words that nobody decodes is not noticed."""
-    return FileEntries(stream, damage, decode_row_entry, row_entry_of, check_text=check_text)
-
-
-def _one_line(stream: BinaryIO, offset: int, number: int) -> Iterator[RawLine]:
-    """The line there, in pieces where it is too long to be held."""
-    for line in read_lines(stream, offset=offset, number=number):
-        yield line
-        if not line.more:
-            return
+    return FileEntries(stream, damage, decode_row_entry, row_entry_of, check_text=check_text, part=part)
 
 
 def parse_as(
-    lines: Iterable[RawLine], damage: list[Damage], decode: Callable[[bytes], E], convert: Callable[[Entry], E]
-) -> Iterator[Located[E]]:
+    lines: Iterable[RawLine], damage: list[Damage], decode: Callable[[bytes], E], convert: Callable[[Entry], E], *,
+    check_text: bool = True,
+) -> Iterator[Located[E]]:  # fmt: skip
     """The same for any other view: `decode` for plain lines, `convert` for what had to be salvaged."""
     start = 0
     for line in lines:
@@ -112,7 +158,7 @@ def parse_as(
             for item in _refused(line, damage):
                 yield Located(convert(item.entry), item.line, item.offset, item.length, item.client_reads)
             continue
-        if not data.isascii() and not is_utf8(data):
+        if check_text and not data.isascii() and not is_utf8(data):
             damage.append(Damage("encoding", line.number, line.offset, len(data.rstrip(b"\r\n")), "invalid UTF-8"))
         length = len(data)
         if data[-1] == 0x0A:

@@ -23,7 +23,7 @@ DEFAULT_MODEL: Final = "claude-sonnet-4-5-20250929"
 
 _LINE_BREAKERS: Final = re.compile("[\u2028\u2029\u0085\x7f]")
 _UNUSABLE: Final = re.compile("[\x00\ud800-\udfff]")
-_to_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _quoted: Final = json.encoder.encode_basestring
 
 
@@ -38,8 +38,18 @@ class RowContext:
     agent_id: str | None = None
 
 
+def _to_json(value: Any) -> str:
+    try:
+        return _encode(value)
+    except (TypeError, ValueError, RecursionError) as problem:  # NaN, a set, a list that holds itself, ...
+        raise Refused(
+            f"this cannot be written as JSON: {problem}", hint="nothing was written", slug="bad-content"
+        ) from None
+
+
 def encode_line(entry: Mapping[str, Any]) -> bytes:
-    """An entry as a line, its LF included. Refuses text that would make the session unusable (NUL, half surrogate pairs)."""
+    """An entry as a line, its LF included. Refuses text that would make the session unusable (NUL, half surrogate pairs)
+    and values that JSON does not have (NaN, sets, ...)."""
     text = _to_json(entry)
     if _needs_a_look(text):
         check_text(entry)
@@ -75,8 +85,35 @@ def check_text(value: Any) -> None:
             stack.extend(item)
 
 
+def check_message(content: Any) -> None:
+    """Raise Refused where a message says nothing: clients since 2.1 drop such a row, and 2.0 sends an empty block."""
+    if isinstance(content, str):
+        blank = not content or content.isspace()
+    elif isinstance(content, (list, tuple)):
+        blank = all(isinstance(block, Mapping) and _is_blank_text(block) for block in content)
+    else:
+        return
+    if blank:
+        raise Refused(
+            "a message needs at least one character that is no white space", slug="empty-message",
+            hint="nothing was written",
+        )  # fmt: skip
+
+
+def _is_blank_text(block: Mapping[str, Any]) -> bool:
+    text = block.get("text")
+    return block.get("type") == "text" and isinstance(text, str) and not text.strip()
+
+
 def row(
-    context: RowContext, kind: str, uuid: str, parent: str | None, time: float, message: Mapping[str, Any], **extra: Any
+    context: RowContext,
+    kind: str,
+    uuid: str,
+    parent: str | None,
+    time: float,
+    message: Mapping[str, Any],
+    /,
+    **extra: Any,
 ) -> dict[str, Any]:
     """A user or assistant row in the order in which the client writes its fields."""
     entry: dict[str, Any] = {
@@ -160,9 +197,23 @@ def assistant_message(
     }
 
 
+_NEW_UUIDS: Final = 64
+"""So many are made at once: who writes line after line waits less."""
+_new_uuids: Final[list[str]] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_uuids.clear)  # or parent and child would use the same ones
+
+
 def new_uuid() -> str:
     """A random uuid (version 4), as the client names rows."""
-    return spelled_as_uuid(os.urandom(16).hex())
+    try:
+        return _new_uuids.pop()
+    except IndexError:
+        digits = os.urandom(16 * _NEW_UUIDS).hex()
+        made = [spelled_as_uuid(digits[start : start + 32]) for start in range(0, len(digits), 32)]
+        last = made.pop()
+        _new_uuids.extend(made)
+        return last
 
 
 def spelled_as_uuid(digits: str) -> str:

@@ -38,18 +38,18 @@ class Remapping:
     def one(self, old: str) -> str:
         if old == NIL_UUID:
             return old
+        digits = _digits([old])
         # What is no uuid as clients spell it has too few digits to change, or other ones.
-        return self._many([old])[0] if _are_uuids([old]) else _hashed(f"{self._secret}/{old}")
+        return _hashed(f"{self._secret}/{old}") if digits is None else self._changed(digits)[0]
 
     def many(self, old: Sequence[str]) -> list[str]:
-        if NIL_UUID in old or not _are_uuids(old):
-            return [self.one(item) for item in old]
-        return self._many(old)
+        digits = None if NIL_UUID in old else _digits(old)
+        return [self.one(item) for item in old] if digits is None else self._changed(digits)
 
-    def _many(self, old: Sequence[str]) -> list[str]:
-        size = len(old) * _LENGTH
-        values = int.from_bytes("".join(old).encode("ascii").translate(_TO_VALUES), "big")
-        changed = (values ^ int.from_bytes(self._key * len(old), "big")).to_bytes(size, "big")
+    def _changed(self, digits: bytes) -> list[str]:
+        size = len(digits)
+        values = int.from_bytes(digits.translate(_TO_VALUES), "big")
+        changed = (values ^ int.from_bytes(self._key * (size // _LENGTH), "big")).to_bytes(size, "big")
         text = changed.translate(_TO_DIGITS).decode("ascii")
         return [text[start : start + _LENGTH] for start in range(0, size, _LENGTH)]
 
@@ -58,11 +58,15 @@ def _hashed(text: str) -> str:
     return spelled_as_uuid(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest())
 
 
-def _are_uuids(texts: Sequence[str]) -> bool:
-    if not all(len(text) == _LENGTH for text in texts):
-        return False
+def _digits(texts: Sequence[str]) -> bytes | None:
+    """All of them, one after the other; None where one is no uuid as clients spell it."""
+    if not {_LENGTH}.issuperset(map(len, texts)):
+        return None
     joined = "".join(texts)
-    return joined.isascii() and joined.encode("ascii").translate(_TO_SHAPE) == _SHAPE * len(texts)
+    if not joined.isascii():
+        return None
+    digits = joined.encode("ascii")
+    return digits if digits.translate(_TO_SHAPE) == _SHAPE * len(texts) else None
 
 
 @dataclass
@@ -78,7 +82,6 @@ class Names:
     """Those of them that the lines renamed so far lead to."""
 
     def __post_init__(self) -> None:
-        self.session_member = f'"sessionId":"{self.session_id}"'.encode()
         self.source_text = encode_text(self.source)
         self._rows = Remapping(self.session_id)
 

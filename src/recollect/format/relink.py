@@ -1,7 +1,7 @@
 """A line under new names: its session, its row, the rows it refers to, the files it leads to. Every other byte stays.
 
-Lines are not decoded and written again. Where a name stands as the client writes it, its bytes are replaced in place, and
-decoding the outcome makes sure that it was the right place; otherwise the members of the object are looked up one by one.
+Lines are not decoded and written again. Those that name nothing but their own place are split into their members and joined
+(`rename_lines`); of the others, and of those that are not as a client writes them, single bytes are changed, member by member.
 
 Followed: `sessionId`, `uuid`, `parentUuid`, `logicalParentUuid`, `sourceToolAssistantUUID`, `forkedFrom`, the rows that a
 compaction names, `messageId` of file-history lines, the "...Uuid" members of state lines, and the place of long outputs.
@@ -61,7 +61,7 @@ class _Alone(NamedTuple):
 
 
 def _quickly(data: bytes, row: RowNames, names: Names) -> bytes | None:
-    if row.old_uuid is None or row.old_session is None or (not names.keep_uuids and b'"forkedFrom"' in data):
+    if row.old_uuid is None:
         return None
     alone = _Alone(len(data), row.old_uuid, row.old_parent, row.old_session, row.source_assistant)
     line = renamed_lines(data, 0, [alone], [row.uuid], [row.parent], names)
@@ -97,7 +97,9 @@ def _exactly(data: bytes, row: RowNames, names: Names) -> bytes:
         if key in found:
             edits += _compaction_edits(data, found[key], row.preserved, names)
     if not names.keep_uuids:
-        origin = _forked_from(row, names)
+        uuid = found.get("uuid")
+        spelled = b"null" if uuid is None or row.old_uuid is None else data[uuid.value_start : uuid.value_end]
+        origin = b'{"sessionId":%b,"messageUuid":%b}' % (names.source_text, spelled)
         if "forkedFrom" in found:
             edits.append(Edit(found["forkedFrom"].value_start, found["forkedFrom"].value_end, origin))
         else:
@@ -106,11 +108,6 @@ def _exactly(data: bytes, row: RowNames, names: Names) -> bytes:
         end = max(member.value_end for member in found.values())
         edits.append(Edit(end, end, b"".join(b"," + encode_text(key) + b":" + text for key, text in more)))
     return apply_edits(data, edits)
-
-
-def _forked_from(row: RowNames, names: Names) -> bytes:
-    message = b"null" if row.old_uuid is None else encode_text(row.old_uuid)
-    return b'{"sessionId":%b,"messageUuid":%b}' % (names.source_text, message)
 
 
 def renamed_state(data: bytes, names: Names) -> bytes:

@@ -1,16 +1,19 @@
-"""Many lines under new names at once: those of rows that name nothing but their own place, as the client itself spells them.
+"""Many lines under new names at once: those of rows that name nothing but their own place, in any order of their members.
 
-A line costs a search or two and a few slices. The outcome is decoded once, in one go, and says by its names whether each was
-put where it belongs; where that is not so, or a line is spelled otherwise, nothing is given and `relink` does them one by one.
+Each line is split into its members, whose values stay the bytes they are; the names are set by their members' names, and all
+lines are joined again. So a name cannot get into the wrong place, and no value changes. What else there is between the members
+(blanks, a member that is there twice, letters of its name written as escapes) is lost by that, and then the outcome is shorter
+than it has to be: nothing is given, and `relink` does the lines one by one, changing single bytes of them. Only that a control
+character in a member's name was written with capital hex digits cannot be seen by the length.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
 from .entries import REFUSED
 from .names import Names
@@ -33,124 +36,153 @@ class PlainRow(Protocol):
     def source_assistant(self) -> str | None: ...
 
 
-class _SaidNames(Struct, gc=False):
-    """The names that a line says."""
+Members = dict[str, Any]
+"""Of a line: values that stay are `msgspec.Raw`, names are texts."""
 
-    parentUuid: str | UnsetType | None = UNSET
-    uuid: str | None = None
-    sourceToolAssistantUUID: str | None = None
-    sessionId: str | None = None
+split_lines: Final[Callable[[bytes | memoryview], list[Members]]] = msgspec.json.Decoder(
+    dict[str, msgspec.Raw]
+).decode_lines
+"""The lines of some bytes, line feeds between them. Raises `REFUSED` where one of them is no object."""
+_join: Final = msgspec.json.Encoder().encode_lines
+
+_MEMBER_ROOM: Final = len(',"forkedFrom":')
+"""What that member takes beside its value."""
 
 
-_PARENT: Final = b'{"parentUuid":"'
-_UUID: Final = b'"uuid":"'
-_LINK: Final = b'"sourceToolAssistantUUID":"'
-_END: Final = b'"}}\n'
+class NewNames(Struct, array_like=True, gc=False):
+    """What the lines of some rows shall say, in the order of the lines."""
 
-_read_all: Final = msgspec.json.Decoder(_SaidNames).decode_lines
+    session_id: str
+    size: int
+    """How long all of them are then, if nothing else of them changes (and none says already where it came from)."""
+    first_parent: str | None
+    parents: Sequence[str | None] | None = None
+    """None where each row but the first hangs on the one before."""
+    source: str = ""
+    uuids: Sequence[str] | None = None
+    """None where rows keep theirs; then there is nothing about where they came from, either."""
+    links: Sequence[str | None] = ()
+    """Of results: the call they belong to."""
 
 
 def renamed_lines(
-    block: bytes, base: int, rows: Sequence[PlainRow], uuids: Sequence[str], parents: Sequence[str | None], names: Names
-) -> bytes | None:
-    """The lines of rows under new names; None where one of them has to be looked at more closely.
-
-    `block` holds the bytes of a file from `base` on, all these rows among them. No row has been forked before.
-    """
-    links = [row.source_assistant for row in rows]
-    if not names.keep_uuids:
-        renamed = iter(names.rows([link for link in links if link is not None]))
-        links = [None if link is None else next(renamed) for link in links]
-    try:
-        lines = b"".join(_parts(block, base, rows, uuids, parents, links, names))
-        said = _read_all(lines)
-    except (_SpelledOtherwise, UnicodeEncodeError, *REFUSED):
-        return None
-    fits = (
-        [item.uuid for item in said] == list(uuids)
-        and [item.parentUuid for item in said] == list(parents)
-        and [item.sourceToolAssistantUUID for item in said] == links
-        and {item.sessionId for item in said} == {names.session_id}
-    )
-    return lines if fits else None
-
-
-class _SpelledOtherwise(Exception):
-    pass
-
-
-def _parts(
-    block: bytes,
+    block: bytes | bytearray,
     base: int,
     rows: Sequence[PlainRow],
     uuids: Sequence[str],
     parents: Sequence[str | None],
-    links: Sequence[str | None],
     names: Names,
-) -> list[bytes]:
-    """The pieces of all lines. Each name is replaced once: if the line says it afterwards, it was the right place."""
-    find, rfind, starts = block.find, block.rfind, block.startswith
-    keep, new_session, origin = names.keep_uuids, names.session_member, _origin(names)
-    session: str | None = None
-    session_member = b'"sessionId":null'
-    # The row before is what most rows hang on, before and after: its names need not be made into bytes again.
-    last_old = last_new = ""
-    last = new_last = b""
-    parts: list[bytes] = []
-    for row, uuid, parent, link in zip(rows, uuids, parents, links, strict=True):
-        if row.session_id != session:
-            session = row.session_id
-            session_member = b'"sessionId":"%b"' % (session or "").encode()
-        rest = row.offset - base
-        end = rest + row.length
-        above = row.parent
-        head = _head(above) if above is not last_old else _PARENT + last + b'"'
-        new_head = _head(parent) if parent is not last_new else _PARENT + new_last + b'"'
-        last_old, last_new = row.uuid or "", uuid
-        last, new_last = last_old.encode(), uuid.encode()
-        edits: list[tuple[int, int, bytes]] = []  # of names that most lines do not have, or have at their beginning
-        if starts(head, rest):
-            rest += len(head)
-            parts.append(new_head)
+) -> bytes | None:
+    """The lines of rows under new names; None where one of them has to be looked at more closely.
+
+    `block` holds the bytes of a file from `base` on, all these rows among them.
+    """
+    told = new_names(rows, uuids, parents, names)
+    if told is None:
+        return None
+    try:
+        lines = _lines_of(memoryview(block), base, rows)
+    except REFUSED:
+        return None
+    return with_names(lines, told) if len(lines) == len(rows) else None
+
+
+def new_names(
+    rows: Sequence[PlainRow], uuids: Sequence[str], parents: Sequence[str | None], names: Names
+) -> NewNames | None:
+    """What the lines of these rows shall say; None where one of them has to be looked at more closely."""
+    sessions = [row.session_id for row in rows if row.session_id is not None]
+    if len(sessions) != len(rows):
+        return None
+    in_turn = parents[1:] == uuids[:-1]
+    room = _room(uuids)
+    size = sum([row.length for row in rows]) + len(rows)
+    size += _room(parents[:1]) + room - _room(uuids[-1:]) if in_turn else _room(parents)
+    size += len(rows) * len(names.session_id) - len("".join(sessions)) - _room([row.parent for row in rows])
+    told = NewNames(names.session_id, size, parents[0], None if in_turn else parents)
+    if names.keep_uuids:
+        return told
+    linked = [row.source_assistant for row in rows if row.source_assistant is not None]
+    new_links = names.rows(linked)
+    following = iter(new_links)
+    # The old uuid stands in there instead of in its own place: the line grows by the new one.
+    origin = _MEMBER_ROOM + len('{"sessionId":,"messageUuid":}') + len(names.source_text)
+    told.size += len(rows) * origin + room + _room(new_links) - _room(linked)
+    told.source, told.uuids = names.source, uuids
+    told.links = [None if row.source_assistant is None else next(following) for row in rows]
+    return told
+
+
+def with_names(lines: Sequence[Members], told: NewNames) -> bytes | None:
+    """The lines with these names, joined; None where one of them has to be looked at more closely. `lines` are changed."""
+    size = told.size
+    try:
+        if told.uuids is None:
+            _set_parents(lines, told)
         else:
-            edits.append(_edit(block, head[1:], new_head[1:], rest, end))
-        place = find(session_member, rest, end)
-        own = rfind(_UUID + last, rest, end) + len(_UUID) if not keep else end
-        if place < 0 or own < len(_UUID):
-            raise _SpelledOtherwise
-        behind, own_end = place + len(session_member), own + len(last)
-        if link is not None and not keep:
-            old_link = _LINK + (row.source_assistant or "").encode()
-            edits.append(_edit(block, old_link, _LINK + link.encode(), rest, end))
-        if edits:
-            edits.append((place, behind, new_session))
-            if not keep:
-                edits.append((own, own_end, new_last))
-            for first, after, text in sorted(edits):
-                parts += (block[rest:first], text)
-                rest = after
-            parts.append(block[rest : end if keep else end - 1])
-        elif keep:
-            parts += (block[rest:place], new_session, block[behind:end])
-        elif place < own:
-            parts += (block[rest:place], new_session, block[behind:own], new_last, block[own_end : end - 1])
-        else:
-            parts += (block[rest:own], new_last, block[own_end:place], new_session, block[behind : end - 1])
-        parts += (b"\n",) if keep else (origin, last, _END)
-    return parts
+            replaced = _set_names(lines, told, told.uuids)
+            if replaced is None:
+                return None
+            size -= replaced
+        made = _join(lines)
+    except (*REFUSED, KeyError):  # a line without a uuid
+        return None
+    return made if len(made) == size else None
 
 
-def _head(parent: str | None) -> bytes:
-    return b'{"parentUuid":null' if parent is None else _PARENT + parent.encode() + b'"'
+def _lines_of(block: memoryview, base: int, rows: Sequence[PlainRow]) -> list[Members]:
+    """The lines of these rows and of no others, those that follow each other at once."""
+    found: list[Members] = []
+    start = end = rows[0].offset - base
+    for row in rows:
+        offset = row.offset - base
+        if offset != end:
+            found += split_lines(block[start : end - 1])
+            start = offset
+        end = offset + row.length + 1
+    found += split_lines(block[start : end - 1])
+    return found
 
 
-def _origin(names: Names) -> bytes:
-    return b',"forkedFrom":{"sessionId":%b,"messageUuid":"' % names.source_text
+def _room(values: Sequence[str | None]) -> int:
+    """How many bytes they take as JSON, if none of them needs an escape or is beyond ASCII (else it is more)."""
+    texts = values if None not in values else [value for value in values if value is not None]
+    return len("".join(texts)) + 2 * len(texts) + len("null") * (len(values) - len(texts))  # type: ignore[arg-type]
 
 
-def _edit(block: bytes, old: bytes, new: bytes, start: int, end: int) -> tuple[int, int, bytes]:
-    """From where to where a name stands, and what comes there."""
-    place = block.rfind(old, start, end)
-    if place < 0:
-        raise _SpelledOtherwise
-    return place, place + len(old), new
+def _set_parents(lines: Sequence[Members], told: NewNames) -> None:
+    session_id = told.session_id
+    parents = told.parents
+    if parents is None:
+        parents = [told.first_parent, *[said["uuid"] for said in lines[:-1]]]
+    for said, parent in zip(lines, parents, strict=True):
+        said["sessionId"] = session_id
+        said["parentUuid"] = parent
+
+
+def _set_names(lines: Sequence[Members], told: NewNames, uuids: Sequence[str]) -> int | None:
+    """All names, and where the line came from. How many bytes that replaces which said so before (in a fork of a fork);
+    None where a line names other rows, too."""
+    session_id, source = told.session_id, told.source
+    parents = told.parents if told.parents is not None else [told.first_parent, *uuids[:-1]]
+    replaced = 0
+    for said, uuid, parent, link in zip(lines, uuids, parents, told.links, strict=True):
+        if (  # by these `relink` follows other rows; asking for each is quicker than for all of them
+            "logicalParentUuid" in said
+            or "compactMetadata" in said
+            or "microcompactMetadata" in said
+            or "retractedWireUuids" in said
+            or "summarizedTurnPromptUuids" in said
+        ):
+            return None
+        if link is not None:
+            said["sourceToolAssistantUUID"] = link
+        elif "sourceToolAssistantUUID" in said:
+            return None
+        if "forkedFrom" in said:
+            replaced += len(said["forkedFrom"]) + _MEMBER_ROOM
+        said["forkedFrom"] = {"sessionId": source, "messageUuid": said["uuid"]}
+        said["sessionId"] = session_id
+        said["uuid"] = uuid
+        said["parentUuid"] = parent
+    return replaced

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from .entries import NOT_THERE, Entry, decode_loosely
+from .entries import Entry, decode_loosely
 
 
 class BlockHead(Struct, gc=False):
@@ -68,7 +68,6 @@ class RowEntry(Struct, gc=False):
     sourceToolUseID: str | None = None
     toolUseID: str | None = None
     parentToolUseID: str | None = None
-    forkedFrom: Raw = NOT_THERE
     cwd: str | None = None
     sessionId: str | None = None
     version: str | None = None

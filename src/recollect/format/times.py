@@ -29,6 +29,16 @@ def parse_time(text: str | None) -> float | None:
         return None
 
 
+def has_zone(text: str) -> bool:
+    """Whether a timestamp that `parse_time` understands says which zone it is of."""
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        from email.utils import parsedate_to_datetime
+
+        return parsedate_to_datetime(text).tzinfo is not None
+
+
 def newest_of(texts: Sequence[str | None]) -> float | None:
     """The latest of many timestamps, all of them with date, time and zone; None where one is not, or there are none."""
     try:

@@ -6,7 +6,12 @@ Odd values (missing, negative, no number) count as zero and are marked.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Final
+
+LARGEST_COUNT: Final = 1_000_000_000
+"""No response has more of anything: a thousand times what the largest model reads. What is larger is damage, and sums of what
+is not stay within what a database holds."""
+LARGEST_SEARCHES: Final = 1_000_000
 
 
 @dataclass(slots=True, frozen=True)
@@ -19,6 +24,11 @@ class Usage:
     web_searches: int = 0
     odd: bool = False
     """Some field was not a plain count."""
+    thinking: int = 0
+    """How many of the output tokens were thought, where the client says so."""
+    service_tier: str | None = None
+    speed: str | None = None
+    geo: str | None = None
 
     @property
     def total(self) -> int:
@@ -26,7 +36,14 @@ class Usage:
 
     def maximum(self, other: Usage) -> Usage:
         """Field by field the larger count: how the lines of one response are joined."""
-        return Usage(*(max(getattr(self, item.name), getattr(other, item.name)) for item in fields(Usage)))
+        return Usage(*(_larger(getattr(self, item.name), getattr(other, item.name)) for item in fields(Usage)))
+
+
+def _larger(one: Any, other: Any) -> Any:
+    """The larger of two counts; of two words the first that is there."""
+    if isinstance(one, int) and isinstance(other, int):
+        return max(one, other)
+    return other if one is None else one
 
 
 def parse_usage(value: Any) -> Usage | None:
@@ -40,10 +57,12 @@ def parse_usage(value: Any) -> Usage | None:
     if isinstance(parts, dict):
         short = counter.count(parts.get("ephemeral_5m_input_tokens"))
         long = counter.count(parts.get("ephemeral_1h_input_tokens"))
-    if short + long == 0:
-        short = written  # older clients tell only the sum; all of it was written for five minutes
+    short = max(short, written - long)  # older clients tell only the sum; all of it was written for five minutes
     server = value.get("server_tool_use")
-    searches = counter.count(server.get("web_search_requests")) if isinstance(server, dict) else 0
+    searches = counter.count(server.get("web_search_requests"), LARGEST_SEARCHES) if isinstance(server, dict) else 0
+    details = value.get("output_tokens_details")
+    thinking = counter.count(details.get("thinking_tokens")) if isinstance(details, dict) else 0
+    geo = _text(value.get("inference_geo"))
     return Usage(
         counter.count(value.get("input_tokens")),
         counter.count(value.get("output_tokens")),
@@ -52,17 +71,25 @@ def parse_usage(value: Any) -> Usage | None:
         counter.count(value.get("cache_read_input_tokens")),
         searches,
         counter.odd,
+        thinking,
+        _text(value.get("service_tier")),
+        _text(value.get("speed")),
+        None if geo == "not_available" else geo,
     )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 class _Counter:
     def __init__(self) -> None:
         self.odd = False
 
-    def count(self, value: Any) -> int:
+    def count(self, value: Any, largest: int = LARGEST_COUNT) -> int:
         if value is None:
             return 0
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0 or value > 1 << 53:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= largest:
             self.odd = True
             return 0
         return value

@@ -10,6 +10,9 @@ _NUMBERS = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 NEWEST_KNOWN: Final = (2, 1, 325)
 """The newest client whose files were measured. Newer ones are read all the same and counted as "future"."""
 
+FIRST_PLACEHOLDERS: Final = (1, 0, 30)
+"""From this version on lines may be written before their output is known."""
+
 #: First version of each age, newest last: what changed on disk with it.
 AGES: Final[tuple[tuple[tuple[int, int, int], str], ...]] = (
     ((0, 2, 126), "whole message per line, costUSD, summary titles, todos/<session>.json"),
@@ -46,3 +49,16 @@ def age_of(text: str | None) -> str | None:
         if version >= first:
             found = words
     return found
+
+
+def is_placeholder(version: object, stop_reason: object) -> bool:
+    """Whether the output that a line tells may be no more than what the stream said when it began.
+
+    Clients from 1.0.30 up to 2.1.96 wrote their lines before the answer ended, without a reason why it stopped. Later ones do so
+    for sub-agents still, and add a line with the reason and the final count, unless they are stopped before. Older ones wrote
+    whole answers. A line that names no client may be from any of them.
+    """
+    if stop_reason is not None:
+        return False
+    client = parse_version(version) if isinstance(version, str) else None
+    return client is None or client >= FIRST_PLACEHOLDERS

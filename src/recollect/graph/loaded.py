@@ -19,6 +19,8 @@ LARGE_FILE = 5 << 20
 
 MANY = 256
 """So many ordinary rows one after the other are taken at once."""
+SOME = 4
+"""So many of them, where only the newest matters."""
 
 
 class Parents:
@@ -78,11 +80,17 @@ def load(transcript: Transcript) -> Loaded:
     unusable: dict[str, str | None] = {}
     newest = ""
     plain_boundary = _plain_boundary_to_cut_at(transcript)
+    # Rows before a boundary at which all are forgotten need not be taken, if none is a copy of another.
+    forgotten = plain_boundary if plain_boundary >= MANY and transcript.has_no_copies else 0
     checkpoints = _checkpoints_by_place(transcript.states)
     for line in checkpoints.get(0, ()):
         _note_checkpoint(state, line)
-    for start, stop, ordinary in _stretches(transcript, checkpoints):
-        if ordinary and not bridged and state.since_rewind is None and _take_all(state, transcript, start, stop):
+    for start, stop, ordinary in _stretches(transcript, checkpoints, forgotten):
+        if (
+            ordinary
+            and state.since_rewind is None
+            and (stop <= forgotten or (not bridged and _take_all(state, transcript, start, stop)))
+        ):
             newest = _note_newest(state, transcript.rows[start:stop], newest)
             _note_talk(state, transcript.rows[stop - 1].uuid or "")
         else:
@@ -95,10 +103,10 @@ def load(transcript: Transcript) -> Loaded:
     return state
 
 
-def _stretches(transcript: Transcript, checkpoints: Iterable[int]) -> Iterator[tuple[int, int, bool]]:
+def _stretches(transcript: Transcript, checkpoints: Iterable[int], forgotten: int) -> Iterator[tuple[int, int, bool]]:
     """The rows in parts (first, behind the last, all of them ordinary) that end wherever a checkpoint stands.
 
-    Only many ordinary ones in a row are told apart: they can be taken at once.
+    Only many ordinary ones in a row are told apart: they can be taken at once. Of those that are forgotten, some will do.
     """
     # Before the row with that number (even), or the row itself (odd).
     marks = [2 * place for place in {*checkpoints, len(transcript.rows)}]
@@ -106,7 +114,7 @@ def _stretches(transcript: Transcript, checkpoints: Iterable[int]) -> Iterator[t
     told = start = 0
     for mark in sorted(marks):
         place = mark // 2
-        if place - start >= MANY:
+        if place - start >= (MANY if place > forgotten else SOME):
             if told < start:
                 yield told, start, False
             yield start, place, True

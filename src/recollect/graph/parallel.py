@@ -51,7 +51,8 @@ class _Recovery:
         self.groups: dict[str, list[Row]] = {}
         self.results: dict[str, list[Row]] = {}
         self.children: dict[str, list[Row]] = {}
-        self.in_chain = {row.uuid: place for place, row in enumerate(chain)}
+        self.in_chain: dict[str | None, int] = {}
+        """Where the lines of those responses stand in the chain."""
         self.order = dict(zip(state.rows, range(len(state.rows)), strict=True))
         self.moved: dict[str, float] = {}
         self._responses: dict[str, frozenset[str | None]] = {}
@@ -68,30 +69,48 @@ class _Recovery:
         for row in loose:
             touched |= self._responses_of(row)
         touched.discard(None)
-        for row in rows.values():
-            if row.message_id in touched and row.type == "assistant":
+        for row in self.answers_of_model:
+            if row.message_id in touched:
                 self.groups.setdefault(row.message_id or "", []).append(row)
-        members = {row.uuid or "" for group in self.groups.values() for row in group}
-        calls = {ident for group in self.groups.values() for row in group for ident, _ in row.tool_uses}
-        for answer in [row for row in rows.values() if row.type == "user" and "tool_result" in row.block_types]:
-            if (
-                parents[answer.uuid or ""] in members
-                or answer.source_assistant in members
-                or not calls.isdisjoint(answer.tool_results)
-            ):
-                for target in self._targets(answer):
-                    if target in members:
-                        self.results.setdefault(target, []).append(answer)
+        groups, changed = self.groups, parents.changed
+        self.in_chain = {
+            row.uuid: place
+            for place, row in enumerate(self.chain)
+            if row.message_id in groups and row.type == "assistant"
+        }
+        members = {row.uuid or "" for group in groups.values() for row in group}
+        calls = {ident for group in groups.values() for row in group for ident, _ in row.tool_uses}
+        for answer in [
+            row
+            for row in rows.values()
+            if row.type == "user"
+            and "tool_result" in row.block_types
+            and (
+                row.parent in members
+                or row.source_assistant in members
+                or not calls.isdisjoint(row.tool_results)
+                or (row.uuid or "") in changed
+            )
+        ]:
+            for target in self._targets(answer):
+                if target in members:
+                    self.results.setdefault(target, []).append(answer)
+
+    @cached_property
+    def answers_of_model(self) -> list[Row]:
+        return [row for row in self.state.rows.values() if row.type == "assistant"]
 
     @cached_property
     def callers(self) -> dict[str, Row | None]:
         """Which response made a call; none where two of them used the same id."""
-        found: dict[str, Row | None] = {}
-        for row in self.state.rows.values():
-            if row.tool_uses and row.message_id and row.type == "assistant":
-                for ident, _ in row.tool_uses:
-                    known = found.get(ident, row)
-                    found[ident] = row if known is not None and known.message_id == row.message_id else None
+        callers = [row for row in self.answers_of_model if row.tool_uses and row.message_id]
+        calls = [(ident, row) for row in callers for ident, _ in row.tool_uses]
+        found: dict[str, Row | None] = dict(calls)
+        if len(found) < len(calls):
+            found.clear()
+            for ident, row in calls:
+                known = found.get(ident, row)
+                found[ident] = row if known is not None and known.message_id == row.message_id else None
         return found
 
     def _responses_of(self, row: Row) -> frozenset[str | None]:
@@ -145,8 +164,8 @@ class _Recovery:
     def run(self) -> list[Row]:
         spans: list[_Span] = []
         done: set[str] = set()
-        groups = self.groups
-        for row in [item for item in self.chain if item.message_id in groups and item.type == "assistant"]:
+        for place in self.in_chain.values():
+            row = self.chain[place]
             ident = row.message_id
             if not ident or ident in done:
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterable
 from sys import intern
@@ -9,8 +10,7 @@ from typing import Any, Final
 
 from msgspec import UNSET, Struct, UnsetType, structs
 
-from ..format.decode import Located
-from ..format.entries import KNOWN_TYPES, NOT_THERE, ROW_TYPES
+from ..format.entries import KNOWN_TYPES, ROW_TYPES
 from ..format.line import Damage
 from ..format.row_entry import BlockHead, ResultHead, RowEntry
 from ..format.times import parse_time
@@ -19,7 +19,7 @@ from ..format.times import parse_time
 SPOKEN: Final = frozenset({"user", "assistant"})
 
 
-class Row(Struct, gc=False):
+class Row(Struct, gc=False, omit_defaults=True):
     """One row of the tree (user, assistant, system, attachment, progress). First the fields that most rows have."""
 
     index: int
@@ -68,8 +68,6 @@ class Row(Struct, gc=False):
     duration_ms: float | None = None
     file: int = 0
     """Which of the session's files the row is in (0 = the main one)."""
-    was_forked: bool = False
-    """It says of which row of another session it is a copy."""
 
     @property
     def time(self) -> float | None:
@@ -101,7 +99,7 @@ class Row(Struct, gc=False):
         )
 
 
-class StateLine(Struct, gc=False):
+class StateLine(Struct, gc=False, omit_defaults=True):
     """An entry without a place in the tree: titles, checkpoints, snapshots, request logs, and whatever is unknown."""
 
     index: int
@@ -144,10 +142,42 @@ class Transcript(Struct):
             self._by_uuid = {row.uuid: row for row in self.rows if row.uuid is not None}
         return self._by_uuid
 
+    @property
+    def has_no_copies(self) -> bool:
+        """Whether no two rows have the same uuid."""
+        return len(self.by_uuid) == len(self.rows) - sum([self.rows[index].uuid is None for index in self.others])
+
     def with_rows(self, rows: list[Row], states: list[StateLine], size: int) -> Transcript:
         """The same file with other rows in it, numbered from 0 on, and with other state lines."""
         others = [row.index for row in rows if not _is_ordinary(row)]
         return structs.replace(self, rows=rows, states=states, size=size, others=others, _by_uuid=None)
+
+    def go_on(self, rest: Transcript, lines_before: int) -> None:
+        """Take in the rest of the same file, which was read alone, as if it had `lines_before` it; that is used up."""
+        rows, lines = len(self.rows), self.lines - lines_before
+        uuid = self.rows[-1].uuid if self.rows else None
+        for row in rest.rows:
+            row.index += rows
+            row.line += lines
+            row.type = _ROWS[row.type]
+            if row.parent == uuid:
+                row.parent = uuid  # one object, as in `build_transcript`
+            uuid = row.uuid
+        for state in rest.states:
+            state.index += rows
+            state.line += lines
+        self.rows += rest.rows
+        self.states += rest.states
+        self.damage += [dataclasses.replace(found, line=found.line + lines) for found in rest.damage]
+        self.others += [index + rows for index in rest.others]
+        for counts, more in zip(self.counts(), rest.counts(), strict=True):
+            counts.update(more)
+        self.folded |= rest.folded
+        self.size, self.lines = rest.size, rest.lines + lines
+        self._by_uuid = None
+
+    def counts(self) -> tuple[Counter[str], ...]:
+        return self.types, self.unknown_types, self.versions, self.cwds, self.branches, self.session_ids
 
     @property
     def first_time(self) -> float | None:
@@ -171,8 +201,10 @@ FOLDED: Final = frozenset(
 _ROWS: Final[dict[str | None, str]] = {kind: kind for kind in ROW_TYPES}
 
 
-def build_transcript(located: Iterable[Located[RowEntry]], damage: list[Damage], *, file: int = 0) -> Transcript:
-    """Rows and state lines of the entries of one file."""
+def build_transcript(
+    located: Iterable[tuple[RowEntry, int, int, int, bool]], damage: list[Damage], *, file: int = 0
+) -> Transcript:
+    """Rows and state lines of the entries of one file: see `Located`."""
     rows: list[Row] = []
     states: list[StateLine] = []
     types: dict[str | None, int] = {}
@@ -323,8 +355,6 @@ def _message_row(entry: RowEntry, kind: str, index: int, line: int, offset: int,
         row.is_api_error = True
     if entry.isVisibleInTranscriptOnly is True:
         row.transcript_only = True
-    if entry.forkedFrom is not NOT_THERE:
-        row.was_forked = True
     return row
 
 
@@ -353,7 +383,6 @@ def _other_row(entry: RowEntry, kind: str, index: int, line: int, offset: int, l
         entry.isSidechain, entry.sessionId, entry.promptId,
     )  # fmt: skip
     row.has_parent_field = link is not UNSET
-    row.was_forked = entry.forkedFrom is not NOT_THERE
     row.subtype, row.logical_parent, row.agent_id = entry.subtype, entry.logicalParentUuid, entry.agentId
     if kind == "system":
         row.duration_ms = entry.durationMs

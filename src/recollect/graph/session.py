@@ -101,7 +101,7 @@ class Conversation:
 
     def branch_rows(self, branch: Branch) -> list[Row]:
         """A branch from the start of the conversation: what stood before it, and its own rows."""
-        state = as_written(self.rows)
+        state = as_written(self.transcript)
         leaf = branch.leaf.uuid
         if leaf is None or leaf not in state.rows:
             return branch.rows

@@ -126,7 +126,7 @@ def _find_thread(transcript: Transcript) -> Thread:
     sent = rows_sent(live)
     if added and cut:
         added = added.intersection(row.uuid or "" for row in live)
-    summarised = _before_compaction(chain, cut, transcript.rows)
+    summarised = _before_compaction(chain, cut, transcript)
     return Thread(leaf.uuid, leaf.why, leaf.cleared, live, sent, mended, added, summarised, transcript.rows, state)
 
 
@@ -298,13 +298,13 @@ def _simple_place(row: Row, state: Loaded) -> Placement | None:
     return None
 
 
-def _before_compaction(chain: list[Row], cut: int, rows: list[Row]) -> list[Row]:
+def _before_compaction(chain: list[Row], cut: int, transcript: Transcript) -> list[Row]:
     """What the boundaries before the thread summarised, following `logicalParentUuid` from one to the one before."""
     if cut == 0:
         return []
-    original = as_written(rows)
+    original, rows = as_written(transcript), transcript.rows
     segments = [chain[:cut]]
-    boundaries = [row for row in chain[:cut] if row.is_boundary]
+    boundaries = _boundaries(chain[:cut])
     seen: set[str] = {row.uuid or "" for row in chain[:cut]}
     mender = _Mender(original)
     while boundaries:
@@ -313,19 +313,36 @@ def _before_compaction(chain: list[Row], cut: int, rows: list[Row]) -> list[Row]
             continue
         walked = walk_up(original, start, seen, {}, mender)
         segments.append(walked)
-        boundaries.extend(row for row in walked if row.is_boundary)
+        boundaries += _boundaries(walked)
     segments.reverse()
     joined = put_back(original, [row for segment in segments for row in segment], seen)
     return sorted({row.index: row for row in joined}.values(), key=attrgetter("index"))
 
 
-def as_written(rows: list[Row]) -> Loaded:
+def _boundaries(rows: list[Row]) -> list[Row]:
+    return [row for row in rows if row.type == "system" and row.is_boundary]
+
+
+def as_written(transcript: Transcript) -> Loaded:
     """All readable rows with the links they were written with: nothing dropped, progress rows bridged."""
-    readable = {row.uuid: row for row in rows if row.uuid is not None and row.client_reads}
-    bridges = {uuid: row.parent for uuid, row in readable.items() if row.type == "progress" or not row.usable}
+    others = [transcript.rows[index] for index in transcript.others]
+    readable = transcript.by_uuid
+    if not all(row.client_reads for row in others):
+        readable = {row.uuid: row for row in transcript.rows if row.uuid is not None and row.client_reads}
+    bridges = {
+        row.uuid: row.parent
+        for row in others
+        if row.uuid is not None and (row.type == "progress" or not row.usable) and readable.get(row.uuid) is row
+    }
+    if not bridges:
+        links = Parents(readable, {})
+        return Loaded(readable, links, links, set())
     ends = shorten(bridges)
-    kept = {uuid: row for uuid, row in readable.items() if uuid not in bridges}
-    links = Parents(kept, {uuid: ends[row.parent] for uuid, row in kept.items() if row.parent and row.parent in ends})
+    kept = dict(readable)
+    for uuid in bridges:
+        del kept[uuid]
+    bridged = [row for row in kept.values() if row.parent in ends]
+    links = Parents(kept, {row.uuid: ends[row.parent] for row in bridged if row.uuid is not None and row.parent})
     return Loaded(kept, links, links, set())
 
 

@@ -3,6 +3,7 @@
 A step is plain data (it is written into the journal before anything happens). Paths are absolute. Each has
 
     do          carry it out; answers how it left the file, where it wrote one
+    describe    the step in words, and `describe_undo` what undoing it does
     roll_back   after a crash or a failure, at whatever point: as if it had never been; again and again with the same result
     check_undo  raise where undoing would lose what somebody did since
     undo        take it back
@@ -37,6 +38,9 @@ class Append(Struct, tag="append"):
 
     def describe(self) -> str:
         return f"append {self.length:,} bytes to {self.path}"
+
+    def describe_undo(self) -> str:
+        return f"remove {self.path}" if self.before is None else f"cut {self.length:,} bytes off {self.path}"
 
     def do(self, folder: Path) -> Kept | None:
         data = (folder / self.staged).read_bytes()
@@ -110,6 +114,9 @@ class Replace(Struct, tag="replace"):
 
     def describe(self) -> str:
         return f"{'write' if self.before is None else 'rewrite'} {self.path}"
+
+    def describe_undo(self) -> str:
+        return f"remove {self.path}" if self.before is None else f"put {self.path} back as it was"
 
     @property
     def _beside(self) -> Path:
@@ -198,6 +205,9 @@ class Move(Struct, tag="move"):
     def describe(self) -> str:
         return f"move {self.path} to {self.target}"
 
+    def describe_undo(self) -> str:
+        return f"move {self.target} back to {self.path}"
+
     def do(self, folder: Path) -> Kept | None:
         disk.move(Path(self.path), Path(self.target))
         return None
@@ -229,6 +239,9 @@ class Remove(Struct, tag="remove"):
 
     def describe(self) -> str:
         return f"remove {self.path} (kept for undo)"
+
+    def describe_undo(self) -> str:
+        return f"bring {self.path} back"
 
     def do(self, folder: Path) -> Kept | None:
         disk.move(Path(self.path), folder / self.backup)
@@ -267,6 +280,9 @@ class MakeFolder(Struct, tag="folder"):
     def describe(self) -> str:
         return f"make folder {self.path}"
 
+    def describe_undo(self) -> str:
+        return f"remove folder {self.path} if it is empty"
+
     def do(self, folder: Path) -> Kept | None:
         if not Path(self.path).is_dir():  # somebody else may have made it meanwhile
             disk.make_folder(Path(self.path))
@@ -299,6 +315,9 @@ class RemoveFolder(Struct, tag="remove-folder"):
 
     def describe(self) -> str:
         return f"remove empty folder {self.path}"
+
+    def describe_undo(self) -> str:
+        return f"make folder {self.path}"
 
     def do(self, folder: Path) -> Kept | None:
         disk.remove_folder(Path(self.path))

@@ -3,6 +3,9 @@
 A writer may be used while a client or another Recollect process appends too: before every line the file's size is looked
 at under the lock, and where somebody else wrote, the end of the conversation is found again. The first line of a writer is
 journaled (`Grow`), so that `undo` takes away everything it wrote.
+
+Before its first line, and where somebody else wrote since its last one, a writer asks whether the session is in use
+(`guard.py`), unless it writes by force. Behind its own lines it goes on without a question.
 """
 
 from __future__ import annotations
@@ -12,43 +15,86 @@ import hashlib
 import os
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from ..errors import NotFound, Refused, StoreBusy
+from ..format.content_check import calls_in, check_blocks, check_row, check_uuid
 from ..format.encode import (
     DEFAULT_MODEL,
     RowContext,
     RowLines,
     assistant_message,
+    check_message,
     encode_line,
     new_uuid,
     row,
     user_message,
 )
-from ..graph.rows import Transcript
+from ..graph.rows import Row, Transcript
 from ..graph.thread import find_thread
 from . import disk
 from .changes import Change, Journal, Record
 from .growth import Grow, Grown
+from .guard import refuse_if_busy
 from .home import Home
-from .kept import Kept, kept, kept_open
+from .kept import Kept, kept
 from .paths import is_inside
 from .read import read_transcript
 from .scan import is_session_id
 
+_HASHED_AT_ONCE: Final = 1 << 16
+
 Content = str | Sequence[Mapping[str, Any]]
+
+
+class _Tail:
+    """The hash of all that was appended. Many lines are hashed at once: between two syncs each piece of code costs more."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self._waiting: list[bytes] = []
+        self._size = 0
+
+    def take(self, data: bytes) -> None:
+        self._waiting.append(data)
+        self._size += len(data)
+        if self._size > _HASHED_AT_ONCE:
+            self._hash_all()
+
+    def hexdigest(self) -> str:
+        self._hash_all()
+        return self._hash.hexdigest()
+
+    def _hash_all(self) -> None:
+        self._hash.update(b"".join(self._waiting))
+        self._waiting.clear()
+        self._size = 0
 
 
 class SessionWriter:
     """Appends rows to one transcript file. Use as a context manager; `close` completes the journal entry."""
 
     def __init__(
-        self, journal: Journal, home: Home, path: Path, context: RowContext, *, sync: bool = True, title: str = ""
+        self,
+        journal: Journal,
+        home: Home,
+        path: Path,
+        context: RowContext,
+        *,
+        sync: bool = True,
+        title: str = "",
+        new: bool = False,
+        force: bool = False,
+        companion: tuple[Path, bytes] | None = None,
     ) -> None:
+        """With `new`, the file must not be there yet; with `force`, a session that somebody else uses is appended to.
+
+        `companion` is a file that a new transcript has beside it; it is written with the first line.
+        """
         if not is_session_id(context.session_id):
             raise Refused(f"{context.session_id!r} is no session id (a UUID in lower case)", slug="bad-session-id")
         if not is_inside(home, path) or path.is_symlink():
@@ -58,7 +104,10 @@ class SessionWriter:
         self.path = path
         self.context = context
         self.sync = sync
-        self.title = title or f"append to {context.session_id}"
+        self.title = title or f"Append to {context.session_id}"
+        self.force = force
+        self._is_new = new
+        """Whether the file must not be there before the first line."""
         self.model: str | None = None
         self.leaf: str | None = None
         self.record: Record | None = None
@@ -72,12 +121,17 @@ class SessionWriter:
         self._exists = kept(path) is not None
         self._end: int | None = None
         """Where our last line ended; None before the first."""
-        self._tail = hashlib.sha256()
+        self._tail = _Tail()
         self._known = False
         """Whether `leaf` and the uuids are those of the file as `_seen` says."""
         self._line_ended = False
         """Whether the file as `_seen` says ends in a line of ours."""
+        self._uuids_known = False
+        """Whether the uuids and calls are; the end of the conversation may have to be found again all the same."""
         self._uuids: set[str] = set()
+        self._calls: set[str] = set()
+        """The ids of all tool calls in the file."""
+        self._companion = companion
 
     def __enter__(self) -> SessionWriter:
         return self
@@ -98,23 +152,65 @@ class SessionWriter:
         usage: Mapping[str, Any] | None = None,
         stop_reason: str | None = None,
         message_id: str | None = None,
+        allow_unknown_call: bool = False,
         **fields: Any,
     ) -> str:
-        """A prompt or an answer on the end of the conversation (or below `parent`). Returns its uuid."""
+        """A prompt or an answer on the end of the conversation (or below `parent`). Returns its uuid.
+
+        A result must answer a call of this file, or the client drops it; `allow_unknown_call` says that this is meant.
+        """
         if role not in ("user", "assistant"):
             raise Refused(f"a message is of the user or the assistant, not of {role!r}", slug="bad-role")
+        calls: Sequence[str] = ()
+        results: Sequence[str] = ()
+        if not isinstance(content, str):
+            calls, results = check_blocks(role, content)
+        check_message(content)
+        if uuid is not None:
+            check_uuid(uuid)
+        if parent or model or usage or stop_reason or message_id or fields:
+            texts = {"parent": parent, "model": model, "stop_reason": stop_reason, "message_id": message_id}
+            check_row(texts, usage, fields)
         ident = uuid or new_uuid()
-
-        def line_below(above: str | None, milliseconds: int) -> bytes:
+        self.journal.take(self._lock)
+        fd: int | None = None
+        try:
+            self._recover()
+            fd = self._open_if_unchanged()
+            now = self._seen
+            if fd is None:
+                now = self._look()
+                self._find_end(now)
+            if parent is None:
+                parent = self.leaf
+            elif parent not in self._uuids:
+                raise NotFound(f"session {self.context.session_id} has no message {parent}", slug="no-such-message")
+            if ident in self._uuids:
+                raise Refused(f"message {ident} is there already", slug="exists")
+            if results and not allow_unknown_call:
+                self._refuse_unknown_calls(results)
+            # In whole milliseconds, as they are written: else two lines of one moment would have the same time.
+            milliseconds = max(int(time.time() * 1000), self._last_milliseconds + 1)
             if role == "user":
                 message: Any = content if isinstance(content, str) and not fields else user_message(content)
             else:
                 message = self._answer(content, model, message_id, stop_reason, usage)
             if fields:
-                return encode_line(row(self.context, role, ident, above, milliseconds / 1000, message, **fields))
-            return self._lines.line(role, ident, above, milliseconds, message)
-
-        self._append_row(ident, parent, line_below)
+                line = encode_line(row(self.context, role, ident, parent, milliseconds / 1000, message, **fields))
+            else:
+                line = self._lines.line(role, ident, parent, milliseconds, message)
+            self._write(line, now, fd)
+            self._last_milliseconds = milliseconds
+            self.leaf = ident
+            self._uuids.add(ident)
+            if calls:
+                self._calls.update(calls)
+        except OSError as problem:
+            raise disk.explain(problem, self.path) from problem
+        finally:
+            if fd is not None:
+                os.close(fd)
+            self._lock.release()
         if role == "assistant":
             self.model = model or self.model or DEFAULT_MODEL
         return ident
@@ -173,58 +269,41 @@ class SessionWriter:
         return self.append_message("user", [*blocks, {"type": "image", "source": source}])
 
     def append_entry(self, entry: Mapping[str, Any]) -> None:
-        """Any entry as it is: a state line, or a row whose fields the caller answers for. Its `type` must be there."""
-        if not isinstance(entry.get("type"), str):
+        """Any entry as it is: a state line, or a row whose fields the caller answers for. Its `type` must be there, and
+        a uuid must be a new one."""
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("type"), str):
             raise Refused("an entry needs a type", slug="bad-entry")
+        uuid = entry.get("uuid")
+        if uuid is not None:
+            check_uuid(uuid)
         line = encode_line(entry)
-
-        def append() -> None:
-            self._write(line, self._look())
-            if entry.get("uuid"):
-                self._known = False
-
-        self._locked(append)
-
-    # --- how it is appended -------------------------------------------------------------------------------------------
-
-    def _append_row(self, uuid: str, parent: str | None, line_below: Callable[[str | None, int], bytes]) -> None:
-        def append() -> None:
-            fd = self._open_if_unchanged()
-            try:
-                now = self._seen
-                if fd is None:
-                    now = self._look()
-                    self._find_end(now)
-                if parent is not None and parent not in self._uuids:
-                    raise NotFound(f"session {self.context.session_id} has no message {parent}", slug="no-such-message")
-                if uuid in self._uuids:
-                    raise Refused(f"message {uuid} is there already", slug="exists")
-                # In whole milliseconds, as they are written: else two lines of one moment would have the same time.
-                milliseconds = max(int(time.time() * 1000), self._last_milliseconds + 1)
-                line = line_below(self.leaf if parent is None else parent, milliseconds)
-                self._write(line, now, fd)
-            finally:
-                if fd is not None:
-                    os.close(fd)
-            self._last_milliseconds = milliseconds
-            self.leaf = uuid
-            self._uuids.add(uuid)
-
-        self._locked(append)
-
-    def _locked(self, append: Callable[[], None]) -> None:
-        """With the lock held, and nothing in the home that a crash left half done."""
         self.journal.take(self._lock)
         try:
-            if self.record is None or self._lock.size != self._lock_size or self._lock.size is None:
-                self._recover()
-            append()
+            self._recover()
+            now = self._look()
+            if now != self._seen:  # somebody else wrote: what was known of the file is no longer so
+                self._known = self._uuids_known = False
+            if uuid is not None:
+                if not self._uuids_known:
+                    self._find_end(now)
+                if uuid in self._uuids:
+                    raise Refused(f"message {uuid} is there already", slug="exists")
+            self._write(line, now)
+            if uuid is not None:
+                self._uuids.add(uuid)
+                self._calls.update(calls_in(entry))
+                self._known = False
         except OSError as problem:
             raise disk.explain(problem, self.path) from problem
         finally:
             self._lock.release()
 
+    # --- how it is appended -------------------------------------------------------------------------------------------
+
     def _recover(self) -> None:
+        """See to it that nothing is in the home that a crash left half done. Call with the lock held."""
+        if self.record is not None and self._lock.size == self._lock_size and self._lock_size is not None:
+            return
         if self.record is None or self.journal.is_interrupted(self.home):
             self.journal.recover(self.home)
         self._lock_size = self._lock.size
@@ -236,14 +315,7 @@ class SessionWriter:
         """
         if not self._known or self._seen is None or self.record is None:
             return None
-        try:
-            fd = disk.open_at_rest(self._place)
-        except FileNotFoundError:
-            return None
-        if kept_open(fd) == self._seen:
-            return fd
-        os.close(fd)
-        return None
+        return disk.open_if_unchanged(self._place, self._seen)
 
     def _look(self) -> Kept | None:
         """The file as it is now."""
@@ -253,6 +325,10 @@ class SessionWriter:
                 f"{self.path} was moved or removed meanwhile", hint="nothing was written; look for it again",
                 slug="changed-meanwhile",
             )  # fmt: skip
+        if self._is_new and not self._exists and now is not None:
+            raise Refused(f"session {self.context.session_id} is there already", slug="exists")
+        if not self.force and (self._seen is None or now != self._seen):
+            refuse_if_busy(self.home, self.context.session_id, self.path, self.journal)
         return now
 
     def _find_end(self, now: Kept | None) -> None:
@@ -260,30 +336,46 @@ class SessionWriter:
         if self._known and now is not None and now == self._seen:
             return
         transcript = read_transcript(self.path, self.home) if now is not None else None
-        self._uuids = set()
+        self._uuids, self._calls = set(), set()
         self.leaf = None
         if transcript is not None:
             self._note(transcript)
         self._seen, self._line_ended = now, False
-        self._known = True
+        self._known = self._uuids_known = True
 
     def _note(self, transcript: Transcript) -> None:
-        self._uuids = {item.uuid for item in transcript.rows if item.uuid is not None}
         rows = transcript.rows
+        self._uuids = {item.uuid for item in rows if item.uuid is not None}
+        self._calls = {ident for item in rows for ident, _ in item.tool_uses}
         if self.context.agent_id is None:
             chain = find_thread(transcript).chain
             self.leaf = chain[-1].uuid if chain else None
         elif rows:
-            own = [item for item in rows if item.uuid is not None and item.agent_id in (None, self.context.agent_id)]
+            own = [item for item in rows if item.uuid is not None and self._is_of_this_agent(item)]
             self.leaf = own[-1].uuid if own else None
         self._last_milliseconds = round(1000 * max((item.time for item in rows if item.time is not None), default=0.0))
         self.model = self.model or next(
             (item.model for item in reversed(rows) if item.model and item.model[0] != "<"), None
         )
 
+    def _is_of_this_agent(self, item: Row) -> bool:
+        """Inside a main file (to 2.0.26) only rows that name the agent are, so that its first one has no parent."""
+        if self.path.stem == self.context.session_id:
+            return item.sidechain and item.agent_id == self.context.agent_id
+        return item.agent_id in (None, self.context.agent_id)
+
+    def _refuse_unknown_calls(self, results: Sequence[str]) -> None:
+        for ident in results:
+            if ident not in self._calls:
+                raise Refused(
+                    f"{self.path.stem} has no call {ident} that this would be the result of", slug="unknown-call",
+                    hint="write the call first, or say that it is meant (allow_unknown_call); the client drops such results",
+                )  # fmt: skip
+
     def _write(self, line: bytes, now: Kept | None, fd: int | None = None) -> None:
         """Into the file as `now` says it is: the open one, or (at the first line, and where somebody else wrote) by its name."""
-        self._begin()
+        if self.record is None:
+            self._begin()
         try:
             if fd is None or now is None:
                 done = disk.append_bytes(self.path, line, create=now is None, sync=self.sync)
@@ -292,20 +384,29 @@ class SessionWriter:
         except BaseException:
             self._give_up_if_empty()
             raise
-        self._tail.update(done.data)
+        self._tail.take(done.data)
         self._end = done.start + len(done.data)
         self._exists = True
         self._seen, self._line_ended = done.left, True
+        self.journal.written[self._place] = done.left
+
+    def planned_line(self, role: str, content: Content, *, model: str | None = None) -> bytes:
+        """The line that `append_message` would write now, but for its uuid. Raises what that would; changes nothing."""
+        check_message(content)
+        self._find_end(self._look())
+        message = user_message(content) if role == "user" else self._answer(content, model, None, None, None)
+        return encode_line(row(self.context, role, new_uuid(), self.leaf, time.time(), message))
 
     def _begin(self) -> None:
         """Write down, once, that this file is about to grow."""
-        if self.record is not None:
-            return
         change = Change(self.journal, self.home, "append", self.title)
         if not self.path.parent.is_dir():
             change.folder(self.path.parent)
+        if self._companion is not None and not self._exists and kept(self._companion[0]) is None:
+            change.write(self._companion[0], [self._companion[1]])
+        does_something = bool(change.steps)
         change.steps.append(Grow(str(self.path), kept(self.path)))
-        self.record = change.begin()
+        self.record = change.begin() if does_something else change.note()
 
     def _give_up_if_empty(self) -> None:
         """A change that wrote nothing is none. Call with the lock held."""
@@ -322,13 +423,12 @@ class SessionWriter:
         if self.record is None or self._end is None:
             return
         record, self.record = self.record, None
-        grown = Grown(self._end, self._tail.hexdigest())
-        self._end, self._tail = None, hashlib.sha256()
+        left = {} if self._seen is None else {str(self.path): self._seen}
+        grown = Grown(self._end, self._tail.hexdigest(), left)
+        self._end, self._tail = None, _Tail()
         folder = self.journal.folder_of(record)
         try:
             disk.write_new(folder / "grown.json", [msgspec.json.encode(grown)])
-            if self._seen is not None:
-                self.journal.note_left(record, {str(self.path): self._seen})
         except OSError as problem:
             raise disk.explain(problem, folder) from problem
 

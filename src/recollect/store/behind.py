@@ -10,9 +10,11 @@ if TYPE_CHECKING:  # most commands write no large file: who does imports them
     import queue
     import threading
 
+Piece = bytes | memoryview
+
 AT_ONCE: Final = 4 << 20
 """So many bytes are worked on right away: most files are smaller, and need no thread."""
-WAITING: Final = 16
+WAITING: Final = 8
 """So many pieces may wait for the thread."""
 
 
@@ -22,16 +24,16 @@ class Behind:
     What `work` raises comes out of `take` or of leaving the block. Who leaves it by an error waits for the piece at hand only.
     """
 
-    def __init__(self, work: Callable[[bytes], object], *, at_once: int = AT_ONCE) -> None:
+    def __init__(self, work: Callable[[Piece], object], *, at_once: int = AT_ONCE) -> None:
         self._work = work
         self._left = at_once
         self._thread: threading.Thread | None = None
-        self._pieces: queue.Queue[bytes | None]
+        self._pieces: queue.Queue[Piece | None]
         """What waits for the thread; there as soon as that is."""
         self._problem: BaseException | None = None
         self._stopped = False
 
-    def take(self, piece: bytes) -> None:
+    def take(self, piece: Piece) -> None:
         if self._problem is not None:
             raise self._problem
         if self._left > 0:

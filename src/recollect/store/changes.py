@@ -25,15 +25,14 @@ import msgspec
 from ..errors import DamagedData, NotFound, Refused, StoreBusy
 from . import disk, presence
 from .actions import Action, Append, MakeFolder, Move, Remove, RemoveFolder, Replace
-from .behind import Behind
+from .behind import Behind, Piece
+from .guard import is_recent
 from .home import Home
 from .journal import LOCK_SECONDS as LOCK_SECONDS
 from .journal import Journal as Journal
 from .journal import Record as Record
 from .kept import Kept, kept
 from .paths import is_inside, is_secret
-
-_RECENT_SECONDS = 60.0
 
 
 class Change:
@@ -99,7 +98,7 @@ class Change:
     def write(
         self,
         path: Path,
-        chunks: Iterable[bytes],
+        chunks: Iterable[Piece],
         *,
         mtime_ns: int | None = None,
         replace: bool = False,
@@ -159,7 +158,7 @@ class Change:
         if path.is_symlink():
             raise Refused(f"{path} is a link; links are not written through", slug="outside-home")
 
-    def _stage(self, name: str, chunks: Iterable[bytes], *, mode: int = 0o600) -> None:
+    def _stage(self, name: str, chunks: Iterable[Piece], *, mode: int = 0o600) -> None:
         try:
             self._make_staging()
             disk.write_new(self._staging / name, chunks, mode=mode)
@@ -171,6 +170,14 @@ class Change:
         if not self._has_staging:
             self._has_staging = True
             self._claim = presence.make_claimed_folder(self._staging, disk.make_folders)
+
+    @property
+    def takes_away(self) -> bool:
+        """Whether something that is there would be removed, moved or rewritten; what is only added to does not count."""
+        return any(
+            isinstance(step, (Remove, RemoveFolder, Move)) or (isinstance(step, Replace) and step.before is not None)
+            for step in self.steps
+        )
 
     # --- doing --------------------------------------------------------------------------------------------------------
 
@@ -201,6 +208,18 @@ class Change:
         self.record = record
         return record
 
+    def note(self) -> Record:
+        """Write down steps that do nothing themselves. They are done with that: nothing can be left half done.
+
+        Call with the lock held, and nothing left to recover.
+        """
+        try:
+            self.record = self._write_down("done")
+            disk.sync_folder(self.journal.folder)
+        finally:
+            self._throw_away()
+        return self.record
+
     def _make_sure(self) -> None:
         for name, before in self.expected.items():
             if kept(name) != before:
@@ -220,15 +239,16 @@ class Change:
             step.before, step.length = now, len(data)
             self._stage(step.staged, [data])
 
-    def _write_down(self) -> Record:
+    def _write_down(self, state: str = "started") -> Record:
         self._make_staging()
         disk.make_folders(self.journal.folder)
         with self.journal.numbering():
             number = self.journal.next_number()
-            record = Record(number, self.name, self.title, self.home.real_root, time.time(), self.steps)
+            record = Record(number, self.name, self.title, self.home.real_root, time.time(), self.steps, state)
             disk.write_new(self._staging / "change.json", [msgspec.json.encode(record)])
             disk.sync_folder(self._staging)
-            self.journal.announce("doing", self._staging, self.home)
+            if state == "started":
+                self.journal.announce("doing", self._staging, self.home)
             try:
                 disk.rename(self._staging, self.journal.folder_of(record))
             except OSError:
@@ -246,6 +266,7 @@ class Change:
                 if left is not None and not self._hides_a_foreign_write(step):
                     told[step.path] = left
             self.journal.mark(folder, "done", told)
+            self._remember_own_lines(told)
         except BaseException as problem:
             # The file whose step failed is back as it was, or `roll_back` sees to it; then the ones before, last first.
             try:
@@ -260,12 +281,19 @@ class Change:
         self.journal.withdraw("doing", self.home)
         record.state = "done"
 
+    def _remember_own_lines(self, told: dict[str, Kept]) -> None:
+        """A line behind the last one of this very process is its last one now."""
+        for step in self.steps:
+            if not isinstance(step, Append) or step.path not in told:
+                continue
+            if step.before is None or self.journal.is_of_this_process(Path(step.path), step.before):
+                self.journal.written[step.path] = told[step.path]
+
     def _hides_a_foreign_write(self, step: Action) -> bool:
         """Whether a file keeps the time at which somebody else wrote it, just now: then it does not count as left by us."""
         if not isinstance(step, Append) or step.before is None or not step.keep_mtime:
             return False
-        is_recent = abs(time.time() - step.before.mtime_ns / 1e9) < _RECENT_SECONDS
-        return is_recent and self.journal.left(Path(step.path)) != step.before
+        return is_recent(step.before) and not self.journal.is_ours(Path(step.path), step.before)
 
     def _throw_away(self) -> None:
         if self._has_staging:
@@ -289,7 +317,7 @@ def _ends_with_newline(path: str, size: int) -> bool:
         return stream.read(1) == b"\n"
 
 
-def _hashed(chunks: Iterable[bytes], digest: hashlib._Hash) -> Iterator[bytes]:
+def _hashed(chunks: Iterable[Piece], digest: hashlib._Hash) -> Iterator[Piece]:
     with Behind(digest.update) as behind:
         for chunk in chunks:
             behind.take(chunk)

@@ -10,17 +10,21 @@ import contextlib
 import errno
 import os
 import shutil
+import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from ..errors import DamagedData, Refused, StoreBusy
 from . import presence
-from .behind import Behind
+from .behind import Behind, Piece
 from .kept import Kept, kept_open
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_CAN_ADVISE = sys.platform == "linux" and hasattr(os, "posix_fadvise")
 _ALWAYS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _APPENDING = os.O_RDWR | os.O_APPEND | _NOFOLLOW | _ALWAYS
 
@@ -42,6 +46,7 @@ def explain(problem: OSError, path: Path | str) -> Exception:
     reason = problem.strerror or str(problem)
     where = problem.filename or path
     if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+        where = problem.filename2 or where  # of a copy, the place that is written
         return Refused(
             f"no room to write {where}: {reason}", hint="nothing was changed; make room and try again", slug="disk-full"
         )
@@ -54,7 +59,7 @@ def explain(problem: OSError, path: Path | str) -> Exception:
     return DamagedData(f"cannot write {where}: {reason}", slug="write-failed")
 
 
-class Appended(NamedTuple):
+class Appended(Struct, frozen=True, gc=False):
     """What an append did."""
 
     start: int
@@ -82,14 +87,13 @@ def append_bytes(
     fd = os.open(path, _APPENDING | os.O_CREAT | os.O_EXCL, 0o600) if create else open_at_rest(path)
     try:
         before = kept_open(fd)
-        if expected is None:
-            return append_open(fd, path, data, before, created=create, sync=sync)
-        if before.size != expected:
+        if expected is not None and before.size != expected:
             raise StoreBusy(
                 f"{path} was changed by somebody else meanwhile",
                 hint="nothing was done; try again", slug="changed-meanwhile",
             )  # fmt: skip
-        return _write_behind(fd, path, data, before, created=create, sync=sync, mtime_ns=mtime_ns)
+        as_is = expected is not None
+        return append_open(fd, path, data, before, created=create, sync=sync, line_ended=as_is, mtime_ns=mtime_ns)
     finally:
         os.close(fd)
 
@@ -103,6 +107,7 @@ def append_open(
     created: bool = False,
     sync: bool = True,
     line_ended: bool = False,
+    mtime_ns: int | None = None,
 ) -> Appended:
     """Append lines to a file that `open_at_rest` opened and that was as `before` says then. The caller closes it.
 
@@ -110,24 +115,13 @@ def append_open(
     """
     if not line_ended and not _ends_in_newline(fd, before.size):
         data = b"\n" + data
-    return _write_behind(fd, path, data, before, created=created, sync=sync)
-
-
-def _write_behind(
-    fd: int,
-    path: Path | str,
-    data: bytes,
-    before: Kept,
-    *,
-    created: bool,
-    sync: bool,
-    mtime_ns: int | None = None,
-) -> Appended:
     written = 0
     try:
         written = os.write(fd, data)
         if written != len(data):
             raise OSError(errno.ENOSPC, "short write", str(path))
+        if sync:
+            _begin_to_sync(fd, before.size, written)
         if mtime_ns is not None:
             _set_open_times(fd, path, mtime_ns)
         after = kept_open(fd)
@@ -142,6 +136,18 @@ def _write_behind(
     return Appended(before.size, data, after if after.size == before.size + written else None)
 
 
+def _begin_to_sync(fd: int, offset: int, length: int) -> None:
+    """Have the system begin to write these bytes while there are other things to do; `fsync` then waits for less.
+
+    What looks like advice to forget them is, on Linux, the only way to say so: bytes that are not on the disk yet stay known.
+    """
+    if _CAN_ADVISE:
+        try:
+            os.posix_fadvise(fd, offset, length, os.POSIX_FADV_DONTNEED)
+        except OSError:  # no advice, no harm
+            return
+
+
 def open_at_rest(path: Path | str) -> int:
     """The file opened for appending when nobody is writing a line of it, and nobody can begin one, where leases are known."""
     fd = os.open(path, _APPENDING)
@@ -149,6 +155,19 @@ def open_at_rest(path: Path | str) -> int:
         return fd
     os.close(fd)
     return _open_when_at_rest(path)
+
+
+def open_if_unchanged(path: Path | str, seen: Kept) -> int | None:
+    """The same, if the file still is as it was seen; None where it is not, or is gone."""
+    try:
+        fd = open_at_rest(path)
+    except FileNotFoundError:
+        return None
+    now = os.fstat(fd)
+    if now.st_size == seen.size and now.st_mtime_ns == seen.mtime_ns:
+        return fd
+    os.close(fd)
+    return None
 
 
 def _open_when_at_rest(path: Path | str) -> int:
@@ -231,12 +250,12 @@ def truncate(path: Path, size: int, *, expected: int, mtime_ns: int) -> None:
         os.close(fd)
 
 
-def write_new(path: Path, chunks: Iterable[bytes], *, mode: int = 0o600) -> int:
+def write_new(path: Path, chunks: Iterable[Piece], *, mode: int = 0o600) -> int:
     """A new file with these bytes, synced. It must not exist yet; after a failure it does not. Returns its size."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _ALWAYS, mode)
     size = synced = 0
 
-    def write(chunk: bytes) -> None:
+    def write(chunk: Piece) -> None:
         nonlocal size, synced
         view = memoryview(chunk)
         while view:
@@ -333,11 +352,28 @@ def copy_tree(source: Path, target: Path) -> None:
     if source.is_symlink():
         os.symlink(os.readlink(source), target)
     elif source.is_dir():
-        shutil.copytree(source, target, symlinks=True, copy_function=_copy_file)
+        _copy_folder(source, target)
         for folder, _, _ in os.walk(target):
             sync_folder(Path(folder))
     else:
         _copy_file(str(source), str(target))
+
+
+def _copy_folder(source: Path, target: Path) -> None:
+    """What went wrong with a file of it comes out as it was; by itself `copytree` makes a list of words of it."""
+    problems: list[OSError] = []
+
+    def copy(one: str, other: str) -> str:
+        try:
+            return _copy_file(one, other)
+        except OSError as problem:
+            problems.append(problem)
+            raise
+
+    try:
+        shutil.copytree(source, target, symlinks=True, copy_function=copy)
+    except shutil.Error as error:
+        raise problems[0] if problems else error from error
 
 
 def _copy_file(source: str, target: str) -> str:

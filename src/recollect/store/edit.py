@@ -5,30 +5,82 @@ The time matters: `--continue` takes the file that was changed last, and naming 
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..errors import NotFound, Refused
-from ..format.encode import checkpoint, custom_title, encode_line, tag
+from ..format.encode import check_text, checkpoint, custom_title, encode_line, tag
 from ..graph.rows import Transcript
 from .changes import Change, Journal
 from .guard import refuse_if_busy
-from .read import read_transcript
+from .read import EntryBytes, read_transcript
 from .scan import SessionFile
+
+ARCHIVED: Final = "archived"
+"""The tag of a session that was put away."""
+SHORTEST_START: Final = 4
+"""So many characters of a uuid say which row is meant; fewer are more likely a slip."""
 
 
 def plan_rename(journal: Journal, file: SessionFile, title: str, *, force: bool = False) -> Change:
     """Give a session a title."""
-    words = " ".join(title.split())
-    if not words:
-        raise Refused("a title needs at least one character", slug="empty-title")
+    words = title_words(title)
     return _append(
         journal, file, "rename", f"Rename {file.session_id} to {words!r}", custom_title(file.session_id, words), force
     )
 
 
+def title_words(title: str) -> str:
+    """A title on one line. Raises Refused where nothing is left of it."""
+    words = " ".join(title.split())
+    if not words:
+        raise Refused("a title needs at least one character", slug="empty-title")
+    check_text(words)
+    return words
+
+
 def plan_tag(journal: Journal, file: SessionFile, text: str | None, *, force: bool = False) -> Change:
     """Tag a session, or take its tag away (None)."""
     words = " ".join((text or "").split())
+    if text is not None and not words:
+        raise Refused("a tag needs at least one character", hint="--remove takes a tag away", slug="empty-tag")
     title = f"Tag {file.session_id} {words!r}" if words else f"Take the tag of {file.session_id} away"
     return _append(journal, file, "tag", title, tag(file.session_id, words), force)
+
+
+def plan_archive(journal: Journal, file: SessionFile, title: str | None = None, *, force: bool = False) -> Change:
+    """Mark a session as put away, with a last title if one is given."""
+    words = None if title is None else title_words(title)
+    if _tags(file)[-1:] == [ARCHIVED] and words is None:
+        raise Refused(f"session {file.session_id} is archived already", slug="nothing-to-do")
+    change = plan_tag(journal, file, ARCHIVED, force=force)
+    change.title = f"Put into the archive: {file.session_id}"
+    if words is not None:
+        change.append(file.path, encode_line(custom_title(file.session_id, words)))
+    return change
+
+
+def plan_unarchive(
+    journal: Journal, file: SessionFile, title: str | None = None, *, force: bool = False
+) -> tuple[Change, str | None]:
+    """Take a session out of the archive; the tag that it had before it was put there is its tag again."""
+    words = None if title is None else title_words(title)
+    tags = _tags(file)
+    if tags[-1:] != [ARCHIVED]:
+        raise Refused(f"session {file.session_id} is not archived", slug="nothing-to-do")
+    before = next((text for text in reversed(tags) if text != ARCHIVED), "") or None
+    change = plan_tag(journal, file, before, force=force)
+    change.title = f"Take out of the archive: {file.session_id}"
+    if words is not None:
+        change.append(file.path, encode_line(custom_title(file.session_id, words)))
+    return change, before
+
+
+def _tags(file: SessionFile) -> list[str]:
+    """All tags that the session ever had, in the order of the file; an empty one took a tag away."""
+    with EntryBytes(file.path, file.home) as source:
+        lines = [line for line in read_transcript(file.path, file.home).states if line.type == "tag"]
+        found = [source.value_at(line.offset, line.length) for line in lines]
+    return [str(value.get("tag") or "") for value in found]
 
 
 def plan_rewind(journal: Journal, file: SessionFile, message: str, *, force: bool = False) -> tuple[Change, str]:
@@ -44,7 +96,7 @@ def find_row(transcript: Transcript, message: str, session_id: str) -> str:
     wanted = message.strip().lower()
     rows = {row.uuid: row for row in transcript.rows if row.uuid is not None}
     found = [uuid for uuid in rows if uuid == message] or [
-        uuid for uuid in rows if wanted and uuid.lower().startswith(wanted)
+        uuid for uuid in rows if len(wanted) >= SHORTEST_START and uuid.lower().startswith(wanted)
     ]
     if len(found) > 1:
         raise NotFound(
@@ -53,7 +105,7 @@ def find_row(transcript: Transcript, message: str, session_id: str) -> str:
     if not found:
         raise NotFound(
             f"session {session_id} has no message {message}", slug="no-such-message",
-            hint="`recollect thread SESSION --json` lists all rows",
+            hint=f"give a uuid (`recollect thread SESSION` lists them) or its first {SHORTEST_START} characters or more",
         )  # fmt: skip
     if rows[found[0]].sidechain:
         raise Refused(f"{found[0]} is a sub-agent's row; the conversation cannot end there", slug="not-in-conversation")

@@ -28,8 +28,5 @@ def ensure_time(path: Path | str, mtime_ns: int) -> None:
 
 
 def was_changed(path: str, why: str) -> Refused:
-    return Refused(
-        f"cannot undo: {path}: {why}",
-        hint="undo later changes first (`recollect changes`), or restore the file by hand from the journal",
-        slug="changed-since",
-    )
+    """Undoing would lose something; the journal knows what helps."""
+    return Refused(f"cannot undo: {path}: {why}", slug="changed-since")

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import NotFound, Refused
-from ..format.encode import check_text
 from ..format.line import Damage
 from ..format.names import Names
 from ..format.relink import custom_title_file
@@ -30,14 +29,15 @@ from ..graph.ending import Ending, ending_at, ending_of
 from ..graph.rows import Row, Transcript
 from ..graph.thread import Thread, find_thread
 from .changes import Change, Journal
-from .edit import find_row
+from .edit import find_row, title_words
 from .fork_agents import agent_chunks, agent_target, agents_of, agents_of_ending
+from .fork_ahead import ForkAhead
 from .fork_lines import UNREADABLE, ForkLines, Titles, entry_bytes
 from .fork_plan import plan_rows
 from .home import Home
-from .paths import list_inside, open_inside
-from .read import EntryBytes, read_transcript
-from .scan import SessionFile, is_session_id
+from .paths import open_inside
+from .read import EntryBytes
+from .scan import SessionFile, refuse_taken_id
 from .session_files import custom_title, file_backups, tool_results
 from .summary import summarise
 
@@ -63,7 +63,7 @@ class ForkResult:
     """Rows that reach the model on resume."""
     state_lines: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    """rows, progress, agent_rows, state_lines, request_log, damaged_lines, agents."""
+    """rows, progress, agent_rows, state_lines, request_log, damaged_lines, agents, file_backups (gone, or behind a link)."""
     agents: list[str] = field(default_factory=list)
     tool_results: int = 0
     file_backups: int = 0
@@ -120,24 +120,22 @@ class _Wanted(NamedTuple):
 def _plan(change: Change, file: SessionFile, wanted: _Wanted) -> ForkResult:
     for path in (file.path, *(item.path for item in file.agents if wanted.with_agents)):
         change.rely_on(path)
-    transcript = read_transcript(file.path, file.home, check_text=False)
-    ending = find_ending(file, transcript, wanted.at, wanted.branch)
+    with ForkAhead(file.path, file.home) as ahead:
+        return _plan_with(ahead, change, file, wanted)
+
+
+def _plan_with(ahead: ForkAhead, change: Change, file: SessionFile, wanted: _Wanted) -> ForkResult:
     target = file.path.with_name(f"{wanted.session_id}.jsonl")
     names = Names(file.session_id, wanted.session_id, wanted.keep_uuids)
-    result = ForkResult(wanted.session_id, target, file.session_id, ending.live[-1].uuid, keep_uuids=names.keep_uuids)
+    result = ForkResult(wanted.session_id, target, file.session_id, None, keep_uuids=names.keep_uuids)
     if wanted.with_tool_results:
         folder = target.with_suffix("") / "tool-results"
         found = tool_results(file.home, file.session_folder).values()
         names.outputs = {info.path.name: str(folder / info.path.name) for info in found}
-    agents = agents_of_ending(agents_of(file, transcript), ending) if wanted.with_agents else []
     with EntryBytes(file.path, file.home) as source:
-        plan = plan_rows(
-            transcript, ending, names, _rows_inside(agents, transcript), lambda row: entry_bytes(source, row)
-        )
-        lines = ForkLines(source, transcript, plan, names, _titles(file, wanted.title), wanted.with_file_history)
-        change.title = f"Fork {file.session_id} at {result.at} as {result.session_id} ({lines.titles.title})"
+        lines, agents = _planned_lines(ahead, source, file, wanted, names, result)
+        change.title = f"Fork {file.session_id} at {result.at} as {result.session_id} ({result.title})"
         change.write(target, lines.chunks())
-    result.title, result.leaf, result.sent = lines.titles.title, plan.leaf, len(ending.sent)
     result.rows, result.messages, result.state_lines = lines.rows, lines.messages, lines.states
     result.left_out = lines.left_out
     _copy_agents(change, file, agents, names, result)
@@ -147,25 +145,29 @@ def _plan(change: Change, file: SessionFile, wanted: _Wanted) -> ForkResult:
     return result
 
 
+def _planned_lines(
+    ahead: ForkAhead, source: EntryBytes, file: SessionFile, wanted: _Wanted, names: Names, result: ForkResult
+) -> tuple[ForkLines, list[Agent]]:
+    """The lines to be written, and the sub-agents that come along. Nobody but the lines has what was read of the session."""
+    transcript = ahead.transcript()
+    ending = find_ending(file, transcript, wanted.at, wanted.branch)
+    agents = agents_of_ending(agents_of(file, transcript), ending) if wanted.with_agents else []
+    plan = plan_rows(transcript, ending, names, _rows_inside(agents, transcript), lambda row: entry_bytes(source, row))
+    titles = _titles(file, wanted.title)
+    result.at, result.leaf, result.sent = ending.live[-1].uuid, plan.leaf, len(ending.sent)
+    result.title = titles.title
+    return ForkLines(source, transcript, plan, names, titles, wanted.with_file_history, ahead), agents
+
+
 def _new_id(home: Home, given: str | None) -> str:
     if given is None:
         return str(uuids.uuid4())
-    if not is_session_id(given):
-        raise Refused(f"{given!r} is no session id (a UUID in lower case)", slug="bad-session-id")
-    for folder in list_inside(home, home.projects):
-        if (folder / f"{given}.jsonl").exists() or (folder / given).exists():
-            raise Refused(f"session {given} exists already", slug="exists")
+    refuse_taken_id(home, given, with_folder=True)
     return given
 
 
 def _given_title(title: str | None) -> str | None:
-    if title is None:
-        return None
-    check_text(title)
-    words = " ".join(title.split())
-    if not words:
-        raise Refused("a title needs at least one character", slug="empty-title")
-    return words
+    return None if title is None else title_words(title)
 
 
 def find_ending(file: SessionFile, transcript: Transcript, at: str | None, branch: int | None) -> Ending:
@@ -244,6 +246,7 @@ def _copy_side_files(change: Change, file: SessionFile, names: Names, lines: For
     for name in sorted(lines.backups & backups.keys()):
         _copy(change, file.home, backups[name].path, file.home.root / "file-history" / result.session_id / name)
         result.file_backups += 1
+    result.left_out["file_backups"] = len(lines.backups - backups.keys())
     if custom_title(file.home, file.session_folder) is not None:
         change.write(folder / "custom-title.json", [custom_title_file(result.title)])
 

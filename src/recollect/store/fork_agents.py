@@ -27,7 +27,12 @@ CHUNK = 1 << 20
 
 
 def agents_of(file: SessionFile, transcript: Transcript) -> list[Agent]:
-    """All sub-agents of a session in every layout, each with the call that started it where that can be told."""
+    """All sub-agents of a session in every layout, each with the call that started it where that can be told.
+
+    Where there is no line of any, nobody looks for those that are only mentioned.
+    """
+    if not file.agents and not any(transcript.rows[index].side is True for index in transcript.others):
+        return []
     own: list[Agent] = []
     for number, item in enumerate(file.agents, 1):
         meta = read_if_there(file.home, item.meta_path, parse_agent_meta) if item.meta_path else None
@@ -57,6 +62,9 @@ def _prompts(file: SessionFile) -> Callable[[Row], str | None]:
 
 def agents_of_ending(agents: Iterable[Agent], ending: Ending) -> list[Agent]:
     """Those that its calls started, and theirs; and of those of which the call is not known, the ones begun by then."""
+    waiting = list(agents)
+    if not waiting:
+        return []
     rows = [*ending.before, *ending.live]
     calls = {ident for row in rows for ident, _ in row.tool_uses}
 
@@ -70,7 +78,6 @@ def agents_of_ending(agents: Iterable[Agent], ending: Ending) -> list[Agent]:
         return begun is None or end is None or begun <= end
 
     kept: dict[str, Agent] = {}
-    waiting = list(agents)
     found = True
     while found:
         found = False
@@ -118,7 +125,7 @@ def _renamed(data: bytes, located: Located[RowEntry], names: Names) -> bytes:
     new = None if old is None else names.row(old)
     link = entry.sourceToolAssistantUUID
     line = RowNames(entry.uuid, names.row(entry.uuid), old, new, entry.sessionId, link)
-    plain = entry.type != "system" and not entry.isCompactSummary and entry.parentUuid is not UNSET
+    plain = entry.type != "system" and entry.parentUuid is not UNSET
     return renamed_row(data, line, names, plain=plain)[0]
 
 

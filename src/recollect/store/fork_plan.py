@@ -104,7 +104,8 @@ def _special(
     times = _new_times(chain, ending.leaf, transcript.first_time or 0.0)
     found: dict[int, RowNames] = {}
     boundary = ending.boundary
-    for place in [place for place, row in enumerate(chain) if not _is_plain(row) or place in times]:
+    odd = [place for place, row in enumerate(chain) if row.type == "system" or not (row.has_parent_field and row.uuid)]
+    for place in sorted({*times, *[place for place in odd if not _is_plain(chain[place])]}):
         row, above, logical = chain[place], parents[place], None
         if row.is_boundary:
             parents[place], above, logical = None, None, above
@@ -119,7 +120,7 @@ def _is_plain(row: Row) -> bool:
     """Whether a row's line names no rows but those that it hangs on and answers."""
     if row.type == "system" and not (row.subtype in PLAIN_SYSTEM and row.logical_parent is None):
         return False
-    return not row.is_compact_summary and row.has_parent_field and bool(row.uuid)
+    return row.has_parent_field and bool(row.uuid)
 
 
 def _new_times(chain: list[Row], leaf: Row | None, start: float) -> dict[int, str | None]:

@@ -19,6 +19,8 @@ class Grown(Struct):
     size: int
     """Of the file, with its lines."""
     tail_sha256: str
+    left: dict[str, Kept] = {}
+    """How it left its file, unless somebody else wrote right behind its last line."""
 
 
 class Grow(Struct, tag="grow"):
@@ -29,6 +31,13 @@ class Grow(Struct, tag="grow"):
 
     def describe(self) -> str:
         return f"append messages to {self.path}"
+
+    def describe_undo(self) -> str:
+        return (
+            f"remove {self.path}"
+            if self.before is None
+            else f"cut {self.path} to its {self.before.size:,} bytes before"
+        )
 
     def do(self, folder: Path) -> Kept | None:
         return None
@@ -91,6 +100,17 @@ def read_grown(folder: Path) -> Grown | None:
         return msgspec.json.decode((folder / "grown.json").read_bytes(), type=Grown)
     except (OSError, msgspec.MsgspecError):
         return None
+
+
+def read_left(folder: Path) -> dict[str, Kept]:
+    """How the change in this folder of the journal left its files."""
+    grown = read_grown(folder)
+    if grown is not None:
+        return grown.left
+    try:
+        return msgspec.json.decode((folder / "done").read_bytes(), type=dict[str, Kept])
+    except (OSError, msgspec.MsgspecError):
+        return {}
 
 
 def _from(path: Path, offset: int) -> Iterator[bytes]:

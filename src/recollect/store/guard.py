@@ -1,15 +1,26 @@
-"""May a session be changed now? One that a client has open is appended to only by force, and never rewritten."""
+"""May a session be changed now? One that a client has open is appended to only by force, and never rewritten.
+
+One rule for the command line, the library and the provider. Who wrote the last line of a session itself may go on with it,
+whoever has it open; a file that somebody else wrote within the last minute is neither rewritten nor cut by an undo.
+"""
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import StoreBusy
-from .changes import Journal
+from .actions import Append, Grow, Move
 from .home import Home
-from .kept import kept
+from .kept import Kept, kept
 from .liveness import open_sessions
+from .paths import list_inside
+
+if TYPE_CHECKING:
+    from .journal import Journal, Record
 
 RECENT_SECONDS = 60.0
 
@@ -20,22 +31,89 @@ def why_busy(home: Home, session_id: str, path: Path, journal: Journal, *, now: 
     if running is not None:
         return f"process {running.pid} has it open"
     current = kept(path)
-    if current is None:
+    if current is None or not is_recent(current, now):
+        return None
+    if journal.is_ours(path, current):
         return None
     age = (time.time() if now is None else now) - current.mtime_ns / 1e9
-    if abs(age) < RECENT_SECONDS and journal.left(path) != current:
-        return f"it was written {max(age, 0):.0f} s ago, and not by us"
-    return None
+    return f"it was written {max(age, 0):.0f} s ago, and not by us"
+
+
+def is_recent(current: Kept, now: float | None = None) -> bool:
+    """Whether a file was written within the last minute. A time in the near future counts: clocks differ a little."""
+    return abs((time.time() if now is None else now) - current.mtime_ns / 1e9) < RECENT_SECONDS
 
 
 def refuse_if_busy(
     home: Home, session_id: str, path: Path, journal: Journal, *, force: bool = False, rewrite: bool = False
 ) -> None:
     """Raise StoreBusy where the session is in use. `force` permits appending, never rewriting."""
-    why = why_busy(home, session_id, path, journal)
-    if why is None or (force and not rewrite):
+    if not rewrite and (force or _goes_on(home, session_id, path, journal)):
         return
-    hint = (
-        "close it in the client first" if rewrite else "close it in the client first, or use --force to append anyway"
-    )
+    why = why_busy(home, session_id, path, journal)
+    if why is None:
+        return
+    hint = "close it in the client first"
+    if not rewrite:
+        hint += ", or use --force (force=True in code) to write all the same"
     raise StoreBusy(f"session {session_id} is in use: {why}", hint=hint, slug="session-running")
+
+
+def refuse_lists_if_busy(home: Home, session_id: str, journal: Journal, *, force: bool = False) -> None:
+    """The same for the to-do lists and tasks of a session, which need no transcript."""
+    found = [folder / f"{session_id}.jsonl" for folder in list_inside(home, home.projects)]
+    there = [path for path in found if kept(path) is not None]
+    for path in there or [home.projects / f"{session_id}.jsonl"]:
+        refuse_if_busy(home, session_id, path, journal, force=force)
+
+
+def _goes_on(home: Home, session_id: str, path: Path, journal: Journal) -> bool:
+    """Whether this very process wrote the last line of the file, or (a sub-agent's first line) of the session's own."""
+    current = kept(path)
+    if current is None and path.is_relative_to(home.projects):
+        path = home.projects / path.relative_to(home.projects).parts[0] / f"{session_id}.jsonl"
+        current = kept(path)
+    return current is not None and journal.is_of_this_process(path, current)
+
+
+def refuse_undo_while_open(record: Record, home: Home) -> None:
+    """A client that has read our lines must not lose them: what it writes next hangs on them."""
+    running = open_sessions(home)
+    for action in record.actions:
+        path = Path(action.path)
+        for name in (path.stem, *(parent.name for parent in path.parents)):
+            if name in running:
+                raise StoreBusy(
+                    f"session {name} is in use: process {running[name].pid} has it open",
+                    hint="close it in the client first", slug="session-running",
+                )  # fmt: skip
+
+
+def refuse_undo_of_foreign_writes(record: Record, journal: Journal) -> None:
+    """Who wrote a file within the last minute may be about to write on: it is not cut or moved under their hands.
+
+    A file whose content was replaced needs no look here: it is undone only if it holds our very bytes.
+    """
+    for action in record.actions:
+        if isinstance(action, (Append, Grow)):
+            path = Path(action.path)
+            _refuse_foreign(path, kept(path), journal)
+            _refuse_foreign(path, action.before, journal, record)
+        elif isinstance(action, Move):
+            for path in _transcripts_at(action.target):
+                _refuse_foreign(path, kept(path), journal)
+
+
+def _transcripts_at(place: str) -> Iterator[Path]:
+    if place.endswith(".jsonl"):
+        yield Path(place)
+    for folder, _, names in os.walk(place):
+        yield from (Path(folder, name) for name in names if name.endswith(".jsonl"))
+
+
+def _refuse_foreign(path: Path, state: Kept | None, journal: Journal, before: Record | None = None) -> None:
+    if state is not None and is_recent(state) and not journal.is_ours(path, state, before):
+        raise StoreBusy(
+            f"{path} was written by somebody else within the last minute",
+            hint="nothing was undone; try again when nobody has written to it for a minute", slug="session-running",
+        )  # fmt: skip

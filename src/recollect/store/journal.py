@@ -1,7 +1,9 @@
 """The journal of all changes, in Recollect's own data folder.
 
     changes/000012-rename/          one change: change.json, the bytes it brings, the files it replaced or removed,
-                                    and a file `done`, `failed` or `undone` that says how it ended
+                                    and a file `done`, `failed` or `undone` that says how it ended; of a writer, which
+                                    has nothing to do but its lines, change.json itself says `done`, and `grown.json`
+                                    what it wrote until it closed
     changes/doing-<home>            a second name of the change.json of what is being done in a home right now
     changes/undoing-<home>          the same, of what is being undone
     staging/<token>/                a change in preparation
@@ -17,7 +19,8 @@ import contextlib
 import functools
 import hashlib
 import os
-from collections.abc import Iterator
+import shlex
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,9 +31,10 @@ from msgspec import Struct
 from ..errors import DamagedData, NotFound, RecollectError, Refused, StoreBusy
 from . import disk, presence
 from .actions import Action, Replace
+from .growth import read_left
+from .guard import refuse_undo_of_foreign_writes, refuse_undo_while_open
 from .home import Home
 from .kept import Kept, kept
-from .liveness import open_sessions
 
 if TYPE_CHECKING:
     from .changes import Change
@@ -60,17 +64,27 @@ class Journal:
         self.staging = data_folder / "staging"
         self.locks = data_folder / "locks"
         self.lock_seconds = lock_seconds
+        self.written: dict[str, Kept | None] = {}
+        """By path: how this process left the files of which it wrote the last lines."""
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def records(self) -> list[Record]:
-        """All changes, newest first."""
-        return list(self._newest_first())
+    def records(self, homes: Collection[Home] | None = None) -> list[Record]:
+        """All changes, newest first; with `homes`, those that were made there."""
+        roots = _roots(homes)
+        return [item for item in self._newest_first() if roots is None or item.home in roots]
 
-    def record(self, number: int | None = None) -> Record:
-        """A change by its number; without one, the newest that is not undone."""
+    def record(self, number: int | None = None, homes: Collection[Home] | None = None) -> Record:
+        """A change by its number; without one, the newest that is not undone. With `homes`, it must be one of theirs."""
+        roots = _roots(homes)
         for item in self._newest_first():
-            if item.number == number or (number is None and item.state == "done"):
+            is_theirs = roots is None or item.home in roots
+            if item.number == number and not is_theirs:
+                raise Refused(
+                    f"change {number} was made in another home, {item.home}", slug="other-home",
+                    hint=f"recollect --home {shlex.quote(item.home)} undo {number}",
+                )  # fmt: skip
+            if item.number == number or (number is None and is_theirs and item.state == "done"):
                 return item
         what = "there is no change to undo" if number is None else f"there is no change {number}"
         raise NotFound(what, hint="`recollect changes` lists them", slug="no-such-change")
@@ -101,19 +115,25 @@ class Journal:
     def next_number(self) -> int:
         return max(map(_number_in, self._names()), default=0) + 1
 
-    def left(self, path: Path) -> Kept | None:
-        """How the newest change that wrote this file left it: a file that still is so was last written by us."""
+    def is_ours(self, path: Path, current: Kept, before: Record | None = None) -> bool:
+        """Whether a change left the file as it is now, so that nobody else wrote to it since.
+
+        With `before`, only changes that were made before that one count. The file may have been moved since.
+        """
+        if self.is_of_this_process(path, current):
+            return True
         for count, record in enumerate(self._newest_first()):
             if count == 200:
                 break
-            if record.state != "done":
-                continue
-            for name in ("left.json", "done"):
-                with contextlib.suppress(OSError, msgspec.MsgspecError):
-                    told = msgspec.json.decode((self.folder_of(record) / name).read_bytes(), type=dict[str, Kept])
-                    if str(path) in told:
-                        return told[str(path)]
-        return None
+            if record.state == "done" and (before is None or record.number < before.number):
+                told = read_left(self.folder_of(record))
+                if any(left == current and Path(name).name == path.name for name, left in told.items()):
+                    return True
+        return False
+
+    def is_of_this_process(self, path: Path, current: Kept) -> bool:
+        """Whether this very process wrote the last lines of the file, as it is now."""
+        return self.written.get(str(path)) == current
 
     # --- changing -----------------------------------------------------------------------------------------------------
 
@@ -228,19 +248,45 @@ class Journal:
         with self.locked(home):
             try:
                 self.recover(home)
-                self._undo(record, home)
+                self._undo(self.check_undo(record, home), home)
             except OSError as problem:
                 raise disk.explain(problem, record.home) from problem
 
-    def _undo(self, record: Record, home: Home) -> None:
+    def check_undo(self, record: Record, home: Home) -> Record:
+        """Raise what would keep the change from being undone now; the record as it is in the journal. Changes nothing."""
+        try:
+            return self._check_undo(record, home)
+        except OSError as problem:
+            raise disk.explain(problem, record.home) from problem
+
+    def _check_undo(self, record: Record, home: Home) -> Record:
         folder = self.folder_of(record)
         current = self._read(folder)
         if current is None or current.state != "done":
             state = "gone" if current is None else current.state
             raise Refused(f"change {record.number} is {state}, not done: nothing to undo", slug="not-undoable")
-        _refuse_if_running(current, home)
+        refuse_undo_while_open(current, home)
         for action in reversed(current.actions):
-            action.check_undo(folder)
+            try:
+                action.check_undo(folder)
+            except Refused as problem:
+                problem.hint = self._before_it_can_be_undone(current, action.path)
+                raise
+        refuse_undo_of_foreign_writes(current, self)
+        return current
+
+    def _before_it_can_be_undone(self, record: Record, path: str) -> str:
+        later = [
+            item.number
+            for item in self._newest_first()
+            if item.number > record.number and item.state == "done" and any(step.path == path for step in item.actions)
+        ]
+        if later:
+            return f"undo change {', then '.join(map(str, later))} first: later than this one, and about the same file"
+        return "nothing was undone: no later change is known, so somebody else wrote there, and would lose it"
+
+    def _undo(self, current: Record, home: Home) -> None:
+        folder = self.folder_of(current)
         was = {action.path: kept(action.path) for action in current.actions}
         self.announce("undoing", folder, home)
         try:
@@ -288,10 +334,6 @@ class Journal:
         disk.write_new(fresh, [msgspec.json.encode(told or {})])
         disk.replace(fresh, folder / state)
 
-    def note_left(self, record: Record, told: dict[str, Kept]) -> None:
-        """How a writer left its file when it closed."""
-        disk.write_new(self.folder_of(record) / "left.json", [msgspec.json.encode(told)])
-
 
 def _number_in(name: str) -> int:
     digits = name.partition("-")[0]
@@ -314,14 +356,5 @@ def _hashed(root: str) -> str:
     return hashlib.sha256(root.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-def _refuse_if_running(record: Record, home: Home) -> None:
-    """A client that has read our lines must not lose them: what it writes next hangs on them."""
-    running = open_sessions(home)
-    for action in record.actions:
-        path = Path(action.path)
-        for name in (path.stem, *(parent.name for parent in path.parents)):
-            if name in running:
-                raise StoreBusy(
-                    f"session {name} is in use: process {running[name].pid} has it open",
-                    hint="close it in the client first", slug="session-running",
-                )  # fmt: skip
+def _roots(homes: Collection[Home] | None) -> set[str] | None:
+    return None if homes is None else {home.real_root for home in homes}

@@ -22,15 +22,35 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _CAN_LEASE = fcntl is not None and hasattr(fcntl, "F_SETLEASE") and hasattr(fcntl, "F_SETSIG")
+_ALL, _WRITERS = (fcntl.F_WRLCK, fcntl.F_RDLCK) if _CAN_LEASE else (0, 0)
 _ANNOUNCED_BY = int(getattr(signal, "SIGURG", 0))
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _ABANDONED_SECONDS = 86_400.0
 _FIRST_WAIT, _LONGEST_WAIT = 0.0005, 0.01
 
+_process = os.getpid()
+"""This one; known without asking the system again and again."""
 
-def take_lease(fd: int) -> bool | None:
+
+def _be_another_process() -> None:
+    global _process
+    _process = os.getpid()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_be_another_process)
+
+
+def take_lease(fd: int, against: int = _ALL) -> bool | None:
     """Keep others from opening the file until `end_lease` or close. False if somebody has it open, None if nobody can tell."""
-    return _lease(fd, write=True)
+    if not _CAN_LEASE:
+        return None
+    try:
+        fcntl.fcntl(fd, fcntl.F_SETSIG, _ANNOUNCED_BY)
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, against)
+    except OSError as problem:
+        return False if problem.errno == errno.EAGAIN else None
+    return True
 
 
 def end_lease(fd: int) -> None:
@@ -45,20 +65,9 @@ def is_being_written(path: Path | str) -> bool:
     """Whether a process has the file open for writing; readers do not count. This process must not have it open so itself."""
     fd = os.open(path, os.O_RDONLY | _NOFOLLOW | os.O_CLOEXEC)
     try:
-        return _lease(fd, write=False) is False
+        return take_lease(fd, _WRITERS) is False
     finally:
         os.close(fd)
-
-
-def _lease(fd: int, *, write: bool) -> bool | None:
-    if not _CAN_LEASE:
-        return None
-    try:
-        fcntl.fcntl(fd, fcntl.F_SETSIG, _ANNOUNCED_BY)
-        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK if write else fcntl.F_RDLCK)
-    except OSError as problem:
-        return False if problem.errno == errno.EAGAIN else None
-    return True
 
 
 def take_lock(path: str, seconds: float) -> Callable[[], None]:
@@ -78,36 +87,33 @@ class LockFile:
         self.size: int | None = None
         """Of its file, when it was last taken; None where the system keeps that to itself."""
         self._fd: int | None = None
-        self._process = os.getpid()
+        self._process = _process
         self._threads = threading.Lock()
         self._unlock: Callable[[], None] | None = None
 
     def take(self, seconds: float) -> None:
         """Raises TimeoutError, and FileNotFoundError where its folder is missing."""
-        if self._process != os.getpid():  # the copy in a forked child: the open file is the parent's, with its lock
-            self._fd, self._process, self._threads = None, os.getpid(), threading.Lock()
-        if not self._threads.acquire(timeout=seconds):
+        if self._process != _process:  # the copy in a forked child: the open file is the parent's, with its lock
+            self._fd, self._process, self._threads = None, _process, threading.Lock()
+        if not self._threads.acquire(blocking=False) and not self._threads.acquire(timeout=seconds):
             raise TimeoutError
         try:
             if fcntl is None:
                 self._unlock = _take_lock_on_windows(self.path, seconds)
-            else:
-                self._take(seconds)
+                return
+            while True:
+                if self._fd is None:
+                    self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | _NOFOLLOW | os.O_CLOEXEC, 0o600)
+                if not _flock(self._fd):
+                    _wait_for_lock(self._fd, seconds)
+                info = os.fstat(self._fd)
+                if info.st_nlink:
+                    self.size = info.st_size
+                    return
+                self._close()  # somebody removed the file, and others lock a new one of its name
         except BaseException:
             self._threads.release()
             raise
-
-    def _take(self, seconds: float) -> None:
-        while True:
-            if self._fd is None:
-                self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | _NOFOLLOW | os.O_CLOEXEC, 0o600)
-            if not _flock(self._fd):
-                _wait_for_lock(self._fd, seconds)
-            info = os.fstat(self._fd)
-            if info.st_nlink:
-                self.size = info.st_size
-                return
-            self._close()  # somebody removed the file, and others lock a new one of its name
 
     def release(self) -> None:
         if self._unlock is not None:
@@ -118,7 +124,7 @@ class LockFile:
 
     def close(self) -> None:
         """Close the file, which ends the lock if it is held."""
-        if self._process == os.getpid():  # the copy in a forked child must not
+        if self._process == _process:  # the copy in a forked child must not
             if self._unlock is not None:
                 self._unlock()
             self._close()

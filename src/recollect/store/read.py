@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
-from ..format.decode import Located, file_entries, file_row_entries
+from ..format.decode import Located, Part, file_entries, file_row_entries
 from ..format.entries import Entry, decode_loosely
 from ..format.envelopes import Envelope, read_envelopes
 from ..format.line import Damage, RawLine, read_lines
@@ -15,6 +15,9 @@ from ..graph.collector import collector_waits
 from ..graph.rows import Transcript, build_transcript
 from .home import Home
 from .paths import open_inside
+
+_NEARBY: Final = 1 << 16
+"""So much is read for an entry, in case that the next one asked for stands behind it."""
 
 
 def stream_lines(path: Path, home: Home | None = None) -> Iterator[RawLine]:
@@ -46,10 +49,15 @@ def read_transcript(path: Path, home: Home | None = None, *, file: int = 0, chec
 
     Without `check_text`, invalid UTF-8 inside of words is not looked for, and not reported as damage.
     """
-    damage: list[Damage] = []
     with _open(path, home) as stream, collector_waits():
-        places = file_row_entries(stream, damage, check_text=check_text)
-        transcript = build_transcript(places, damage, file=file)
+        return transcript_of(stream, file=file, check_text=check_text)
+
+
+def transcript_of(stream: BinaryIO, *, file: int = 0, check_text: bool = True, part: Part | None = None) -> Transcript:
+    """The same of an open file, or of part of it."""
+    damage: list[Damage] = []
+    places = file_row_entries(stream, damage, check_text=check_text, part=part)
+    transcript = build_transcript(places.bare(), damage, file=file)
     transcript.lines, transcript.size = places.lines, places.size
     return transcript
 
@@ -63,7 +71,7 @@ class EntryBytes:
         self._stream: BinaryIO | None = None
 
     def __enter__(self) -> EntryBytes:
-        self._stream = _open(self._path, self._home)
+        self._stream = _open(self._path, self._home, _NEARBY)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -79,11 +87,20 @@ class EntryBytes:
         self._stream.seek(offset)
         return self._stream.read(length)
 
+    def read_into(self, room: bytearray, offset: int, length: int) -> int:
+        """The same into the beginning of `room`, which is long enough: for who reads much. Returns how many there were."""
+        if self._stream is None:
+            with self:
+                return self.read_into(room, offset, length)
+        self._stream.seek(offset)
+        with memoryview(room) as view:
+            return int(self._stream.readinto(view[:length]))  # type: ignore[attr-defined]  # of every file
+
     def value_at(self, offset: int, length: int) -> dict[str, object]:
         """The entry there as plain data; empty where it cannot be decoded."""
         value = decode_loosely(self.bytes_at(offset, length))
         return value if isinstance(value, dict) else {}
 
 
-def _open(path: Path, home: Home | None) -> BinaryIO:
-    return open_inside(home, path) if home is not None else open(path, "rb", buffering=1 << 20)
+def _open(path: Path, home: Home | None, buffering: int = 1 << 20) -> BinaryIO:
+    return open_inside(home, path, buffering=buffering) if home is not None else open(path, "rb", buffering=buffering)

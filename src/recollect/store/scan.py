@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from ..errors import Refused
+from ..format.uuids import UUID
 from .home import Home
-from .paths import is_inside
+from .paths import is_inside, list_inside
 
-_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _AGENT: Final = re.compile(r"agent-(.+)\.jsonl")
 
 
@@ -76,7 +77,23 @@ class Scan:
 
 
 def is_session_id(text: str) -> bool:
-    return _UUID.fullmatch(text) is not None
+    return UUID.fullmatch(text) is not None
+
+
+def refuse_taken_id(home: Home, session_id: str, *, with_folder: bool = False) -> None:
+    """Raise Refused where the id of a new session is none, or some project of the home has a session of it.
+
+    With `with_folder`, what is left of a session, or was begun by a sub-agent, counts too.
+    """
+    if not is_session_id(session_id):
+        raise Refused(f"{session_id!r} is no session id (a UUID in lower case)", slug="bad-session-id")
+    for folder in list_inside(home, home.projects):
+        if os.path.lexists(folder / f"{session_id}.jsonl") or (with_folder and os.path.lexists(folder / session_id)):
+            raise Refused(
+                f"session {session_id} is there already, in {folder}",
+                slug="exists",
+                hint="leave the id out for a new one",
+            )
 
 
 def scan_home(home: Home) -> Scan:

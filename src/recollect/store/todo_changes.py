@@ -15,6 +15,7 @@ from ..errors import NotFound, Refused
 from ..format.encode import check_text
 from ..format.versions import parse_version
 from .changes import Change, Journal
+from .guard import refuse_lists_if_busy
 from .home import Home
 from .paths import list_inside, read_inside
 from .scan import is_session_id
@@ -22,6 +23,7 @@ from .scan import is_session_id
 STATES: Final = ("pending", "in_progress", "completed")
 _USUAL: Final = {("pending", "in_progress"), ("in_progress", "completed")}
 TASKS_SINCE: Final = (2, 1, 70)
+_LINKS: Final = ("blocks", "blockedBy")
 
 
 def transition_warning(before: str | None, after: str) -> str | None:
@@ -54,9 +56,11 @@ def plan_save_todos(
     *,
     agent_id: str | None = None,
     version: str | None = None,
+    force: bool = False,
 ) -> tuple[Change, list[str]]:
     """Write a whole to-do list. Returns the change and the warnings."""
     path = todo_file(home, session_id, agent_id, version)
+    refuse_lists_if_busy(home, session_id, journal, force=force)
     before = {item.get("content"): item.get("status") for item in _read_list(home, path)}
     warnings: list[str] = []
     for item in items:
@@ -70,7 +74,9 @@ def plan_save_todos(
     active = sum(item.get("status") == "in_progress" for item in items)
     if active > 1:
         warnings.append(f"{active} items are in progress at once")
-    change = journal.change(home, "todos", f"Save {len(items)} to-dos of {agent_id or session_id}")
+    change = journal.change(
+        home, "todos", f"Save {len(items)} to-do{'' if len(items) == 1 else 's'} of {agent_id or session_id}"
+    )
     data = json.dumps([dict(item) for item in items], indent=2, ensure_ascii=False).encode()
     change.write(path, [data], replace=True)
     return change, warnings
@@ -96,12 +102,14 @@ def plan_add_task(
     *,
     description: str = "",
     active_form: str | None = None,
+    force: bool = False,
 ) -> tuple[Change, str]:
     """A new task, with the next number after every one that ever was (`.highwatermark`). Returns the change and its id."""
     _check_ids(session_id, None)
     if not subject.strip():
         raise Refused("a task needs a subject", slug="bad-todo")
     check_text([subject, description, active_form])
+    refuse_lists_if_busy(home, session_id, journal, force=force)
     folder = home.root / "tasks" / session_id
     number = max([_mark(home, folder), *_numbers(home, folder)], default=0) + 1
     task: dict[str, Any] = {"id": str(number), "subject": subject, "description": description}
@@ -114,7 +122,9 @@ def plan_add_task(
     return change, str(number)
 
 
-def plan_set_task(journal: Journal, home: Home, session_id: str, task_id: str, status: str) -> tuple[Change, list[str]]:
+def plan_set_task(
+    journal: Journal, home: Home, session_id: str, task_id: str, status: str, *, force: bool = False
+) -> tuple[Change, list[str]]:
     """Set a task's state. Tasks that block it are named in a warning if they are not completed."""
     folder = home.root / "tasks" / session_id
     path = folder / f"{task_id}.json"
@@ -130,18 +140,43 @@ def plan_set_task(journal: Journal, home: Home, session_id: str, task_id: str, s
             continue
         if status != "pending" and state != "completed":
             warnings.append(f"task {task_id}: it is blocked by task {other}, which is {state}")
+    refuse_lists_if_busy(home, session_id, journal, force=force)
     task["status"] = status
     change = journal.change(home, "task", f"Task {task_id} of {session_id} is {status}")
     change.write(path, [_encode(task)], replace=True)
     return change, warnings
 
 
-def plan_remove_task(journal: Journal, home: Home, session_id: str, task_id: str) -> Change:
-    path = home.root / "tasks" / session_id / f"{task_id}.json"
+def plan_remove_task(
+    journal: Journal, home: Home, session_id: str, task_id: str, *, force: bool = False
+) -> tuple[Change, list[str]]:
+    """Remove a task, also from the tasks that wait for it or for which it waits. Those are named in warnings."""
+    folder = home.root / "tasks" / session_id
+    path = folder / f"{task_id}.json"
     _read_task(home, path, session_id, task_id)
+    refuse_lists_if_busy(home, session_id, journal, force=force)
     change = journal.change(home, "task", f"Remove task {task_id} of {session_id}")
     change.remove(path)
-    return change
+    warnings: list[str] = []
+    for number in sorted(_numbers(home, folder)):
+        other = folder / f"{number}.json"
+        try:
+            task = _read_task(home, other, session_id, str(number))
+        except Refused:  # damaged: it is left as it is
+            continue
+        freed = {
+            key: [item for item in task[key] if str(item) != task_id] for key in _LINKS if _names(task, key, task_id)
+        }
+        if freed and other != path:
+            change.write(other, [_encode({**task, **freed})], replace=True)
+            if "blockedBy" in freed:
+                warnings.append(f"task {number}: it no longer waits for task {task_id}")
+    return change, warnings
+
+
+def _names(task: Mapping[str, Any], key: str, task_id: str) -> bool:
+    found = task.get(key)
+    return isinstance(found, list) and any(str(item) == task_id for item in found)
 
 
 def _read_task(home: Home, path: Path, session_id: str, task_id: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ..errors import NotFound, RecollectError
+from ..errors import NotFound, RecollectError, Refused
 from ..format.project_key import same_project_key
 from .changes import Change, Journal
 from .guard import refuse_if_busy
@@ -109,6 +109,11 @@ def plan_delete(
 
 def plan_delete_project(journal: Journal, home: Home, path: str, *, force: bool = False) -> tuple[Change, DeleteResult]:
     """The change that takes out a project: all that is at `path` and below it, worktrees included."""
+    if os.path.dirname(os.path.realpath(path)) == os.path.realpath(path):
+        raise Refused(
+            f"{path} is the root of the file system, not a project", slug="bad-path",
+            hint="name the project's own folder; everything in the home is below this one",
+        )  # fmt: skip
     change = journal.change(home, "delete", f"Delete the project {path}")
     result = DeleteResult()
     try:

@@ -1,0 +1,123 @@
+"""Whether a message that a program wants to write can be one: the shape of its blocks, the fields of its row.
+
+Only what no client could use is refused. Blocks of a kind that is not known here are taken as they are.
+"""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NoReturn
+
+from ..errors import Refused
+from .uuids import UUID
+
+_OWN_FIELDS: Final = frozenset(
+    ("parentUuid", "isSidechain", "sessionId", "agentId", "type", "message", "uuid", "timestamp")
+)
+"""What makes a row a part of its conversation: the writer sets these."""
+
+
+def check_blocks(role: str, content: object) -> tuple[list[str], list[str]]:
+    """Raise Refused unless these are content blocks of that role. The ids of calls, and of calls that get their results."""
+    if not isinstance(content, Sequence) or isinstance(content, (str, bytes, bytearray, memoryview)):
+        _refuse(f"a message is text or a list of content blocks, not {_kind_of(content)}")
+    calls: list[str] = []
+    results: list[str] = []
+    for block in content:
+        kind = _check_block(block)
+        if kind == "tool_use":
+            _only_of("assistant", role, "a tool call")
+            calls.append(block["id"])
+        elif kind == "tool_result":
+            _only_of("user", role, "the result of a call")
+            results.append(block["tool_use_id"])
+    return calls, results
+
+
+def _check_block(block: object) -> str:
+    if not isinstance(block, Mapping):
+        _refuse(f"a content block is a mapping, not {_kind_of(block)}")
+    kind = block.get("type")
+    if not isinstance(kind, str) or not kind:
+        _refuse("a content block needs a type")
+    if kind in ("text", "thinking"):
+        _need(block, kind, (kind,), str)
+    elif kind == "tool_use":
+        _need(block, kind, ("id", "name"), str)
+        _need(block, kind, ("input",), Mapping)
+    elif kind == "tool_result":
+        _need(block, kind, ("tool_use_id",), str)
+        _check_result(block.get("content"))
+    elif kind in ("image", "document"):
+        _check_source(block.get("source"), kind)
+    return kind
+
+
+def _need(block: Mapping[str, Any], kind: str, names: Iterable[str], shape: type) -> None:
+    for name in names:
+        value = block.get(name)
+        if not isinstance(value, shape) or (name in ("id", "name", "tool_use_id") and not value):
+            _refuse(f"a block of type {kind} needs {name!r} as {'text' if shape is str else 'a mapping'}")
+
+
+def _check_result(content: object) -> None:
+    if content is None or isinstance(content, str):
+        return
+    if not isinstance(content, (list, tuple)):
+        _refuse(f"the result of a call is text or a list of content blocks, not {_kind_of(content)}")
+    for block in content:
+        if _check_block(block) in ("tool_use", "tool_result"):
+            _refuse("the result of a call holds no call and no other result")
+
+
+def _check_source(source: object, kind: str) -> None:
+    if not isinstance(source, Mapping):
+        _refuse(f"a block of type {kind} needs 'source' as a mapping")
+    if source.get("type") != "base64":
+        return
+    _need(source, kind, ("media_type", "data"), str)
+    try:
+        data = binascii.a2b_base64(source["data"], strict_mode=True)
+    except ValueError as problem:
+        raise Refused(f"the data of the {kind} is no base64: {problem}", slug="bad-content") from None
+    if not data:
+        _refuse(f"the {kind} is empty")
+
+
+def calls_in(entry: Mapping[str, Any]) -> list[str]:
+    """The ids of the calls that a row makes, whatever else it holds."""
+    message = entry.get("message")
+    content = message.get("content") if isinstance(message, Mapping) else None
+    blocks = [block for block in content if isinstance(block, Mapping)] if isinstance(content, (list, tuple)) else []
+    return [block["id"] for block in blocks if block.get("type") == "tool_use" and isinstance(block.get("id"), str)]
+
+
+def check_uuid(uuid: object) -> None:
+    if not isinstance(uuid, str) or UUID.fullmatch(uuid) is None:
+        raise Refused(f"{uuid!r} is no uuid (36 characters in lower case)", slug="bad-uuid")
+
+
+def check_row(texts: Mapping[str, object], usage: object, fields: Mapping[str, object]) -> None:
+    """Raise Refused where something given beside a message's content cannot be part of its row."""
+    for name, text in texts.items():
+        if text is not None and not isinstance(text, str):
+            _refuse(f"{name} is text, not {_kind_of(text)}")
+    if usage is not None and not isinstance(usage, Mapping):
+        _refuse(f"usage is a mapping, not {_kind_of(usage)}")
+    own = _OWN_FIELDS.intersection(fields)
+    if own:
+        _refuse(f"the writer itself sets {', '.join(sorted(own))}")
+
+
+def _only_of(wanted: str, role: str, what: str) -> None:
+    if role != wanted:
+        _refuse(f"{what} is the {wanted}'s, not the {role}'s")
+
+
+def _kind_of(value: object) -> str:
+    return "None" if value is None else type(value).__name__
+
+
+def _refuse(sentence: str) -> NoReturn:
+    raise Refused(sentence, hint="nothing was written", slug="bad-content")

@@ -1,0 +1,8 @@
+"""How the client spells the names of sessions and rows."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
