@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.analysis.scene import START, Scene, tokens
 
+from recollect.library.accounting import Selection
+
 FULL = tokens(10, 200, 30, 40, 500)
 ONCE = (1, 10, 200, 30, 40, 500)
 PLACEHOLDER = tokens(10, 1, 30, 40, 500)
@@ -146,6 +148,41 @@ def test_sub_agent_inside_the_main_file(scene: Scene) -> None:
         "s", scene.answer("msg_1", FULL), scene.answer("msg_2", FULL, request="r", isSidechain=True, agentId="a1")
     )
     assert scene.counts()[0] == 2
+
+
+def test_sub_agents_inside_the_main_file_that_have_no_name(scene: Scene) -> None:
+    """Up to 2.0.26 their lines are only marked. In a file of a sub-agent's own they are that one's."""
+    scene.write(
+        "s",
+        scene.answer("msg_1", FULL, isSidechain=False),
+        scene.answer("msg_2", FULL, request="r2", isSidechain=True),
+        scene.answer("msg_3", tokens(1, 5) | {"input_tokens": "x"}, request="r3", isSidechain=True),
+    )
+    scene.write("s/subagents/agent-a1", scene.answer("msg_4", FULL, request="r4", isSidechain=True))
+    with scene.open() as accounting:
+        found = {item.message_id: item.agent_id for item in accounting.responses()}
+        assert found == {"msg_1": None, "msg_2": "sidechain", "msg_3": "sidechain", "msg_4": "a1"}
+        assert {group.key: group.totals.calls for group in accounting.usage("agent").groups} == {
+            "(main)": 1, "sidechain": 2, "a1": 1,
+        }  # fmt: skip
+        assert len(accounting.responses(Selection(agent="main"))) == 1
+        assert len(accounting.responses(Selection(status="agent"))) == 3
+
+
+def test_the_line_of_the_output_is_known(scene: Scene) -> None:
+    """It is the one with the largest, whichever way the line was taken, and whenever it came."""
+    low, high = tokens(10, 1, 30, 40, 500), tokens(10, 300, 30, 40, 500)
+    scene.write(
+        "s",
+        scene.answer("msg_1", low, stop=None), scene.answer("msg_1", FULL), scene.answer("msg_1", FULL),
+        scene.answer("msg_2", low, request="2"), scene.answer("msg_2", tokens(11, 9), request="2"),
+        scene.answer("msg_3", FULL, request="3"), scene.answer("msg_3", low, request="3"),
+    )  # fmt: skip
+    with scene.open() as accounting:
+        assert [(item.line, item.output_line) for item in accounting.responses()] == [(1, 2), (4, 5), (6, 6)]
+    scene.append("s", scene.answer("msg_3", high, request="3"), scene.answer("msg_1", low))
+    with scene.open() as accounting:
+        assert [(item.line, item.output_line) for item in accounting.responses()] == [(1, 2), (4, 5), (6, 8)]
 
 
 def test_sub_agent_only_in_progress_lines(scene: Scene) -> None:

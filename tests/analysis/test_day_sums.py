@@ -37,13 +37,14 @@ def test_sums_are_those_of_each_call(tmp_path: Path, seed: int) -> None:
         for number in range(random.choice((1, 7, 60))):
             model, counts = random.choice(models), _counts(random)
             when = None if random.random() < 0.02 else random.choice(days) * DAY + random.randrange(DAY)
-            flags = random.choice((0, 0, 1, 2, 3))
+            flags = random.choice((0, 0, 1, 2, 3, 32, 34, 64, 99))
             tail = (numbers["standard"], None, None, None, None, None, None, flags)
             rows.append((f"m{number}", "", numbers[model], number, when, *counts, *tail))
             tariff = book.tariff(model, when, Counts(*counts).prompt, None, "standard", None)
             cost = (0, 1) if tariff is None else (micro_dollars(Counts(*counts), tariff, book.search), 0)
-            found = wanted.setdefault((zone.day(when), model), [0] * 12)
-            for place, amount in enumerate((1, *counts, *cost, flags & 1, flags >> 1)):
+            found = wanted.setdefault((zone.day(when), model), [0] * 14)
+            marks = (flags & 1, int(flags & 34 != 0), flags >> 6, 0)
+            for place, amount in enumerate((1, *counts, *cost, *marks)):
                 found[place] += amount
         sums = DaySums(catalogue, zone, book)
         sums.start()

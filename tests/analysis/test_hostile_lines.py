@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.analysis.scene import MODEL, START, Scene
 
+from recollect.index.call_packs import PARTIAL
+
 Counted = dict[tuple[str, str, str], tuple[int, ...]]
 NAMES = ("input_tokens", "output_tokens", "cache_read_input_tokens")
 
@@ -74,6 +76,7 @@ def _key(name: str, chance: random.Random) -> str:
 def decoded_whole(lines: list[str]) -> Counted:
     """What counts, by the rules alone: every line decoded with all that is in it."""
     found: Counted = {}
+    whole = set()
     for line in lines:
         entry = json.loads(line)
         answer = entry.get("message")
@@ -89,7 +92,9 @@ def decoded_whole(lines: list[str]) -> Counted:
         key = (answer["id"], entry.get("requestId", ""), answer["model"])
         counts = tuple(usage.get(name, 0) for name in NAMES)
         found[key] = tuple(map(max, found.get(key, (0, 0, 0)), counts))
-    return found
+        if None not in (usage.get("input_tokens"), usage.get("output_tokens")):
+            whole.add(key)
+    return {key: counts for key, counts in found.items() if key in whole or any(counts)}
 
 
 def counted(scene: Scene) -> Counted:
@@ -101,6 +106,7 @@ def counted(scene: Scene) -> Counted:
                 item.counts.cache_read,
             )
             for item in accounting.responses()
+            if not item.flags & PARTIAL or any(item.counts)  # what has no counts at all is named, but adds nothing
         }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from datetime import UTC, datetime
 from typing import Any
 
@@ -44,11 +45,58 @@ def rates(
         ("anthropic/claude-opus-4.6", "claude-opus-4-6"),
         ("claude-v1", "claude-1"),
         ("claude-2.1", "claude-2-1"),
+        ("claude-2.0", "claude-2"),
+        ("claude-1.3", "claude-1"),
+        ("claude-1.2", "claude-1"),
+        ("claude-instant-1.1", "claude-instant-1"),
+        ("claude-instant-1.2", "claude-instant-1-2"),
+        ("anthropic.claude-v2", "claude-2"),
+        ("anthropic.claude-v2:1", "claude-2-1"),
+        ("anthropic.claude-v2:1:200k", "claude-2-1"),
+        ("anthropic.claude-instant-v1", "claude-instant-1"),
+        ("ca.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
+        ("us-gov.anthropic.claude-3-7-sonnet-20250219-v1:0", "claude-sonnet-3-7"),
+        (
+            "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-opus-4-5-20251101-v1:0",
+            "claude-opus-4-5",
+        ),
+        ("arn:aws-us-gov:bedrock:us-gov-west-1::foundation-model/anthropic.claude-v2:1", "claude-2-1"),
+        (
+            "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3",
+            "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3",
+        ),
         ("gpt-5", "gpt-5"),
     ],
 )
 def test_names(written: str, plain: str) -> None:
     assert plain_name(written) == plain
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["claude-2.0", "claude-1.3", "claude-instant-1.1", "anthropic.claude-v2:1", "anthropic.claude-instant-v1",
+     "ca.anthropic.claude-haiku-4-5-20251001-v1:0",
+     "arn:aws:bedrock:eu-central-1::foundation-model/anthropic.claude-sonnet-4-20250514-v1:0"],
+)  # fmt: skip
+def test_every_way_to_write_a_model_has_a_price(model: str) -> None:
+    assert BOOK.tariff(model, at("2026-01-01"), 0, None, None, None) is not None
+
+
+def test_no_override_says_what_the_package_says() -> None:
+    """An override that makes no difference has lost its reason."""
+    genai_prices = pytest.importorskip("genai_prices.data")
+    from recollect.analysis.prices.refresh import OVERRIDES, build
+
+    overrides = tomllib.loads(OVERRIDES.read_text("utf-8"))
+    models = [model for provider in genai_prices.providers if provider.id == "anthropic" for model in provider.models]
+    whole = build(overrides, "x", models)["models"]
+
+    def prices(table: dict[str, Any], name: str) -> Any:
+        return [{**row, "source": ""} for row in table[name]["periods"]] if name in table else None
+
+    for name in {row["model"] for row in overrides["period"]}:
+        without = overrides | {"period": [row for row in overrides["period"] if row["model"] != name]}
+        assert prices(build(without, "x", models)["models"], name) != prices(whole, name), name
 
 
 def test_every_model_has_a_start_and_whole_rates() -> None:
@@ -68,7 +116,9 @@ def test_table_is_what_the_package_and_the_overrides_give() -> None:
     from recollect.analysis.prices.refresh import current
 
     table = json.loads(TABLE.read_bytes())
-    assert {key: value for key, value in table.items() if key != "version"} == current(), "run `make prices`"
+    assert {key: value for key, value in table.items() if key != "version"} == current(), (
+        "run `make prices`, and pin what it used"
+    )
 
 
 def test_price_of_the_day_of_use() -> None:

@@ -92,7 +92,10 @@ def test_missing_or_null_counts_are_nought(scene: Scene, missing: str) -> None:
     scene.write("s", scene.answer("msg_1", without), scene.answer("msg_2", FULL | {missing: None}, request="req_2"))
     with scene.open() as accounting:
         totals = accounting.usage("day").totals
-    assert (totals.calls, totals.counts.output, totals.odd) == (2, 400, 0)
+    assert (totals.calls, totals.counts.output) == (2, 400)
+    assert totals.odd == (
+        2 if missing == "input_tokens" else 0
+    )  # every response has an input, but not every one a cache
 
 
 @pytest.mark.parametrize("time", [None, "", "yesterday", "99999-01-01T00:00:00Z"])
@@ -142,6 +145,21 @@ def test_an_output_that_never_ended_is_a_lower_bound(scene: Scene) -> None:
             assert accounting.usage(by).totals.lower_bounds == 1
 
 
+@pytest.mark.parametrize(
+    ("version", "marked"),
+    [("0.2.126", False), ("1.0.29", False), ("1.0.30", True), ("2.1.197", True), (None, True)],
+)
+@pytest.mark.parametrize("twice", [False, True])
+def test_only_clients_that_wrote_placeholders_have_lower_bounds(
+    scene: Scene, version: str | None, marked: bool, twice: bool
+) -> None:
+    line = scene.answer("msg_1", tokens(1, 1), stop=None) | ({} if version is None else {"version": version})
+    other = scene.answer("msg_1", tokens(1, 2), stop=None) | ({} if version is None else {"version": version})
+    scene.write("s", line, *([other, line] if twice else []))
+    with scene.open() as accounting:
+        assert accounting.usage("day").totals.lower_bounds == accounting.usage("model").totals.lower_bounds == marked
+
+
 # -- money ------------------------------------------------------------------------------------------------------------
 def test_cost_is_that_of_the_day_and_of_today(scene: Scene) -> None:
     scene.write("s", at(scene, 1, "2026-09-29T12:00:00.000Z", model="claude-sonnet-5-5"))
@@ -180,8 +198,55 @@ def test_the_clients_own_count_is_held_against_ours(scene: Scene) -> None:
     with scene.open() as accounting:
         (found,) = accounting.comparisons()
     assert not found.same_tokens
-    assert found.data()["difference"] == {"output": -5}
+    assert found.data()["difference"] == {"output": -5, "cost_micro_usd": 3532 - 500_000}
     assert found.their_cost == 500_000
+
+
+def cost_state(cost: Any, **counts: Any) -> dict[str, Any]:
+    told = {"inputTokens": 10, "outputTokens": 200, "cacheReadInputTokens": 500, "cacheCreationInputTokens": 70}
+    return {"type": "cost-state", "sessionId": "s", "totalCostUSD": cost, "modelUsage": {MODEL: told | counts}}
+
+
+APART = {"cacheCreationEphemeral5mInputTokens": 30, "cacheCreationEphemeral1hInputTokens": 40}
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        (cost_state(0.003532), {}),
+        (cost_state(0.003534, **APART), {}),
+        (cost_state(5.0), {"cost_micro_usd": 3532 - 5_000_000}),
+        (cost_state(0.003532, cacheCreationEphemeral1hInputTokens=70), {"cache_write_5m": 30, "cache_write_1h": -30}),
+        (cost_state(0.003532, webSearchRequests=2), {"web_searches": -2}),
+        (cost_state(5.0) | {"hasUnknownModelCost": True}, {}),
+    ],
+)
+def test_a_difference_in_any_count_or_in_cost_is_one(
+    scene: Scene, state: dict[str, Any], expected: dict[str, int]
+) -> None:
+    scene.write("s", at(scene, 1, None), state)
+    with scene.open() as accounting:
+        (found,) = accounting.comparisons()
+    assert found.difference() == expected and found.same == (not expected)
+
+
+@pytest.mark.parametrize("cost", ["much", None, -1, [1]])
+def test_a_count_of_the_client_that_cannot_be_read_is_named(scene: Scene, cost: Any) -> None:
+    scene.write("s", at(scene, 1, None), cost_state(cost))
+    with scene.open() as accounting:
+        (found,) = accounting.comparisons()
+    assert not found.same and found.problem == found.in_words() == "the client's count cannot be read"
+    assert found.data()["client"] is None
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_a_count_of_the_client_may_be_written_with_spaces(scene: Scene, end: str) -> None:
+    other = json.dumps({"type": "mode", "of": "cost-state"})
+    scene.write("s", at(scene, 1, None), json.dumps(cost_state(0.003532)), other, end="\n")
+    scene.write("t", at(scene, 2, None), "{ " + json.dumps(cost_state(9.0))[1:], end=end)
+    with scene.open() as accounting:
+        assert [(item.session_id, item.same) for item in accounting.comparisons()] == [("s", True), ("t", False)]
+        assert [item.session_id for item in accounting.comparisons("t")] == ["t"]
 
 
 # -- who and where ----------------------------------------------------------------------------------------------------

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from recollect.index import calls as intake
 from recollect.index import sharing
 from recollect.index.call_lines import NEEDLE
-from recollect.index.call_packs import FLAGS, INPUT, OUTPUT, STOP, WIDTH, packed, unpacked
+from recollect.index.call_packs import FLAGS, INPUT, LINE, LOWER_BOUND, OUTPUT, PARTIAL, STOP, WIDTH, packed, unpacked
 from recollect.index.calls import sync_calls
 from recollect.index.catalogue import Catalogue
-from recollect.index.file_calls import COST_STATE, LOWER_BOUND, FileCalls
-from recollect.index.system_search import WORTH, address_of, system_search
+from recollect.index.file_calls import LONG, FileCalls
+from recollect.index.system_search import address_of, system_search
 from recollect.store.home import Home
 
 
@@ -42,27 +42,32 @@ def _answer(number: int, text: str, *, turned: bool = False) -> bytes:
 
 
 def _line(random: Random, number: int) -> bytes:
-    size = random.choice((0, 1, 40, 150, 500, WORTH - 60, WORTH, WORTH + 1, 3 * WORTH))
+    size = random.choice((0, 1, 40, 150, 500, LONG - 60, LONG, LONG + 1, 3 * LONG))
     text = "".join(random.choices('abc _\\"tokens{}\u00e9', k=size))
-    match random.randrange(8):
+    match random.randrange(9):
         case 0 | 1 | 2:
             return _answer(number, text, turned=random.random() < 0.2)
         case 3:
-            return COST_STATE + b',"costUSD":%d}' % number
+            space = b" " if random.random() < 0.5 else b""
+            return b'{"type":%s"cost-state","costUSD":%d}' % (space, number)
         case 4:  # its end alone, and the whole name as a value: looked at, and nothing in it
             return json.dumps({"type": "user", "message": text, "last": "output_tokens"}).encode()
         case 5:
             return NEEDLE[: random.randrange(len(NEEDLE))] + b"x" * (size % 7)
         case 6:
             return b"" if random.random() < 0.5 else _answer(number, text)[:-2]
+        case 7:  # zeros, as a crash leaves them, before counts and alone
+            return b"\0" * (size % 9) + random.choice(
+                (b"", _answer(number, text), b'{"type":"cost-state"', b"\0put_tokens")
+            )
         case _:
             return json.dumps({"type": "user", "message": text}).encode()
 
 
 def _scanned(lines: list[bytes], *, before: bytes = b"", behind: bytes = b"", quick: bool = False) -> FileCalls:
     data = b"".join(line + b"\n" for line in lines)
-    buffer = mmap(-1, len(before + data + behind) or 1)
-    buffer[:] = before + data + behind
+    buffer = mmap(-1, len(before + data + behind) + 1)  # a byte 0 stands behind it
+    buffer[:-1] = before + data + behind
     found = FileCalls("s", None, _Numbers({None: None}))
     search = system_search() if quick else None
     base = address_of(buffer) if quick else 0
@@ -92,8 +97,23 @@ def test_every_line_with_counts_is_taken(seed: int, quick: bool) -> None:
     found = _scanned(lines, before=NEEDLE * 3, behind=NEEDLE * 3, quick=quick)
     assert found.calls == wanted.calls
     assert found.decoded == wanted.decoded
-    states = [line for line in lines if line.startswith(COST_STATE)]
+    states = [line for line in lines if b'"cost-state"' in line and line.startswith(b"{") and line.endswith(b"}")]
     assert (found.cost_state is not None) == bool(states)
+
+
+@pytest.mark.parametrize("first", [b"", b'"cwd":"/w",', b'"uuid":"u",'])
+def test_answers_without_counts_are_found_among_lines_of_users(first: bytes) -> None:
+    """Where a line says that it is a user's is remembered: what stands there in the line behind it is not this line's."""
+    user = b"{" + first + b'"type":"user","message":{"role":"user","content":"' + b"x" * 900 + b'"}}'
+    bare = b'{"message":{"id":"msg_%d","model":"claude-x","content":"' + b"y" * 700 + b'"},"type":"assistant"}'
+    short = b'{"type":"assistant","message":{"id":"s%d","model":"claude-x"}}'
+    before = b'{"cwd":"' + b"c" * 100 + b'",'
+    behind = b'{"cwd":"' + b"c" * (100 - len(short % 5) - 1) + b'",'
+    lines = [user, bare % 1, user, b"", short % 2, user, before + user[1:], short % 5, behind + user[1:], bare % 4]
+    found = _scanned(lines)
+    places = [(key[0], call[LINE]) for key, call in found.calls.items()]
+    assert places == [("msg_1", 7), ("s2", 10), ("s5", 13), ("msg_4", 15)]
+    assert all(call[FLAGS] & PARTIAL for call in found.calls.values())
 
 
 @pytest.mark.skipif(not system_search(), reason="this system has no quicker search")
@@ -101,16 +121,18 @@ def test_the_search_of_the_system_finds_what_python_finds() -> None:
     search = system_search()
     assert search is not None
     random = Random(1)
-    buffer = mmap(-1, 5000)
-    buffer[:] = bytes(random.choices(b'put_tokens"', k=5000))
-    for place in (0, 7, 2500, 5000 - len(NEEDLE)):
+    buffer = mmap(-1, 8192)  # a page's end is the end of what may be read
+    buffer[:] = bytes(random.choices(b'put_tokens"', k=8192))
+    for place in (0, 7, 2500, 4090, 8191 - len(NEEDLE)):
         buffer[place : place + len(NEEDLE)] = NEEDLE
     base = address_of(buffer)
     for _ in range(2000):
-        start, stop = sorted((random.randrange(5001), random.randrange(5001)))
+        start, stop = sorted((random.randrange(8192), random.randrange(8192)))
+        kept, buffer[stop] = buffer[stop], 0
         wanted = buffer.find(NEEDLE, start, stop)
-        place = search(base + start, stop - start, NEEDLE, len(NEEDLE)) - base
+        place = search(base + start, NEEDLE) - base
         assert place == wanted if wanted >= 0 else place < 0
+        buffer[stop] = kept
 
 
 def test_where_the_library_is_another_one_python_searches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +182,7 @@ def test_calls_with_the_same_hash_are_still_told_apart(tmp_path: Path, monkeypat
 
 
 def test_a_pack_comes_back_as_it_was() -> None:
-    row = ("msg_\u00e9", "", 3, 1, None, 0, 1 << 53, 5, 1 << 62, 0, 0, 0, None, None, None, 7, "agent", None, 2, 31)
+    row = ("msg_\u00e9", "", 3, 1, None, 0, 1 << 53, 5, 1 << 62, 0, 0, 0, None, None, None, 7, "agent", None, 2, 31, 4)
     columns = tuple(zip(row, row, strict=True))
     assert len(columns) == WIDTH
     _, calls, last, ids, pack = packed(9, columns)
@@ -170,7 +192,7 @@ def test_a_pack_comes_back_as_it_was() -> None:
 
 @pytest.mark.parametrize("place", [0, 3, 4, 20, -1])
 def test_a_damaged_pack_is_noticed(place: int) -> None:
-    pack = bytearray(packed(9, tuple((number, None) for number in range(WIDTH - 20)) + (("a", "b"),) * 20)[4])
+    pack = bytearray(packed(9, (("a", "b"),) * WIDTH)[4])
     pack[place] ^= 1
     with pytest.raises(apsw.CorruptError):
         unpacked(bytes(pack))
@@ -180,7 +202,7 @@ _TOLD = st.fixed_dictionaries(
     {
         "ident": st.sampled_from(["msg_1", "msg_1", "msg_1", "msg_2"]),
         "input_tokens": st.sampled_from([5, 5, 5, 6, None]),
-        "output_tokens": st.sampled_from([None, 0, 1, 2, 700, 1 << 53, -1]),
+        "output_tokens": st.sampled_from([None, 0, 1, 2, 700, 1_000_000_000, -1]),
         "stop_reason": st.sampled_from([None, None, "tool_use", "end_turn"]),
     }
 )
@@ -202,4 +224,6 @@ def test_of_lines_that_have_seen_more_of_an_answer_the_largest_counts_stay(told:
         assert call[OUTPUT] == max(max(line["output_tokens"] or 0, 0) for line in own)
         reasons = [line["stop_reason"] for line in own if line["stop_reason"]]
         assert bool(call[FLAGS] & LOWER_BOUND) == (not reasons)
+        whole = [line for line in own if None not in (line["input_tokens"], line["output_tokens"])]
+        assert bool(call[FLAGS] & PARTIAL) == (not whole)
         assert call[STOP] == (found._numbers[reasons[-1]] if reasons else None)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..format.times import to_iso
-from .cost import cost_of
 from .prices.book import PriceBook
 from .responses import Response
 from .totals import Totals
@@ -67,6 +66,6 @@ def find_blocks(found: Iterable[Response], book: PriceBook) -> list[Block]:
             blocks.append(Block(time // HOUR * HOUR, time, time))
         block = blocks[-1]
         block.last = time
-        cost, _ = cost_of(book, item.model, time, item.counts, item.speed, item.service_tier, item.geo)
-        block.totals.add(item.counts, cost, item.lower_bound, item.odd)
+        cost = item.cost(book)
+        block.totals.add(item.counts, cost, *item.marks)
     return blocks

@@ -14,7 +14,8 @@ from .zones import Zone
 WARN_PERCENT: Final = 80
 PERIODS: Final = ("day", "week", "month", "year")
 _TEXT: Final = re.compile(
-    r"\$?(?P<whole>[0-9]{1,9})(?:[.,](?P<rest>[0-9]{1,6}))?\s*/\s*(?P<period>day|week|month|year)"
+    r"\$?(?P<whole>[0-9]{1,9}|[0-9]{1,3}(?:,[0-9]{3}){1,2})(?:\.(?P<rest>[0-9]{1,6})|(?<!,...),(?P<cents>[0-9]{1,2}))?"
+    r"\s*/\s*(?P<period>day|week|month|year)"
 )
 
 
@@ -63,13 +64,14 @@ class BudgetState:
 
 
 def parse_budget(text: str, project: str | None = None) -> Budget:
-    """``50/month``, ``$7.50/day``"""
+    """``50/month``, ``$7.50/day``, ``1,000/month``. A comma stands before three digits, or before one or two as a point does."""
     found = _TEXT.fullmatch(text.strip())
     if found is None:
         raise QueryError(
             f"{text!r} is no budget", hint="write it as 50/month, 7.50/day, 20/week or 500/year", slug="bad-budget"
         )
-    micro = int(found["whole"]) * 1_000_000 + int((found["rest"] or "").ljust(6, "0"))
+    micro = int(found["whole"].replace(",", "")) * 1_000_000
+    micro += int((found["rest"] or found["cents"] or "").ljust(6, "0"))
     return Budget(micro, found["period"], project)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import add
 from typing import TYPE_CHECKING
 
-from .cost import Counts, cost_of
+from .cost import Counts
 from .responses import Response
 
 if TYPE_CHECKING:
@@ -28,17 +29,22 @@ def tool_names(catalogue: Catalogue) -> dict[tuple[int, str], list[str]]:
 
 
 def tool_shares(catalogue: Catalogue, book: PriceBook) -> Callable[[Response], list[tuple[str, Counts, int | None]]]:
-    """How a response is shared out: (tool, counts, cost) for each of its calls."""
+    """How a response is shared out: (tool, counts, cost) for each tool that it called, by how often it did."""
     named = tool_names(catalogue)
 
     def shares(item: Response) -> list[tuple[str, Counts, int | None]]:
-        cost, _ = cost_of(book, item.model, item.time, item.counts, item.speed, item.service_tier, item.geo)
+        cost = item.cost(book)
         tools = named.get((item.file_id, item.message_id.removesuffix("#advisor")), [])
         if len(tools) < 2:
             return [(tools[0] if tools else NO_TOOL, item.counts, cost)]
         amounts = zip(*(_split(count, len(tools)) for count in item.counts), strict=True)
         costs: Sequence[int | None] = [None] * len(tools) if cost is None else _split(cost, len(tools))
-        return [(tool, Counts(*part), price) for tool, part, price in zip(tools, amounts, costs, strict=True)]
+        found: dict[str, tuple[Counts, int | None]] = {}
+        for tool, part, price in zip(tools, amounts, costs, strict=True):
+            before, paid = found.get(tool, (Counts(), 0))
+            whole = None if price is None or paid is None else paid + price
+            found[tool] = Counts(*map(add, before, part)), whole
+        return [(tool, *share) for tool, share in found.items()]
 
     return shares
 

@@ -22,6 +22,8 @@ class CacheUse:
     cost: int = 0
     uncached: int = 0
     """What the same calls would have cost without a cache, in micro-dollars."""
+    unpriced: int = 0
+    """Calls of models without a price: in the tokens, not in the money."""
 
     @property
     def hit_rate(self) -> float | None:
@@ -39,6 +41,7 @@ class CacheUse:
             "calls": self.calls, "prompt_tokens": self.prompt, "cache_read": self.read, "cache_written": self.written,
             "hit_rate": None if rate is None else round(rate, 4), "cost_micro_usd": self.cost,
             "without_cache_micro_usd": self.uncached, "saved_micro_usd": self.saved,
+            "unpriced_calls": self.unpriced,
         }  # fmt: skip
 
 
@@ -54,7 +57,9 @@ def cache_use(found: Iterable[Response], book: PriceBook) -> tuple[dict[str, Cac
             use.prompt += counts.prompt
             use.read += counts.cache_read
             use.written += counts.cache_write_5m + counts.cache_write_1h
-            if tariff is not None:
+            if tariff is None:
+                use.unpriced += 1
+            else:
                 use.cost += micro_dollars(counts, tariff, book.search)
                 use.uncached += without_cache(counts, tariff, book.search)
     return models, total

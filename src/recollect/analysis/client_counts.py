@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Final
 
 import msgspec
 
+from ..index.call_lines import Count
 from ..index.catalogue import Catalogue
 from ..store.home import Home
-from .cost import Counts, cost_of
+from .cost import Counts, dollars
 from .prices.book import PriceBook
 from .responses import Response, home_numbers, responses
+
+_LARGEST_COST: Final = 1e12
+"""Dollars: no session costs more, and what is more is no number of micro-dollars."""
 
 
 @dataclass(slots=True)
@@ -25,43 +29,85 @@ class Comparison:
     our_cost: int
     their_cost: int
     models: tuple[str, ...]
+    calls: int = 0
+    unpriced: bool = False
+    """Whether either side lacks a price: then the costs tell nothing."""
+    writes_apart: bool = True
+    """Whether the client told the two kinds of cache writes apart."""
+    problem: str | None = None
+    """Why the client's count cannot be used; then there is nothing to compare with."""
+
+    @property
+    def same(self) -> bool:
+        """Tokens, searches and cost."""
+        return self.problem is None and not self.difference()
 
     @property
     def same_tokens(self) -> bool:
-        return self._four(self.ours) == self._four(self.theirs)
+        return self.problem is None and self._counts(self.ours) == self._counts(self.theirs)
 
-    @staticmethod
-    def _four(counts: Counts) -> tuple[int, int, int, int]:
-        return counts.input, counts.output, counts.cache_write_5m + counts.cache_write_1h, counts.cache_read
+    def _counts(self, counts: Counts) -> dict[str, int]:
+        written = {"cache_write_5m": counts.cache_write_5m, "cache_write_1h": counts.cache_write_1h}
+        return {
+            "input": counts.input,
+            "output": counts.output,
+            "cache_write": counts.cache_write_5m + counts.cache_write_1h,
+            **(written if self.writes_apart else {}),
+            "cache_read": counts.cache_read,
+            "web_searches": counts.web_searches,
+        }
+
+    def difference(self) -> dict[str, int]:
+        """Ours minus the client's, of whatever is not the same. Costs may differ by what rounding each call makes."""
+        if self.problem is not None:
+            return {}
+        theirs = self._counts(self.theirs)
+        found = {name: mine - theirs[name] for name, mine in self._counts(self.ours).items() if mine != theirs[name]}
+        cost = self.our_cost - self.their_cost
+        if abs(cost) > self.calls + 1 and not self.unpriced:
+            found["cost_micro_usd"] = cost
+        return found
+
+    def in_words(self) -> str:
+        """The difference, or why there is none to be told."""
+        if self.problem is not None:
+            return self.problem
+        told = self.difference()
+        cost = told.pop("cost_micro_usd", None)
+        parts = [f"{name} {amount:+,}" for name, amount in told.items()]
+        if cost is not None:
+            parts.append(f"cost {'+' if cost > 0 else ''}{dollars(cost)}")
+        return ", ".join(parts)
 
     def data(self) -> dict[str, Any]:
-        names = ("input", "output", "cache_write", "cache_read")
-        ours, theirs = self._four(self.ours), self._four(self.theirs)
+        ours, theirs = self._counts(self.ours), self._counts(self.theirs)
         return {
             "session_id": self.session_id,
-            "same": self.same_tokens,
-            "ours": dict(zip(names, ours, strict=True)) | {"cost_micro_usd": self.our_cost},
-            "client": dict(zip(names, theirs, strict=True)) | {"cost_micro_usd": self.their_cost},
-            "difference": {
-                name: mine - other for name, mine, other in zip(names, ours, theirs, strict=True) if mine != other
-            },
+            "same": self.same,
+            "problem": self.problem,
+            "ours": ours | {"thinking": self.ours.thinking, "cost_micro_usd": self.our_cost},
+            "client": None
+            if self.problem is not None
+            else theirs | {"thinking": self.theirs.thinking, "cost_micro_usd": self.their_cost},
+            "difference": self.difference(),
         }
 
 
 class _ModelUsage(msgspec.Struct):
-    inputTokens: int = 0
-    outputTokens: int = 0
-    thinkingTokens: int = 0
-    cacheReadInputTokens: int = 0
-    cacheCreationInputTokens: int = 0
-    cacheCreationEphemeral5mInputTokens: int = 0
-    cacheCreationEphemeral1hInputTokens: int = 0
-    webSearchRequests: int = 0
+    inputTokens: Count = 0
+    outputTokens: Count = 0
+    thinkingTokens: Count = 0
+    cacheReadInputTokens: Count = 0
+    cacheCreationInputTokens: Count = 0
+    cacheCreationEphemeral5mInputTokens: Count = 0
+    cacheCreationEphemeral1hInputTokens: Count = 0
+    webSearchRequests: Count = 0
 
 
 class _CostState(msgspec.Struct):
-    totalCostUSD: float = 0
+    totalCostUSD: Annotated[float, msgspec.Meta(ge=0, lt=_LARGEST_COST)] = 0
     modelUsage: dict[str, _ModelUsage] = {}
+    hasUnknownModelCost: bool = False
 
 
 def compare(
@@ -82,29 +128,43 @@ def compare(
     ours = _per_session(catalogue, homes, {row[0] for row in states})
     found = []
     for session_id, text in states:
+        mine, cost, unpriced = Counts(), 0, False
+        calls = ours.get(session_id, {}).values()
+        for item in calls:
+            mine = Counts(*map(sum, zip(mine, item.counts, strict=True)))
+            price = item.cost(book)
+            cost += price or 0
+            unpriced |= price is None
+        row = Comparison(session_id, mine, Counts(), cost, 0, (), len(calls), unpriced)
         try:
             told = msgspec.json.decode(text, type=_CostState)
-        except msgspec.MsgspecError:
-            continue
-        theirs = Counts()
-        for usage in told.modelUsage.values():
-            long = usage.cacheCreationEphemeral1hInputTokens
-            theirs = Counts(
-                theirs.input + usage.inputTokens,
-                theirs.output + usage.outputTokens,
-                theirs.cache_write_5m + max(usage.cacheCreationInputTokens - long, 0),
-                theirs.cache_write_1h + long,
-                theirs.cache_read + usage.cacheReadInputTokens,
-                theirs.thinking + usage.thinkingTokens,
-                theirs.web_searches + usage.webSearchRequests,
+            row.their_cost = round(told.totalCostUSD * 1_000_000)
+        except (msgspec.MsgspecError, OverflowError, RecursionError, UnicodeError):
+            row.problem = "the client's count cannot be read"
+        else:
+            row.theirs, row.models = _sum(told), tuple(told.modelUsage)
+            row.unpriced |= told.hasUnknownModelCost
+            row.writes_apart = bool(row.theirs.cache_write_1h) or any(
+                usage.cacheCreationEphemeral5mInputTokens for usage in told.modelUsage.values()
             )
-        mine, cost = Counts(), 0
-        for item in ours.get(session_id, {}).values():
-            mine = Counts(*map(sum, zip(mine, item.counts, strict=True)))
-            price, _ = cost_of(book, item.model, item.time, item.counts, item.speed, item.service_tier, item.geo)
-            cost += price or 0
-        their_cost = round(told.totalCostUSD * 1_000_000)
-        found.append(Comparison(session_id, mine, theirs, cost, their_cost, tuple(told.modelUsage)))
+        found.append(row)
+    return found
+
+
+def _sum(told: _CostState) -> Counts:
+    """The client's count over all models."""
+    found = Counts()
+    for usage in told.modelUsage.values():
+        long = usage.cacheCreationEphemeral1hInputTokens
+        found = Counts(
+            found.input + usage.inputTokens,
+            found.output + usage.outputTokens,
+            found.cache_write_5m + max(usage.cacheCreationInputTokens - long, 0),
+            found.cache_write_1h + long,
+            found.cache_read + usage.cacheReadInputTokens,
+            found.thinking + usage.thinkingTokens,
+            found.web_searches + usage.webSearchRequests,
+        )
     return found
 
 

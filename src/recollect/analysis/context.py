@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..format.times import to_iso
+from ..index.call_packs import ADVISOR, PROGRESS
 from .prices.book import PriceBook
-from .responses import ADVISOR, PROGRESS, Response
+from .responses import Response
 
 if TYPE_CHECKING:
     from ..index.catalogue import Catalogue
@@ -21,7 +22,20 @@ class Course:
     session_id: str
     window: int | None = None
     steps: list[Response] = field(default_factory=list)
-    compactions: int = 0
+    boundaries: list[tuple[int, int]] = field(default_factory=list)
+    """Where it was compacted: file and line."""
+
+    @property
+    def compactions(self) -> int:
+        return len(self.boundaries)
+
+    def after_compaction(self) -> list[bool]:
+        """For each step: whether the window was compacted since the one before."""
+        places = [(item.file_id, item.line) for item in self.steps]
+        return [
+            any(before < boundary < place for boundary in self.boundaries)
+            for before, place in zip([(place[0], 0) for place in places[:1]] + places, places, strict=False)
+        ]
 
     @property
     def peak(self) -> int:
@@ -44,8 +58,9 @@ class Course:
                     "time": to_iso(None if item.time is None else item.time / 1e6), "line": item.line,
                     "prompt": item.counts.prompt, "output": item.counts.output, "cache_read": item.counts.cache_read,
                     "new": item.counts.input + item.counts.cache_write_5m + item.counts.cache_write_1h,
+                    "after_compaction": compacted,
                 }
-                for item in self.steps
+                for item, compacted in zip(self.steps, self.after_compaction(), strict=True)
             ]  # fmt: skip
         return row
 
@@ -64,10 +79,10 @@ def courses(found: Iterable[Response], book: PriceBook, catalogue: Catalogue | N
         course.window = 1_000_000 if known is not None and course.peak > known else known
     if catalogue is not None:
         rows = catalogue.connection.execute(
-            "SELECT f.session_id, count(*) FROM entries e JOIN files f ON f.id = e.file_id "
-            "WHERE e.subtype = 'compact_boundary' AND f.kind = 'session' GROUP BY 1"
+            "SELECT f.session_id, e.file_id, e.line FROM entries e JOIN files f ON f.id = e.file_id "
+            "WHERE e.subtype = 'compact_boundary' AND f.kind = 'session' ORDER BY 2, 3"
         )
-        for session_id, count in rows:
+        for session_id, file_id, line in rows:
             if session_id in sessions:
-                sessions[session_id].compactions = count
+                sessions[session_id].boundaries.append((file_id, line))
     return sorted(sessions.values(), key=lambda course: course.steps[-1].time or 0, reverse=True)

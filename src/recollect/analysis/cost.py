@@ -6,9 +6,12 @@ So every total is the sum of its responses, and every response the sum of its pa
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from .prices.book import FACTOR_UNIT, PriceBook, Tariff
+
+if TYPE_CHECKING:
+    from ..format.usage import Usage
 
 PARTS: Final = ("input", "output", "cache_write_5m", "cache_write_1h", "cache_read", "web_searches")
 UNIT: Final = 1_000_000 * FACTOR_UNIT
@@ -85,6 +88,16 @@ def dollars(micro: int | None, digits: int = 2) -> str:
 def exact_dollars(micro: int) -> str:
     """All six digits."""
     return dollars(micro, 6)
+
+
+def message_cost(book: PriceBook, model: str | None, seconds: float | None, usage: Usage) -> int | None:
+    """What a message cost by the usage it tells; None where its model has no price."""
+    counts = Counts(
+        usage.input_tokens, usage.output_tokens, usage.cache_write_5m, usage.cache_write_1h, usage.cache_read,
+        usage.thinking, usage.web_searches,
+    )  # fmt: skip
+    when = None if seconds is None else round(seconds * 1_000_000)
+    return cost_of(book, model or "", when, counts, usage.speed, usage.service_tier, usage.geo)[0]
 
 
 def cost_of(

@@ -9,10 +9,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 from math import gcd
-from operator import floordiv
+from operator import add, floordiv
 from typing import Any, Final
 
-from ..index.call_packs import COUNTS, FLAGS, GEO, MODEL, SPEED, TIER, TIME, Columns, Row, all_calls, rows_of
+import apsw
+
+from ..index.call_packs import (
+    COUNTS,
+    FLAGS,
+    GEO,
+    LOWER_BOUND,
+    MODEL,
+    ODD,
+    PARTIAL,
+    SPEED,
+    TIER,
+    TIME,
+    WIDTH,
+    ZONELESS,
+    Columns,
+    Row,
+    all_calls,
+    rows_of,
+)
 from ..index.catalogue import LOCK_SECONDS, Catalogue
 from .cost import UNIT, Counts
 from .prices.book import NO_BOUND, PriceBook, Tariff
@@ -21,7 +40,10 @@ from .zones import Zone
 
 _NOTE: Final = "day_sums"
 _COUNTS: Final = "input, output, cache_write_5m, cache_write_1h, cache_read, thinking, web_searches"
-_INSERT: Final = f"INSERT INTO day_sums VALUES ({', '.join('?' * 15)})"
+_INSERT: Final = f"INSERT INTO day_sums VALUES ({', '.join('?' * 17)})"
+_NAMES: Final = ("calls", *_COUNTS.split(", "), "cost", "unpriced", "lower_bounds", "odd", "zoneless", "copies")
+_AMOUNTS: Final = len(_NAMES)
+_ODD: Final = ODD | PARTIAL
 #: From when to when rates hold, above which prompt the second ones do; both, doubled, and what they are parts of.
 _Rates = tuple[int, int, int, "tuple[int, ...]", "tuple[int, ...]", int]
 #: Model, speed, tier and place of calls, as numbers of `strings`.
@@ -59,7 +81,8 @@ class DaySums:
             shared = {
                 row[:4]: row[4:]
                 for row in db.execute(
-                    f"SELECT home_id, message_id, request_id, model_id, file_id, number, flags, {_COUNTS} FROM shared_calls"
+                    "SELECT home_id, message_id, request_id, model_id, file_id, number, flags, copies - 1, "
+                    f"{_COUNTS} FROM shared_calls"
                 )
             }
             homes: dict[int, int] = dict(
@@ -71,7 +94,9 @@ class DaySums:
                 home = homes[file_id]
                 if shared:
                     rows = [
-                        row if joined is None else (*row[:5], *joined[3:], *row[12:19], joined[2])
+                        (*row, 0)
+                        if joined is None
+                        else (*row[:5], *joined[4:], *row[12:FLAGS], joined[2], *row[FLAGS + 1 :], joined[3])
                         for number, row in enumerate(rows_of(columns))
                         if (joined := shared.get((home, *row[:3]))) is None or joined[:2] == (file_id, number)
                     ]
@@ -85,7 +110,8 @@ class DaySums:
         self._rows = []
 
     def take(self, file_id: int, columns: Columns) -> None:
-        """Add the sums of a file that has none, at the next `write`. `columns` are those of its pack."""
+        """Add the sums of a file that has none, at the next `write`. `columns` are those of its pack; a last one may tell
+        how often each call stands in other files."""
         if not columns:
             return
         models, times, tiers, speeds, geos = columns[MODEL], columns[TIME], columns[TIER], columns[SPEED], columns[GEO]
@@ -98,7 +124,7 @@ class DaySums:
             and None not in times
             and (day := self._zone.day(first := min(times))) == self._zone.day(last := max(times))
         ):  # as nearly every file is
-            amounts = [0] * 12
+            amounts = [0] * _AMOUNTS
             self._add(amounts, columns, kind, first, last)
             self._rows.append((file_id, day, kind[0], *amounts))
             return
@@ -107,7 +133,7 @@ class DaySums:
             for day, calls in _split(alike, list(map(self._zone.day, alike[TIME]))):
                 times = calls[TIME]
                 moments = (None, None) if None in times else (min(times), max(times))
-                self._add(sums.setdefault((day, kind[0]), [0] * 12), calls, kind, *moments)
+                self._add(sums.setdefault((day, kind[0]), [0] * _AMOUNTS), calls, kind, *moments)
         self._rows += [(file_id, *key, *amounts) for key, amounts in sums.items()]
 
     def write(self) -> None:
@@ -123,8 +149,11 @@ class DaySums:
             found[place] += sum(column)
         flags = columns[FLAGS]
         if any(flags):
-            found[10] += sum([flag & 1 for flag in flags])
-            found[11] += sum([flag >> 1 & 1 for flag in flags])
+            found[10] += sum([flag & LOWER_BOUND for flag in flags])
+            found[11] += sum([1 for flag in flags if flag & _ODD])
+            found[12] += sum([1 for flag in flags if flag & ZONELESS])
+        if len(columns) > WIDTH:
+            found[13] += sum(columns[WIDTH])
         spell = None if first is None or last is None else self._spell(first, kind)
         if spell is None or last is None or last >= spell[1]:
             self._costs(found, columns, kind)
@@ -215,16 +244,30 @@ class DaySums:
         numbers = list(homes)
         marks = ", ".join("?" * len(numbers))
         limits = (" AND s.day >= ?" if first else "") + (" AND s.day <= ?" if last else "")
-        rows = self._db.execute(
-            "SELECT s.day, m.text, sum(calls), sum(input), sum(output), sum(cache_write_5m), sum(cache_write_1h), "
-            "sum(cache_read), sum(thinking), sum(web_searches), sum(cost), sum(unpriced), sum(lower_bounds), sum(odd) "
+        source = (
             "FROM day_sums s JOIN files f ON f.id = s.file_id JOIN strings m ON m.id = s.model_id "
-            f"WHERE f.home_id IN ({marks}){limits} GROUP BY s.day, s.model_id ORDER BY 1, 2",
-            [*numbers, *(day for day in (first, last) if day)],
+            f"WHERE f.home_id IN ({marks}){limits}"
         )
-        return {
-            (row[0], row[1]): Totals(row[2], Counts(*row[3:10]), row[10], row[11], row[12], row[13]) for row in rows
-        }
+        values = [*numbers, *(day for day in (first, last) if day)]
+        sums = ", ".join(f"sum({name})" for name in _NAMES)
+        rows: list[tuple[Any, ...]]
+        try:
+            rows = self._db.execute(
+                f"SELECT s.day, m.text, {sums} {source} GROUP BY s.day, s.model_id ORDER BY 1, 2", values
+            ).fetchall()
+        except apsw.SQLError:  # more than the database can add up
+            rows = _added(
+                self._db.execute(f"SELECT s.day, m.text, {', '.join(_NAMES)} {source} ORDER BY 1, 2", values).fetchall()
+            )
+        return {(row[0], row[1]): Totals(row[2], Counts(*row[3:10]), *row[10:]) for row in rows}
+
+
+def _added(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    found: dict[tuple[str, str], tuple[int, ...]] = {}
+    for day, model, *amounts in rows:
+        before = found.get((day, model))
+        found[day, model] = tuple(amounts) if before is None else tuple(map(add, before, amounts))
+    return [(*key, *amounts) for key, amounts in found.items()]
 
 
 def _rates(low: int, high: int, bound: int, short: Tariff, long: Tariff) -> _Rates:

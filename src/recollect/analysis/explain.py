@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ..format.times import to_iso
+from ..index.call_packs import ADVISOR, PROGRESS
 from .cost import PARTS, micro_dollars, parts
 from .prices.book import PriceBook
-from .responses import ADVISOR, PROGRESS, Response
+from .prices.names import short_name
+from .responses import Response
 from .zones import Zone
 
 #: What no transcript tells, so that no total here can hold it.
@@ -35,10 +37,12 @@ def explain(item: Response, book: PriceBook, zone: Zone) -> dict[str, Any]:
         "request_id": item.request_id or None,
         "file": f"{item.home}/{item.path}",
         "line": item.line,
+        "output_line": item.output_line,
         "copies": item.copies,
         "recorded_in": "progress" if item.flags & PROGRESS else "iterations" if item.flags & ADVISOR else "assistant",
         "lower_bound": item.lower_bound,
         "odd": item.odd,
+        "zoneless": item.zoneless,
         "cost_micro_usd": None,
         "rule": "no price: the model is not in the table",
         "price_since": None,
@@ -67,13 +71,14 @@ def explain(item: Response, book: PriceBook, zone: Zone) -> dict[str, Any]:
 
 
 def fits(item: Response, ident: str, zone: Zone) -> bool:
-    """Whether a response is meant by an id: of its message, request, session, sub-agent or model, or its day."""
+    """Whether a response is meant by an id: of its message, request, session, sub-agent or model (also as tables name it), or
+    its day."""
     return bool(
         item.message_id == ident
         or item.request_id == ident
         or (item.session_id or "").startswith(ident)
         or (item.agent_id or "") == ident
-        or item.model == ident
+        or ident in (item.model, short_name(item.model))
         or zone.day(item.time).startswith(ident)
     )
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from ..format.blocks import text_of
 from ..format.entries import decode_loosely
 from ..format.times import to_iso
-from .cost import cost_of
 from .prices.book import PriceBook
 from .responses import Response
 from .totals import Totals
@@ -67,8 +66,8 @@ def prompt_costs(
         owner = _owner(item, prompts)
         if owner is None:
             owner = first.setdefault(session, PromptCost(session, item.file_id, item.line, 0, 0, item.time))
-        cost, _ = cost_of(book, item.model, item.time, item.counts, item.speed, item.service_tier, item.geo)
-        owner.totals.add(item.counts, cost, item.lower_bound, item.odd)
+        cost = item.cost(book)
+        owner.totals.add(item.counts, cost, *item.marks)
         owner.models.add(item.model)
         owner.project = owner.project or item.cwd
     used = [prompt for prompts in sessions.values() for prompt in prompts if prompt.totals.calls] + list(first.values())

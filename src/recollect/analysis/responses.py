@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..index.call_packs import (
     AGENT,
     BRANCH,
+    COPIED,
     COUNTS,
     CWD,
     FLAGS,
     GEO,
     LINE,
+    LOWER_BOUND,
     MODEL,
+    ODD,
+    OUTPUT_LINE,
+    PARTIAL,
     SPEED,
     STOP,
     TIER,
     TIME,
+    ZONELESS,
     Columns,
     all_calls,
     rows_of,
 )  # fmt: skip
 from ..index.catalogue import Catalogue
 from ..store.home import Home
-from .cost import Counts
+from .cost import Counts, cost_of
 
-LOWER_BOUND: Final = 1
-ODD: Final = 2
-PROGRESS: Final = 4
-ADVISOR: Final = 8
-COPIED: Final = 16
+if TYPE_CHECKING:
+    from .prices.book import PriceBook
 
 _COUNTS: Final = "input, output, cache_write_5m, cache_write_1h, cache_read, thinking, web_searches"
 
@@ -58,6 +61,12 @@ class Response(NamedTuple):
     home: str
     flags: int
     copies: int
+    output_line: int = 0
+    """The line with the largest output, which may not be the first one."""
+
+    def cost(self, book: PriceBook) -> int | None:
+        """In micro-dollars; None where its model has no price."""
+        return cost_of(book, self.model, self.time, self.counts, self.speed, self.service_tier, self.geo)[0]
 
     @property
     def lower_bound(self) -> bool:
@@ -65,7 +74,17 @@ class Response(NamedTuple):
 
     @property
     def odd(self) -> bool:
-        return bool(self.flags & ODD)
+        """A count is missing or none; it is taken as nought."""
+        return bool(self.flags & (ODD | PARTIAL))
+
+    @property
+    def zoneless(self) -> bool:
+        return bool(self.flags & ZONELESS)
+
+    @property
+    def marks(self) -> tuple[bool, bool, bool, int]:
+        """What totals have to say of it: a lower bound, odd, without a zone, and how often it stands elsewhere, too."""
+        return self.lower_bound, self.odd, self.zoneless, self.copies - 1
 
 
 def project_path(cwd: str | None, *, separate: bool = False) -> str | None:
@@ -149,7 +168,7 @@ def _booked(
             yield Response(
                 file_id, number, row[0], row[1], strings[row[MODEL]] or "", row[LINE], row[TIME], counts, strings[row[TIER]],
                 strings[row[SPEED]], strings[row[GEO]], strings[row[STOP]], agent if row[AGENT] is None else row[AGENT],
-                strings[row[BRANCH]], strings[row[CWD]], session, path, roots[home], flags, copies,
+                strings[row[BRANCH]], strings[row[CWD]], session, path, roots[home], flags, copies, row[OUTPUT_LINE] or row[LINE],
             )  # fmt: skip
 
 
@@ -163,7 +182,8 @@ def _joined(found: Iterable[Response]) -> list[Response]:
             kept[key] = item
             continue
         first, second = (other, item) if _order(other) <= _order(item) else (item, other)
-        flags = first.flags & ~(LOWER_BOUND | ODD) | (first.flags & second.flags & LOWER_BOUND)
+        for_all = LOWER_BOUND | PARTIAL
+        flags = first.flags & ~(for_all | ODD) | (first.flags & second.flags & for_all)
         flags |= (first.flags | second.flags) & ODD
         largest = Counts(*(max(pair) for pair in zip(first.counts, second.counts, strict=True)))
         kept[key] = first._replace(counts=largest, flags=flags, copies=first.copies + second.copies)

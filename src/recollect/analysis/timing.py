@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from ..format.entries import decode_loosely
-from .responses import PROGRESS, Response
+from ..index.call_packs import PROGRESS
+from .responses import Response
 
 if TYPE_CHECKING:
     from ..index.catalogue import Catalogue

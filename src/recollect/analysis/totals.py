@@ -20,9 +20,16 @@ class Totals:
     lower_bounds: int = 0
     """Calls of which the client wrote only a placeholder for the output: the sum is at least this."""
     odd: int = 0
-    """Calls with counts that are none (negative, text, absurdly large); such a count is taken as nought."""
+    """Calls with counts that are missing or none (negative, text, absurdly large); such a count is taken as nought."""
+    zoneless: int = 0
+    """Calls whose time has no zone; it is taken as UTC."""
+    copies: int = 0
+    """How often these calls stand in other files, too; they are not counted again."""
 
-    def add(self, counts: Counts, cost: int | None, lower_bound: bool = False, odd: bool = False) -> None:
+    def add(
+        self, counts: Counts, cost: int | None, lower_bound: bool = False, odd: bool = False, zoneless: bool = False,
+        copies: int = 0,
+    ) -> None:  # fmt: skip
         self.calls += 1
         self.counts = Counts(*map(sum, zip(self.counts, counts, strict=True)))
         if cost is None:
@@ -31,6 +38,8 @@ class Totals:
             self.cost += cost
         self.lower_bounds += lower_bound
         self.odd += odd
+        self.zoneless += zoneless
+        self.copies += copies
 
     def join(self, other: Totals) -> None:
         self.calls += other.calls
@@ -39,6 +48,8 @@ class Totals:
         self.unpriced += other.unpriced
         self.lower_bounds += other.lower_bounds
         self.odd += other.odd
+        self.zoneless += other.zoneless
+        self.copies += other.copies
 
     def data(self) -> dict[str, Any]:
         """As a row of JSON."""
@@ -57,4 +68,5 @@ class Totals:
             "unpriced_calls": self.unpriced,
             "lower_bound_calls": self.lower_bounds,
             "odd_calls": self.odd,
+            "zoneless_calls": self.zoneless,
         }

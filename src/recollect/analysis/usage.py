@@ -1,4 +1,4 @@
-"""Usage by anything: day, week, month, session, project, model, sub-agent, branch, tool.
+"""Usage by anything: day, week, month, session, project, model, sub-agent, branch, tool; by several of them at once.
 
 A group's parts are its models; a report's totals are the sum of its groups, whatever it is grouped by.
 """
@@ -26,11 +26,16 @@ NOTHING: Final = {"branch": "(no branch)", "project": "(no project)", "agent": "
 class Group:
     """One row of a report."""
 
-    key: str
+    keys: tuple[str, ...]
+    """One for each grouping of the report."""
     totals: Totals = field(default_factory=Totals)
     models: dict[str, Totals] = field(default_factory=dict)
     first: int | None = None
     last: int | None = None
+
+    @property
+    def key(self) -> str:
+        return " ".join(self.keys)
 
 
 @dataclass(slots=True)
@@ -38,6 +43,7 @@ class UsageReport:
     """Groups in order, their sum, and what must be said about it."""
 
     by: str
+    """What it is grouped by; several groupings have a comma between them."""
     groups: list[Group]
     totals: Totals
     zone: str
@@ -46,13 +52,25 @@ class UsageReport:
     """Models without a price, and how many calls of each."""
     timeless: int = 0
     """Calls without a time: they are in the totals, and under "(no time)" by day."""
-    copies: int = 0
-    """How often a call was found again in another file, and not counted."""
     today: bool = False
     """Everything is priced as today, not as on its day."""
 
-    def group(self, key: str) -> Group | None:
-        return next((group for group in self.groups if group.key == key), None)
+    @property
+    def copies(self) -> int:
+        """How often a call was found again in another file, and not counted."""
+        return self.totals.copies
+
+    @property
+    def groupings(self) -> tuple[str, ...]:
+        return groupings(self.by)
+
+    def group(self, *keys: str) -> Group | None:
+        return next((group for group in self.groups if group.keys == keys), None)
+
+
+def groupings(by: str | Iterable[str]) -> tuple[str, ...]:
+    """What to group by: ``day``, ``day,model`` or several names. Each counts once."""
+    return tuple(dict.fromkeys(by.split(",") if isinstance(by, str) else by))
 
 
 def key_function(by: str, zone: Zone, *, separate: bool = False) -> Callable[[Response], str]:
@@ -73,13 +91,14 @@ def key_function(by: str, zone: Zone, *, separate: bool = False) -> Callable[[Re
 
 
 def gather(
-    found: Iterable[Response], by: str, zone: Zone, book: PriceBook, *, separate: bool = False,
-    keys: Callable[[Response], list[tuple[str, Counts, int | None]]] | None = None,
+    found: Iterable[Response], by: str | Iterable[str], zone: Zone, book: PriceBook, *, separate: bool = False,
+    tools: Callable[[Response], list[tuple[str, Counts, int | None]]] | None = None,
 ) -> UsageReport:  # fmt: skip
-    """Group responses. `keys` splits a response over several groups (tools), whose parts add up to it."""
-    key_of = key_function(by, zone, separate=separate) if keys is None else None
-    groups: dict[str, Group] = {}
-    report = UsageReport(by, [], Totals(), zone.name, book.version, today=book.at is not None)
+    """Group responses. `tools` splits a response over the tools it called, where they are grouped by: its parts add up to it."""
+    names = groupings(by)
+    makers = [None if name == "tool" else key_function(name, zone, separate=separate) for name in names]
+    groups: dict[tuple[str, ...], Group] = {}
+    report = UsageReport(",".join(names), [], Totals(), zone.name, book.version, today=book.at is not None)
     for item in found:
         tariff = book.tariff(item.model, item.time, item.counts.prompt, item.speed, item.service_tier, item.geo)
         cost = None if tariff is None else micro_dollars(item.counts, tariff, book.search)
@@ -87,42 +106,59 @@ def gather(
             report.unpriced[item.model] = report.unpriced.get(item.model, 0) + 1
         if item.time is None:
             report.timeless += 1
-        report.copies += item.copies - 1
-        report.totals.add(item.counts, cost, item.lower_bound, item.odd)
-        shares = [(key_of(item), item.counts, cost)] if key_of is not None else keys(item) if keys is not None else []
-        for key, counts, share in shares:
-            group = groups.get(key)
+        report.totals.add(item.counts, cost, *item.marks)
+        for tool, counts, share in [("", item.counts, cost)] if tools is None else tools(item):
+            keys = tuple([tool if make is None else make(item) for make in makers])
+            group = groups.get(keys)
             if group is None:
-                group = groups[key] = Group(key)
-            group.totals.add(counts, share if cost is not None else None, item.lower_bound, item.odd)
+                group = groups[keys] = Group(keys)
+            group.totals.add(counts, share if cost is not None else None, *item.marks)
             models = group.models.get(item.model)
             if models is None:
                 models = group.models[item.model] = Totals()
-            models.add(counts, share if cost is not None else None, item.lower_bound, item.odd)
+            models.add(counts, share if cost is not None else None, *item.marks)
             if item.time is not None:
                 group.first = item.time if group.first is None else min(group.first, item.time)
                 group.last = item.time if group.last is None else max(group.last, item.time)
-    report.groups = in_order(groups.values(), by)
+    report.groups = in_order(groups.values(), names)
     return report
 
 
-def in_order(groups: Iterable[Group], by: str) -> list[Group]:
-    """Periods by time, everything else by cost, the dearest first."""
-    if by in PERIODS or by == "hour":
-        return sorted(groups, key=lambda group: (group.key != NO_TIME, group.key))
-    return sorted(groups, key=lambda group: (-group.totals.cost, -group.totals.counts.tokens, group.key))
+def in_order(groups: Iterable[Group], names: tuple[str, ...]) -> list[Group]:
+    """Periods by time, everything else by cost, the dearest first; by the first grouping, then within it by the next."""
+    listed = list(groups)
+    sums: dict[tuple[str, ...], Totals] = {}
+    for group in listed:
+        for depth in range(1, len(names) + 1):
+            sums.setdefault(group.keys[:depth], Totals()).join(group.totals)
+
+    def place(group: Group) -> list[tuple[int, int, str]]:
+        found: list[tuple[int, int, str]] = []
+        for depth, name in enumerate(names, 1):
+            key = group.keys[depth - 1]
+            if name in PERIODS or name == "hour":
+                found.append((key != NO_TIME, 0, key))
+            else:
+                totals = sums[group.keys[:depth]]
+                found.append((-totals.cost, -totals.counts.tokens, key))
+        return found
+
+    return sorted(listed, key=place)
 
 
-def from_day_sums(found: dict[tuple[str, str], Totals], by: str, zone: Zone, book: PriceBook) -> UsageReport:
-    """The same report from sums that are there already."""
-    period = period_of(by)
-    groups: dict[str, Group] = {}
-    report = UsageReport(by, [], Totals(), zone.name, book.version, today=book.at is not None)
+def from_day_sums(
+    found: dict[tuple[str, str], Totals], by: str | Iterable[str], zone: Zone, book: PriceBook
+) -> UsageReport:
+    """The same report from sums that are there already: by periods and models."""
+    names = groupings(by)
+    periods = [None if name == "model" else period_of(name) for name in names]
+    groups: dict[tuple[str, ...], Group] = {}
+    report = UsageReport(",".join(names), [], Totals(), zone.name, book.version, today=book.at is not None)
     for (day, model), totals in found.items():
-        key = period(day) or NO_TIME
-        group = groups.get(key)
+        keys = tuple([(model or NOTHING["model"]) if make is None else make(day) or NO_TIME for make in periods])
+        group = groups.get(keys)
         if group is None:
-            group = groups[key] = Group(key)
+            group = groups[keys] = Group(keys)
         group.totals.join(totals)
         group.models.setdefault(model, Totals()).join(totals)
         report.totals.join(totals)
@@ -130,7 +166,7 @@ def from_day_sums(found: dict[tuple[str, str], Totals], by: str, zone: Zone, boo
             report.timeless += totals.calls
         if totals.unpriced:
             report.unpriced[model] = report.unpriced.get(model, 0) + totals.unpriced
-    report.groups = in_order(groups.values(), by)
+    report.groups = in_order(groups.values(), names)
     return report
 
 
@@ -140,9 +176,9 @@ def models_in_words(models: Iterable[str]) -> list[str]:
 
 
 def group_data(group: Group, by: str) -> dict[str, Any]:
-    """A group as a row of JSON."""
+    """A group as a row of JSON: one field for each grouping, then its totals."""
     models = [
         {"model": model, **totals.data()}
         for model, totals in sorted(group.models.items(), key=lambda pair: (-pair[1].cost, pair[0]))
     ]
-    return {by: group.key, **group.totals.data(), "models": models}
+    return {**dict(zip(groupings(by), group.keys, strict=True)), **group.totals.data(), "models": models}

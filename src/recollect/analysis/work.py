@@ -4,38 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ..format.entries import decode_loosely
 from ..format.times import to_iso
-from .cost import cost_of
 from .prices.book import PriceBook
 from .responses import Response, project_path
 
 if TYPE_CHECKING:
     from ..index.catalogue import Catalogue
+    from ..index.reading_back import EntryReader
 
 _COMMIT: Final = re.compile(r"\bgit\s+(?:-\S+\s+(?:\S+\s+)?)*commit\b")
-
-
-def _costs(found: Iterable[Response], book: PriceBook) -> list[tuple[Response, int]]:
-    told = []
-    for item in found:
-        cost, _ = cost_of(book, item.model, item.time, item.counts, item.speed, item.service_tier, item.geo)
-        told.append((item, cost or 0))
-    return told
 
 
 def lines_changed(catalogue: Catalogue, found: Iterable[Response], book: PriceBook) -> list[dict[str, Any]]:
     """By project: lines added and removed by tools, files, and what a changed line cost."""
     projects: dict[str, dict[str, Any]] = {}
     of_session: dict[str, str] = {}
-    for item, cost in _costs(found, book):
+    for item in found:
+        cost = item.cost(book)
         name = project_path(item.cwd) or "(no project)"
         of_session.setdefault(item.session_id or "", name)
         row = projects.setdefault(
-            name, {"project": name, "files": set(), "added": 0, "removed": 0, "cost_micro_usd": 0}
+            name,
+            {"project": name, "files": set(), "added": 0, "removed": 0, "cost_micro_usd": 0, "unpriced_calls": 0},
         )
-        row["cost_micro_usd"] += cost
+        row["cost_micro_usd"] += cost or 0
+        row["unpriced_calls"] += cost is None
     rows = catalogue.connection.execute(
         "SELECT f.session_id, c.path, min(c.lines_added), min(c.lines_removed), c.tool_use_id FROM file_changes c "
         "JOIN files f ON f.id = c.file_id GROUP BY coalesce(c.tool_use_id, c.entry_id), c.path"
@@ -57,10 +53,10 @@ def lines_changed(catalogue: Catalogue, found: Iterable[Response], book: PriceBo
 
 def commits(catalogue: Catalogue, found: Iterable[Response], book: PriceBook) -> list[dict[str, Any]]:
     """Commits made through the shell, each with what its session had cost since the commit before."""
-    sessions: dict[str, list[tuple[Response, int]]] = {}
-    for item, cost in _costs(found, book):
+    sessions: dict[str, list[tuple[Response, int | None]]] = {}
+    for item in found:
         if item.session_id is not None and item.time is not None:
-            sessions.setdefault(item.session_id, []).append((item, cost))
+            sessions.setdefault(item.session_id, []).append((item, item.cost(book)))
     rows = catalogue.connection.execute(
         "SELECT f.session_id, t.started, min(t.target) FROM tool_calls t JOIN files f ON f.id = t.file_id "
         "WHERE t.name = 'Bash' AND t.target LIKE '%commit%' AND t.is_error IS NOT 1 AND t.started IS NOT NULL "
@@ -77,25 +73,67 @@ def commits(catalogue: Catalogue, found: Iterable[Response], book: PriceBook) ->
         told.append(
             {
                 "time": to_iso(moment / 1e6), "session_id": session, "command": target, "calls": len(part),
-                "branch": part[-1][0].git_branch if part else None, "cost_micro_usd": sum(cost for _, cost in part),
+                "branch": part[-1][0].git_branch if part else None, "cost_micro_usd": sum(cost or 0 for _, cost in part),
+                "unpriced_calls": sum(cost is None for _, cost in part),
             }
         )  # fmt: skip
     return told
 
 
-def pull_requests(catalogue: Catalogue, found: Iterable[Response], book: PriceBook) -> list[dict[str, Any]]:
-    """Pull requests that sessions are linked to, with the cost of those sessions."""
-    urls: dict[str, str] = dict(
-        catalogue.connection.execute("SELECT session_id, pr_url FROM sessions WHERE pr_url IS NOT NULL")
-    )
+def pull_requests(
+    catalogue: Catalogue, reader: EntryReader, found: Iterable[Response], book: PriceBook
+) -> list[dict[str, Any]]:
+    """Pull requests that sessions are linked to, each with what its sessions spent on it.
+
+    A link takes what its session spent since the link before. What came after the last link goes to that one too, since the
+    work on a pull request does not end when it is opened: so the parts of a session add up to it.
+    """
+    links = _links(catalogue, reader)
     told: dict[str, dict[str, Any]] = {}
-    for item, cost in _costs(found, book):
-        url = urls.get(item.session_id or "")
-        if url is not None:
-            row = told.setdefault(url, {"pr_url": url, "sessions": set(), "calls": 0, "cost_micro_usd": 0})
+    for item in found:
+        of_session = links.get((item.home, item.session_id or ""))
+        if of_session:
+            url = next((link.url for link in of_session if link.is_behind(item)), of_session[-1].url)
+            cost = item.cost(book)
+            row = told.setdefault(
+                url, {"pr_url": url, "sessions": set(), "calls": 0, "cost_micro_usd": 0, "unpriced_calls": 0}
+            )
+            row["unpriced_calls"] += cost is None
             row["sessions"].add(item.session_id)
             row["calls"] += 1
-            row["cost_micro_usd"] += cost
+            row["cost_micro_usd"] += cost or 0
     for row in told.values():
         row["sessions"] = sorted(row["sessions"])
     return sorted(told.values(), key=lambda row: -row["cost_micro_usd"])
+
+
+class _Link(NamedTuple):
+    """A `pr-link` line. Its time is that of the row before it where it has none of its own."""
+
+    file_id: int
+    line: int
+    time: int | None
+    url: str
+
+    def is_behind(self, item: Response) -> bool:
+        """Whether a call was made before the link: by its line in the same file, else by its time."""
+        if item.file_id == self.file_id:
+            return item.line < self.line
+        return self.time is not None and item.time is not None and item.time <= self.time
+
+
+def _links(catalogue: Catalogue, reader: EntryReader) -> dict[tuple[str, str], list[_Link]]:
+    """The links of each session, by home and session, in the order of their file."""
+    found: dict[tuple[str, str], list[_Link]] = {}
+    rows = catalogue.connection.execute(
+        "SELECT h.path, f.session_id, e.file_id, e.line, coalesce(e.time, (SELECT max(b.time) FROM entries b "
+        "WHERE b.file_id = e.file_id AND b.line < e.line)), e.offset, e.length FROM entries e "
+        "JOIN files f ON f.id = e.file_id JOIN homes h ON h.id = f.home_id "
+        "WHERE e.type = 'pr-link' AND f.kind = 'session' ORDER BY f.path, e.line, e.part"
+    )
+    for home, session, file_id, line, time, offset, length in rows:
+        value = decode_loosely(reader.bytes_at(file_id, offset, length))
+        url = value.get("prUrl") if isinstance(value, dict) else None
+        if isinstance(url, str) and url:
+            found.setdefault((home, session), []).append(_Link(file_id, line, time, url))
+    return found

@@ -20,15 +20,19 @@ class Zone:
 
     def __init__(self, name: str, info: tzinfo | None) -> None:
         self.name = name
-        self._info = info
+        self.info = info
+        """None: the system's own rules."""
         self._days: dict[int, str] = {}
         self._step = DAY if info is UTC else QUARTER
         """All moments of one step are of one day."""
 
     def local(self, time_us: int) -> datetime:
-        """The moment as clocks there show it."""
+        """The moment as clocks there show it; in UTC where they would show a year that no calendar has."""
         moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time_us)
-        return moment.astimezone(self._info)
+        try:
+            return moment.astimezone(self.info)
+        except (OverflowError, ValueError, OSError):
+            return moment
 
     def day(self, time_us: int | None) -> str:
         """``2026-03-02``; empty for no time, and for one that no calendar holds."""
@@ -47,7 +51,7 @@ class Zone:
     def start_of(self, day: date) -> int:
         """The first moment of a day."""
         first = datetime(day.year, day.month, day.day)
-        local = first.astimezone() if self._info is None else first.replace(tzinfo=self._info)
+        local = first.astimezone() if self.info is None else first.replace(tzinfo=self.info)
         return round(local.timestamp() * 1_000_000)
 
 

@@ -11,17 +11,16 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta, Struct
 
-from ..format.decode import parse_lines
 from ..format.entries import decode_loosely
-from ..format.line import RawLine
+from ..format.usage import LARGEST_COUNT, LARGEST_SEARCHES
 
 NEEDLE: Final = b'put_tokens"'
 """The end of `input_tokens` and `output_tokens`, and of the names of all counts that have to do with the cache: no usage that
 a client writes is without one, and none writes these names with escapes. Inside quoted text the quote is escaped, so that a
 transcript within a transcript has not."""
-LARGEST: Final = 1 << 53
 
-Count = Annotated[int, Meta(ge=0, le=LARGEST)]
+Count = Annotated[int, Meta(ge=0, le=LARGEST_COUNT)]
+Searches = Annotated[int, Meta(ge=0, le=LARGEST_SEARCHES)]
 
 
 class CacheWrites(Struct, gc=False):
@@ -30,7 +29,7 @@ class CacheWrites(Struct, gc=False):
 
 
 class ServerTools(Struct, gc=False):
-    web_search_requests: Count | None = 0
+    web_search_requests: Searches | None = 0
 
 
 class OutputDetails(Struct, gc=False):
@@ -50,11 +49,11 @@ class Iteration(Struct, gc=False):
 class UsageHead(Struct, gc=False):
     """Fields, here and below, follow the order in which clients write them: the decoder looks for a name behind the last one."""
 
-    input_tokens: Count | None = 0
+    input_tokens: Count | None = None
     cache_creation_input_tokens: Count | None = 0
     cache_read_input_tokens: Count | None = 0
     cache_creation: CacheWrites | None = None
-    output_tokens: Count | None = 0
+    output_tokens: Count | None = None
     server_tool_use: ServerTools | None = None
     service_tier: str | None = None
     inference_geo: str | None = None
@@ -92,8 +91,10 @@ class Presence(Struct, gc=False):
 class CallLine(Struct, gc=False):
     """A line as far as counting goes; names as on disk."""
 
+    isSidechain: bool | None = None
     cwd: str | None = None
     sessionId: str | None = None
+    version: str | None = None
     gitBranch: str | None = None
     agentId: str | None = None
     message: AnswerHead | None = None
@@ -111,6 +112,9 @@ decode_call_line: Final = msgspec.json.Decoder(CallLine).decode
 
 def patient_lines(data: bytes, number: int) -> Iterator[tuple[CallLine, bool]]:
     """The objects of a line that the quick decoder refuses, and whether some count of theirs was none."""
+    from ..format.decode import parse_lines  # most files have no such line
+    from ..format.line import RawLine
+
     for located in parse_lines([RawLine(data, 0, max(number, 2))], []):
         value = decode_loosely(data[located.offset : located.offset + located.length])
         if isinstance(value, dict):
@@ -141,8 +145,10 @@ class _Mender:
                     _text(data.get("agentId")),
                 )  # fmt: skip
         return CallLine(
+            isSidechain=value.get("isSidechain") is True,
             cwd=_text(value.get("cwd")),
             sessionId=_text(value.get("sessionId")),
+            version=_text(value.get("version")),
             gitBranch=_text(value.get("gitBranch")),
             agentId=_text(value.get("agentId")),
             message=self._answer(value.get("message")),
@@ -173,7 +179,9 @@ class _Mender:
             value.get("iterations"),
         )
         thinking = OutputDetails(self._count(details.get("thinking_tokens"))) if isinstance(details, dict) else None
-        searches = ServerTools(self._count(tools.get("web_search_requests"))) if isinstance(tools, dict) else None
+        searches = None
+        if isinstance(tools, dict):
+            searches = ServerTools(self._count(tools.get("web_search_requests"), LARGEST_SEARCHES))
         return UsageHead(
             input_tokens=self._count(value.get("input_tokens")),
             cache_creation_input_tokens=self._count(value.get("cache_creation_input_tokens")),
@@ -205,12 +213,12 @@ class _Mender:
         short, long = value.get("ephemeral_5m_input_tokens"), value.get("ephemeral_1h_input_tokens")
         return CacheWrites(self._count(short), self._count(long))
 
-    def _count(self, value: Any) -> int:
+    def _count(self, value: Any, largest: int = LARGEST_COUNT) -> int | None:
         if value is None:
-            return 0
+            return None
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LARGEST:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= largest:
             self.odd = True
             return 0
         return value

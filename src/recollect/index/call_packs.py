@@ -5,6 +5,7 @@
         sum(columns[OUTPUT])
 
 A call's number is its place in the pack; calls are only ever added behind. Models, tiers and the like are numbers of `strings`.
+`OUTPUT_LINE` is None where the largest output stands on the first line.
 """
 
 from __future__ import annotations
@@ -21,10 +22,20 @@ Row = tuple[Any, ...]
 Columns = tuple[tuple[Any, ...], ...]
 
 MESSAGE, REQUEST, MODEL, LINE, TIME, INPUT, OUTPUT = range(7)
-TIER, SPEED, GEO, STOP, AGENT, BRANCH, CWD, FLAGS = range(12, 20)
+TIER, SPEED, GEO, STOP, AGENT, BRANCH, CWD, FLAGS, OUTPUT_LINE = range(12, 21)
 #: Input, output, 5-minute and 1-hour writes, reads, thinking, searches.
 COUNTS: Final = slice(5, 12)
-WIDTH: Final = 20
+WIDTH: Final = 21
+
+#: What FLAGS say of a call.
+LOWER_BOUND: Final = 1
+ODD: Final = 2
+PROGRESS: Final = 4
+ADVISOR: Final = 8
+COPIED: Final = 16
+PARTIAL: Final = 32
+"""No line of the call has both its input and its output."""
+ZONELESS: Final = 64
 
 INSERT_PACK: Final = "INSERT OR REPLACE INTO call_packs(file_id, calls, last, ids, rows) VALUES (?, ?, ?, ?, ?)"
 _FEW: Final = 30
@@ -95,10 +106,10 @@ def files_with(db: apsw.Connection, messages: Collection[str]) -> list[int]:
 
 
 def call_csv(file_id: int, pack: bytes) -> bytes:
-    """A pack as lines of CSV: file, number, then every column; text is quoted, nothing is empty."""
+    """A pack as lines of CSV: file, number, then every column up to the flags; text is quoted, nothing is empty."""
     lines = []
     for number, row in enumerate(rows_of(unpacked(pack))):
-        message, request, *middle = row
+        message, request, *middle = row[:OUTPUT_LINE]
         middle[AGENT - 2] = None if row[AGENT] is None else _quoted(row[AGENT])
         shown = ",".join(["" if value is None else str(value) for value in middle])
         lines.append(f"{file_id},{number},{_quoted(message)},{_quoted(request)},{shown}\n")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, Final, Protocol
 
 from ..errors import RecollectError
@@ -19,16 +19,29 @@ from .call_packs import INSERT_PACK, Columns, calls_of, packed
 from .catalogue import LOCK_SECONDS, Catalogue
 from .new_files import NewFiles
 from .system_search import WORTH_IN_ALL, address_of, system_search
-from .tracking import FileChange, begin, changed, done, done_unreadable, hashes, hashes_within, open_changed
+from .tracking import (
+    PARTLY,
+    FileChange,
+    begin,
+    changed,
+    done,
+    done_unreadable,
+    hashes,
+    hashes_within,
+    open_changed,
+    read_at,
+)
 
 if TYPE_CHECKING:
     from .file_calls import FileCalls
 
 STAGE: Final = "calls"
-BUFFER: Final = 1 << 20
+BUFFER: Final = 1 << 19
+"""Small enough to stay close to the processor: what was just copied into it is searched and decoded there."""
 LONGEST: Final = 160 << 20
 """No longer line is held: no client can read such a line either."""
-BATCH_BYTES: Final = 256 << 20
+BATCH_BYTES: Final = 512 << 20
+"""After so many bytes what was found is kept for good. Calls in several files are looked for among all that there are then."""
 TIMESTAMP: Final = b'"timestamp":"'
 
 
@@ -42,6 +55,8 @@ class CallsReport:
     lines: int = 0
     """Lines that were decoded."""
     unreadable: int = 0
+    left: list[FileChange] = field(default_factory=list)
+    """What was not taken in, or not to its end, since it was enough."""
 
 
 class Listener(Protocol):
@@ -64,10 +79,12 @@ def sync_calls(
     progress: Callable[[int, int], None] | None = None,
     changes: list[FileChange] | None = None,
     lock_seconds: float = LOCK_SECONDS,
+    most_bytes: int | None = None,
 ) -> CallsReport:
     """Bring the calls of these homes up to date. Without changes nothing is locked, opened or written.
 
-    `changes` are those that the caller has found just now.
+    `changes` are those that the caller has found just now. After `most_bytes` it stops, at the end of some line: the next sync
+    goes on there. However few they are, something is taken in.
     """
     homes = list(homes)
     report = CallsReport()
@@ -83,7 +100,7 @@ def sync_calls(
             from ..graph.collector import collector_waits
 
             with collector_waits():
-                _Intake(catalogue, changes, report, listener, progress).run()
+                _Intake(catalogue, changes, report, listener, progress, most_bytes).run()
     return report
 
 
@@ -95,6 +112,7 @@ class _Intake:
         report: CallsReport,
         listener: Listener | None,
         progress: Callable[[int, int], None] | None,
+        most_bytes: int | None = None,
     ) -> None:
         from .file_calls import FileCalls, microseconds
         from .sharing import Sharing
@@ -107,20 +125,24 @@ class _Intake:
         self._report = report
         self._listener = listener
         self._progress = progress
+        self._allowed = None if most_bytes is None else max(most_bytes, 1)
         self._strings = Strings(catalogue.connection)
-        self._sharing = Sharing(catalogue, many=len(changes) > 20)
+        # To know all calls that there are pays only for who takes in more than a few.
+        self._sharing = Sharing(catalogue, many=len(changes) > 20 and most_bytes is None)
         self._new = NewFiles(catalogue)
         self._packs: list[tuple[int, int, int | None, str, bytes]] = []
         self._begun_files: list[tuple[int, int]] = []
         reading = sum(change.size - change.start for change in changes)
         self._search = system_search() if reading >= WORTH_IN_ALL else None
         # Memory of its own pages: the system copies into what begins a few bytes behind a page's start much more slowly.
-        self._buffer = mmap.mmap(-1, BUFFER)
+        self._buffer = mmap.mmap(-1, BUFFER + 1)
         self._view = memoryview(self._buffer)
         self._base = address_of(self._buffer) if self._search is not None else 0
         self._begun: int | None = None
         self._all_there = False
         """Whether the buffer holds the file that was read last from its first byte on."""
+        self._cut_short = False
+        """Whether that file was left before its end, since it was enough."""
 
     def run(self) -> None:
         place, total = 0, len(self._changes)
@@ -132,7 +154,7 @@ class _Intake:
                 self._new.start()
                 if self._listener is not None:
                     self._listener.start()
-                while place < total and size < BATCH_BYTES:
+                while place < total and size < BATCH_BYTES and not self._is_enough:
                     change = self._changes[place]
                     size += change.size - change.start
                     self._file(change)
@@ -145,6 +167,13 @@ class _Intake:
                     db.execute("INSERT OR IGNORE INTO sums_stale VALUES (?)", (file_id,))
             if self._progress is not None:
                 self._progress(place, total)
+            if self._is_enough:
+                self._report.left += self._changes[place:]
+                return
+
+    @property
+    def _is_enough(self) -> bool:
+        return self._allowed is not None and self._report.bytes >= self._allowed
 
     def _write(self) -> None:
         """What was gathered of files that were read from their start."""
@@ -198,6 +227,9 @@ class _Intake:
                 self._put(change, found)
             else:
                 self._add(change, found)
+            if self._cut_short:
+                change.size = PARTLY
+                self._report.left.append(change)
             if is_new:
                 self._new.done(change, self._hashes(stream, end), end, lines)
             else:
@@ -238,39 +270,42 @@ class _Intake:
 
     def _read(self, stream: BinaryIO, change: FileChange, found: FileCalls) -> tuple[int, int, tuple[int, str] | None]:
         """Hand on every line with token counts. Returns the end of the last line, the number of lines, the cost state."""
-        self._begun, self._all_there = None, False
-        if len(self._buffer) > BUFFER * 8:
-            self._use(mmap.mmap(-1, BUFFER))
+        self._begun, self._all_there, self._cut_short = None, False, False
+        if len(self._buffer) > BUFFER * 8 + 1:
+            self._use(mmap.mmap(-1, BUFFER + 1))
         if change.start:
             stream.seek(change.start)
         fill = stream.readinto  # type: ignore[attr-defined]  # of every unbuffered file
         buffer, view = self._buffer, self._view
+        room = len(buffer) - 1  # one byte stays free: the system's search ends there
         left = change.size - change.start
+        enough = None if self._allowed is None else change.start + self._allowed - self._report.bytes
         base, have, lines = change.start, 0, change.lines_before  # `base`: where the buffer's first byte stands
         state: tuple[int, str] | None = None
         first = change.start > 0
         skipping = False
         while True:
-            got = fill(view[have : have + min(len(buffer) - have, left)]) or 0 if left > 0 else 0
+            got = fill(view[have : have + min(room - have, left)]) or 0 if left > 0 else 0
             left -= got
             end = have + got
+            buffer[end] = 0
             if first and end:  # the line feed of a line that was taken without it
                 first = False
                 cut = 2 if buffer[:2] == b"\r\n" else 1 if buffer[:1] == b"\n" else 0
-                if cut:
+                if cut and read_at(stream, change.start - 1, 1) != b"\n":  # else it is a blank line
                     view[: end - cut] = bytes(view[cut:end])
                     base, end = base + cut, end - cut
             last = buffer.rfind(b"\n", 0, end) + 1
             if last == 0 and got and left > 0:
-                if end < len(buffer):
+                if end < room:
                     have = end
                     continue
-                if len(buffer) >= LONGEST:
+                if room >= LONGEST:
                     base, have, skipping = base + end, 0, True  # too long: only its end is looked for
                     continue
-                larger = mmap.mmap(-1, min(len(buffer) * 4, LONGEST))
+                larger = mmap.mmap(-1, min(room * 4, LONGEST) + 1)
                 larger[:end] = buffer[:end]
-                buffer, have = larger, end
+                buffer, have, room = larger, end, len(larger) - 1
                 view = self._use(larger)
                 continue
             start = 0
@@ -293,6 +328,9 @@ class _Intake:
                 return self._tail(buffer, last, end, base, lines, found, state, skipping)
             view[:have] = bytes(view[last:end])
             base += last
+            if enough is not None and base >= enough:
+                self._cut_short = True
+                return base, lines, state
 
     def _tail(
         self, buffer: mmap.mmap, last: int, end: int, base: int, lines: int, found: FileCalls,
@@ -300,14 +338,14 @@ class _Intake:
     ) -> tuple[int, int, tuple[int, str] | None]:  # fmt: skip
         """The rest of a file behind its last line feed is taken where it is one whole object."""
         from .call_lines import NEEDLE, is_whole
-        from .file_calls import COST_STATE
+        from .file_calls import ANSWER, is_cost_state
 
         data = buffer[last:end]
         if not data.strip() or skipping or not is_whole(data):
             return base + last, lines, state
-        if NEEDLE in data:
+        if NEEDLE in data or ANSWER in data:
             found.take(data, lines + 1)
-        if data.startswith(COST_STATE):
+        if is_cost_state(data):
             state = base + last, data.decode("utf-8", "replace")
         return base + end, lines + 1, state
 

@@ -157,7 +157,7 @@ class Catalogue:
             disk.remove_tree(self.words_folder)
         self._connect()
         db = self.connection
-        db.execute("PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
+        db.execute("PRAGMA page_size=16384; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
         with self.transaction():
             for statement in statements():
                 db.execute(statement)

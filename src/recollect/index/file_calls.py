@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from mmap import mmap
 from typing import Any, Final
 
-from ..format.entries import REFUSED
-from ..format.times import parse_time
+from ..format.entries import REFUSED, decode_loosely
+from ..format.times import has_zone, parse_time
+from ..format.usage import LARGEST_COUNT
+from ..format.versions import is_placeholder
 from .call_lines import (
     NEEDLE,
     AnswerHead,
@@ -19,21 +21,49 @@ from .call_lines import (
     decode_call_line,
     patient_lines,
 )
-from .call_packs import COUNTS, FLAGS, INPUT, OUTPUT, STOP, TIME, Columns, Row
-from .system_search import WORTH, Search
+from .call_packs import (
+    ADVISOR,
+    COPIED,
+    COUNTS,
+    FLAGS,
+    INPUT,
+    LINE,
+    LOWER_BOUND,
+    ODD,
+    OUTPUT,
+    OUTPUT_LINE,
+    PARTIAL,
+    PROGRESS,
+    STOP,
+    TIME,
+    ZONELESS,
+    Columns,
+    Row,
+)
+from .system_search import Search
 
-LOWER_BOUND: Final = 1
-ODD: Final = 2
-PROGRESS: Final = 4
-ADVISOR: Final = 8
-COPIED: Final = 16
+ANSWER: Final = b'"assistant"'
+_TYPE: Final = b'"type":"'
+_SAYS: Final = len(_TYPE) + 4
+_OTHERS: Final = frozenset(
+    _TYPE + kind
+    for kind in (b"user", b"prog", b"syst", b"atta", b"file", b"last", b"ai-t", b"queu", b"summ", b"cust", b"mode")
+)
+"""How lines say that they are none of the model's, as far as it has to be read. No other type stands before it in them."""
+_EDGE: Final = 512
+"""Bytes of a line's start and end of which one has its type, however many fields stand before or behind it."""
+SIDECHAIN: Final = "sidechain"
+"""Stands for the sub-agents inside a main file whose lines name none (up to 2.0.26)."""
 
-COST_STATE: Final = b'{"type":"cost-state"'
-_NEEDLE: Final = len(NEEDLE)
+_COST_STATE: Final = b'"cost-state"'
+_STATE_SPAN: Final = 48
+"""Bytes at the start of a line within which its type stands where it is a state line, spaces or not."""
 _SPAN: Final = 160
 """Bytes of a line that are looked at first: the names of a usage's counts follow each other within fewer."""
 _SLACK: Final = 24
 """Bytes by which the counts of one line may begin earlier than those of the line before."""
+LONG: Final = 2000
+"""Bytes of a line from which on Python's own search goes on behind it: the next line has the needle, as likely as not."""
 
 #: One call while it grows: a row of a pack as a list.
 Call = list[Any]
@@ -68,8 +98,12 @@ class FileCalls:
         """Where in the buffer the last of the client's own counts stands; to be fetched before the buffer is filled again."""
         self.decoded = 0
         self._numbers = numbers
+        self._version: str | None = None
+        self._wrote_placeholders = True
         self._reach = _SPAN
         """How many bytes before its end the line before had token counts: the next one has them about there, if it has any."""
+        self._said_all = _SAYS
+        """How many bytes behind its start a line that is no answer has said so: the next one says it there, too."""
         #: Tier, speed, place, branch and folder of the call before, and their numbers.
         self._texts: tuple[str | None, ...] = (None,) * 5
         self._text_numbers: tuple[int | None, ...] = (None,) * 5
@@ -81,15 +115,17 @@ class FileCalls:
     ) -> int:  # fmt: skip
         """Take the lines from `start` up to `last`, of which `lines` came before. Returns how many it are then.
 
-        `search` is the system's own for large buffers, `base` the buffer's address for it.
+        `search` is the system's own, where there is one, `base` the buffer's address for it. Then a byte 0 stands behind the
+        lines, somewhere in the buffer.
 
         What nearly every line is, an answer of the API with an id, is booked right here: a call of a function per line would
         cost more than decoding it. Everything else goes the usual way, with the same result.
         """
         find, decode, number_of, calls = buffer.find, decode_call_line, self._numbers, self.calls
-        head, decoded = len(COST_STATE), 0
+        decoded = 0
         last_id, last_usage, last_request, last_model, call = self._last
         reach = self._reach
+        said_all, others = self._said_all, _OTHERS
         ahead = -1  # where the next needle is, as far as it is known: `last` if nowhere
         while start < last:
             stop = find(b"\n", start, last)
@@ -97,18 +133,22 @@ class FileCalls:
             near = stop - reach
             if ahead >= start or near < start or find(NEEDLE, near, near + _SPAN) < 0:
                 if ahead < start:
-                    if stop - start < WORTH:
-                        ahead = find(NEEDLE, start, stop)
-                    else:
-                        if search is None:
-                            ahead = find(NEEDLE, start, last)
-                        else:
-                            ahead = search(base + start, last - start, NEEDLE, _NEEDLE) - base
-                        if ahead < 0:
-                            ahead = last
+                    if search is None:
+                        ahead = _found_without(find, start, stop, last)
+                    elif (ahead := search(base + start, NEEDLE) - base) < 0:
+                        ahead = _found_behind_zeros(find, start, last)
                 if not start <= ahead < stop:
-                    if buffer[start : start + head] == COST_STATE:
-                        self.cost_state = start, stop
+                    # Most say what they are where one of the lines before said it.
+                    if buffer[(end := start + said_all) - _SAYS : end] not in others or end > stop:
+                        if buffer[start + 1 : start + 1 + _SAYS] in others and start + _SAYS < stop:
+                            pass  # a state line
+                        elif (place := (edge := buffer[start : min(start + _EDGE, stop)]).find(_TYPE)) >= 0 and (
+                            edge[place : place + _SAYS] in others
+                        ):
+                            said_all = place + _SAYS
+                        elif self._is_without_counts(edge, buffer, start, stop):
+                            self.take(bytes(view[start:stop]), lines)
+                            last_id = None
                     start = stop + 1
                     continue
                 reach = stop - ahead + _SLACK
@@ -136,10 +176,12 @@ class FileCalls:
                     ident == last_id
                     and entry.requestId == last_request
                     and answer.model == last_model
-                    and (usage == last_usage or _only_more_output(usage, last_usage, call))
+                    and (usage == last_usage or _only_more_output(usage, last_usage, call, lines))
                 ):  # most lines of a call say the same, or have seen more of the answer
                     if (ended := answer.stop_reason) is not None:
                         call[STOP] = number_of[ended]
+                        call[FLAGS] &= ~LOWER_BOUND
+                    elif call[FLAGS] & LOWER_BOUND and not self._is_placeholder(entry.version):
                         call[FLAGS] &= ~LOWER_BOUND
                 elif (model := answer.model or "") != "<synthetic>":
                     last_request = entry.requestId
@@ -151,15 +193,30 @@ class FileCalls:
                         call = known
                         if self.told_session is None:
                             self.told_session = entry.sessionId
-                        self._join(call, usage_counts(usage), entry.timestamp, answer.stop_reason, 0)
+                        self._join(
+                            call,
+                            usage_counts(usage),
+                            entry,
+                            entry.timestamp,
+                            answer.stop_reason,
+                            lines,
+                            _missing(usage),
+                        )
                     # A time that is not known yet may stand on the next line.
                     last_id = None if call[TIME] is None else ident
                     last_usage, last_model = usage, answer.model
             start = stop + 1
-        self._reach = reach
+        self._reach, self._said_all = reach, said_all
         self._last = last_id, last_usage, last_request, last_model, call
         self.decoded += decoded
         return lines
+
+    def _is_without_counts(self, edge: bytes, buffer: mmap, start: int, stop: int) -> bool:
+        """Whether a line without counts may be an answer all the same. Notes where the client's own count stands, too."""
+        if _COST_STATE in edge and is_cost_state(buffer[start:stop]):
+            self.cost_state = start, stop
+            return False
+        return ANSWER in edge or ANSWER in buffer[max(stop - _EDGE, start) : stop]
 
     def take(self, data: bytes, line: int) -> None:
         """A line that holds the needle."""
@@ -181,12 +238,17 @@ class FileCalls:
     def _entry(self, entry: CallLine, line: int, flags: int) -> None:
         if entry.type == "assistant" or entry.type is None:  # some other programs leave the type out
             answer = entry.message
-            if answer is None or answer.usage is None or entry.isApiErrorMessage:
+            if answer is None or entry.isApiErrorMessage:
                 return
+            usage = answer.usage
+            if usage is None:  # a response that was written down without its counts is named, not passed over
+                if entry.type is None or not answer.id or not answer.model:
+                    return
+                usage = UsageHead()
             session = entry.sessionId
             if entry.forkedFrom is not None or (session != self.session_id and None not in (session, self.session_id)):
                 flags |= COPIED
-            self._answer(answer, answer.usage, entry, entry.requestId, entry.timestamp, entry.agentId, line, flags)
+            self._answer(answer, usage, entry, entry.requestId, entry.timestamp, entry.agentId, line, flags)
         elif entry.type == "progress" and entry.data is not None and entry.data.message is not None:
             inner = entry.data.message
             if (
@@ -214,18 +276,23 @@ class FileCalls:
             "" if request else f"row:{entry.uuid}" if entry.uuid else f"line:{line}:{self.session_id}"
         )
         key = (ident, request or "", model)
+        flags |= _missing(usage)
         call = self.calls.get(key)
         if call is None:
             call = self.calls[key] = self._new(key, entry, usage, line, when, answer.stop_reason, agent, flags)
         else:
-            self._join(call, usage_counts(usage), when, answer.stop_reason, flags)
+            self._join(call, usage_counts(usage), entry, when, answer.stop_reason, line, flags)
         if usage.iterations is not None and len(usage.iterations) > 1:
             self._advisors(usage.iterations, key, line, when, answer.stop_reason, agent, entry, flags)
 
     def _first(self, key: CallKey, entry: CallLine, usage: UsageHead, stop: str | None, line: int) -> Call:
         """The first line of an ordinary call: what `_new` gives, all in one, since there are so many."""
         session, when, agent, geo = entry.sessionId, entry.timestamp, entry.agentId, usage.inference_geo
-        flags = 0 if stop is not None else LOWER_BOUND
+        flags, version = 0, entry.version
+        if stop is None and (self._wrote_placeholders if version == self._version else self._is_placeholder(version)):
+            flags = LOWER_BOUND
+        if agent is None and entry.isSidechain:
+            agent = self.agent_id or SIDECHAIN
         own = self.session_id
         if entry.forkedFrom is not None or (session != own and session is not None and own is not None):
             flags |= COPIED
@@ -236,8 +303,12 @@ class FileCalls:
             time: int | None = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds // 1000 * 1000
         except (ValueError, TypeError):  # no time, none with a zone, or another form of one
             time = microseconds(when)
+            flags |= _zoneless(time, when)
         parts, details, server = usage.cache_creation, usage.output_tokens_details, usage.server_tool_use
         short, long = usage.cache_creation_input_tokens or 0, 0
+        fresh, output = usage.input_tokens, usage.output_tokens
+        if fresh is None or output is None:
+            flags |= PARTIAL
         if parts is not None:
             long = parts.ephemeral_1h_input_tokens or 0
             short -= long
@@ -252,10 +323,10 @@ class FileCalls:
             )  # fmt: skip
         tier, speed, place, branch, folder = self._text_numbers
         return [
-            key[0], key[1], numbers[key[2]], line, time, usage.input_tokens or 0, usage.output_tokens or 0, short, long,
+            key[0], key[1], numbers[key[2]], line, time, fresh or 0, output or 0, short, long,
             usage.cache_read_input_tokens or 0, 0 if details is None else details.thinking_tokens or 0,
             0 if server is None else server.web_search_requests or 0, tier, speed, place, numbers[stop],
-            None if agent == self.agent_id else agent, branch, folder, flags,
+            None if agent == self.agent_id else agent, branch, folder, flags, None,
         ]  # fmt: skip
 
     def _new(
@@ -265,29 +336,46 @@ class FileCalls:
         """The first line of a call."""
         numbers = self._numbers
         geo = usage.inference_geo
+        time = microseconds(when)
+        flags |= _zoneless(time, when)
+        if agent is None and entry.isSidechain:
+            agent = self.agent_id or SIDECHAIN
+        if stop is None and self._is_placeholder(entry.version):
+            flags |= LOWER_BOUND
         return [
-            key[0], key[1], numbers[key[2]], line, microseconds(when), *usage_counts(usage), numbers[usage.service_tier],
+            key[0], key[1], numbers[key[2]], line, time, *usage_counts(usage), numbers[usage.service_tier],
             numbers[usage.speed], None if geo == "not_available" else numbers[geo], numbers[stop],
-            None if agent == self.agent_id else agent, numbers[entry.gitBranch or None], numbers[entry.cwd],
-            flags | LOWER_BOUND if stop is None else flags,
+            None if agent == self.agent_id else agent, numbers[entry.gitBranch or None], numbers[entry.cwd], flags, None,
         ]  # fmt: skip
 
-    def _join(self, call: Call, counts: tuple[int, ...], when: str | None, stop: str | None, flags: int) -> None:
+    def _join(
+        self, call: Call, counts: tuple[int, ...], entry: CallLine, when: str | None, stop: str | None, line: int, flags: int
+    ) -> None:  # fmt: skip
         """Another line of a call that is there: the larger of each count."""
+        if counts[1] > call[OUTPUT]:
+            call[OUTPUT_LINE] = line
         for place, count in enumerate(counts, INPUT):
             if count > call[place]:
                 call[place] = count
         if stop is not None:
-            self._stopped(call, stop)
+            call[STOP] = self._numbers[stop]
+            call[FLAGS] &= ~LOWER_BOUND
+        elif call[FLAGS] & LOWER_BOUND and not self._is_placeholder(entry.version):
+            call[FLAGS] &= ~LOWER_BOUND
         if not flags & PROGRESS:
             call[FLAGS] &= ~PROGRESS
+        if not flags & PARTIAL:
+            call[FLAGS] &= ~PARTIAL
         call[FLAGS] |= flags & ODD
         if call[TIME] is None:
             call[TIME] = microseconds(when)
+            call[FLAGS] |= _zoneless(call[TIME], when)
 
-    def _stopped(self, call: Call, stop: str) -> None:
-        call[STOP] = self._numbers[stop]
-        call[FLAGS] &= ~LOWER_BOUND
+    def _is_placeholder(self, version: str | None) -> bool:
+        """Whether a line of this client that says nothing of the end may hold only what the stream said first."""
+        if version != self._version:
+            self._version, self._wrote_placeholders = version, is_placeholder(version, None)
+        return self._wrote_placeholders
 
     def _advisors(
         self, rounds: list[Iteration], key: CallKey, line: int, when: str | None, stop: str | None, agent: str | None,
@@ -302,7 +390,10 @@ class FileCalls:
                 read = item.cache_read_input_tokens or 0
                 for place, amount in enumerate((item.input_tokens or 0, item.output_tokens or 0, short, long, read)):
                     found[place] += amount
+        flags &= ~PARTIAL  # that was about the response itself
         for name, counts in sums.items():
+            if max(counts) > LARGEST_COUNT:
+                counts, flags = [0] * 7, flags | ODD
             other = (f"{key[0]}#advisor", key[1], name)
             call = self.calls.get(other)
             if call is None:
@@ -311,7 +402,38 @@ class FileCalls:
                 call[COUNTS] = counts
                 self.calls[other] = call
             else:
-                self._join(call, tuple(counts), when, stop, flags)
+                self._join(call, tuple(counts), entry, when, stop, line, flags)
+
+
+def is_cost_state(line: bytes) -> bool:
+    """Whether a line is a count of the client's own."""
+    if _COST_STATE not in line[:_STATE_SPAN]:
+        return False
+    value = decode_loosely(line)
+    return isinstance(value, dict) and value.get("type") == "cost-state"
+
+
+def _found_without(find: Callable[[bytes, int, int], int], start: int, stop: int, last: int) -> int:
+    """Where the next needle is, by Python's own search: negative if not in this short line, `last` if nowhere."""
+    if stop - start < LONG:
+        return find(NEEDLE, start, stop)
+    ahead = find(NEEDLE, start, last)
+    return last if ahead < 0 else ahead
+
+
+def _found_behind_zeros(find: Callable[[bytes, int, int], int], start: int, last: int) -> int:
+    """Where the next needle is, after a search that ends at a byte 0 did not find it: files may hold some after a crash."""
+    hole = find(b"\0", start, last)
+    ahead = -1 if hole < 0 else find(NEEDLE, hole, last)
+    return last if ahead < 0 else ahead
+
+
+def _missing(usage: UsageHead) -> int:
+    return PARTIAL if usage.input_tokens is None or usage.output_tokens is None else 0
+
+
+def _zoneless(time: int | None, text: str | None) -> int:
+    return 0 if time is None or text is None or has_zone(text) else ZONELESS
 
 
 def usage_counts(usage: UsageHead) -> tuple[int, ...]:
@@ -332,24 +454,26 @@ def usage_counts(usage: UsageHead) -> tuple[int, ...]:
     )
 
 
-def _only_more_output(usage: UsageHead, before: UsageHead | None, call: Call) -> bool:
+def _only_more_output(usage: UsageHead, before: UsageHead | None, call: Call, line: int) -> bool:
     """Whether counts differ from those of the line before in nothing but the output; then the call has the larger one."""
     if before is None:
         return False
     told, before.output_tokens = before.output_tokens, usage.output_tokens
-    if usage != before:
+    if usage != before or told is None:
         before.output_tokens = told
         return False
     output = usage.output_tokens or 0
     if output > call[OUTPUT]:
-        call[OUTPUT] = output
+        call[OUTPUT], call[OUTPUT_LINE] = output, line
     return True
 
 
 def joined_rows(old: Row, new: Row) -> Row:
     """A row of a pack, and more lines of the same call."""
-    both = LOWER_BOUND | PROGRESS  # these hold only as long as all lines say so
+    both = LOWER_BOUND | PROGRESS | PARTIAL  # these hold only as long as all lines say so
     call = list(old)
+    if new[OUTPUT] > old[OUTPUT]:
+        call[OUTPUT_LINE] = new[LINE] if new[OUTPUT_LINE] is None else new[OUTPUT_LINE]
     call[COUNTS] = map(max, old[COUNTS], new[COUNTS])
     call[FLAGS] = old[FLAGS] & ~both | old[FLAGS] & new[FLAGS] & both | new[FLAGS] & ODD
     if new[STOP] is not None:

@@ -12,13 +12,16 @@ import zlib
 from dataclasses import dataclass
 from typing import Final
 
-SCHEMA_VERSION: Final = 3
+from ..format.uuids import UUID
+
+SCHEMA_VERSION: Final = 4
 
 #: What changed from one version of the schema to the next.
 HISTORY: Final[dict[int, str]] = {
     1: "the first one",
     2: "the word index finds entries by their number; calls are packed by file",
     3: "packs of calls are MessagePack; the bytes before a place are known again by CRC-32",
+    4: "calls know the line of their output, and sub-agents inside the main file; clients before 1.0.30 have no lower bounds",
 }
 
 
@@ -345,7 +348,9 @@ TABLES: Final[tuple[Table, ...]] = (
             cost | INTEGER NOT NULL | micro-dollars
             unpriced | INTEGER NOT NULL | calls of models without a price
             lower_bounds | INTEGER NOT NULL | calls of which the output is a placeholder
-            odd | INTEGER NOT NULL | calls with counts that are none
+            odd | INTEGER NOT NULL | calls with counts that are missing or none
+            zoneless | INTEGER NOT NULL | calls whose time has no zone, and is taken as UTC
+            copies | INTEGER NOT NULL | how often these calls stand in other files, too
         """), constraint="PRIMARY KEY(file_id, day, model_id)", rowid=False,
     ),
     Table(
@@ -394,6 +399,8 @@ CALL_FLAGS: Final[dict[str, int]] = {
     "progress": 4,
     "advisor": 8,
     "copied": 16,
+    "partial": 32,
+    "zoneless": 64,
 }
 
 #: Bits of `entries.flags`.
@@ -412,8 +419,6 @@ FLAGS: Final[dict[str, int]] = {
     "text": 2048,
 }
 
-_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-
 
 def statements() -> list[str]:
     return [statement for table in TABLES for statement in table.statements()] + list(VIEWS)
@@ -426,7 +431,7 @@ def fingerprint() -> int:
 
 def stored_uuid(uuid: str | None) -> bytes | str | None:
     """A uuid as the catalogue holds it."""
-    if uuid is not None and len(uuid) == 36 and _UUID.fullmatch(uuid) is not None:
+    if uuid is not None and len(uuid) == 36 and UUID.fullmatch(uuid) is not None:
         return bytes.fromhex(uuid.replace("-", ""))
     return uuid
 

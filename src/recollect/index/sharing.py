@@ -7,16 +7,34 @@ behind newer lines), then by path. So the answer does not depend on the order in
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any, Final
 
-from .call_packs import COUNTS, FLAGS, MESSAGE, MODEL, REQUEST, TIME, all_calls, calls_of, files_with, rows_of
+from .call_packs import (
+    COPIED,
+    COUNTS,
+    FLAGS,
+    LOWER_BOUND,
+    MESSAGE,
+    MODEL,
+    ODD,
+    PARTIAL,
+    REQUEST,
+    TIME,
+    all_calls,
+    calls_of,
+    files_with,
+    rows_of,
+)
 from .catalogue import Catalogue
-from .file_calls import COPIED, LOWER_BOUND, ODD, CallKey
+from .file_calls import CallKey
 from .tracking import FileChange
 
 #: Message, request, number of the model.
 Key = tuple[str, str, int]
+_SOME_FILE: Final = 0
+"""Stands for a file that was there before: it may be one of several with that call."""
 _INSERT: Final = f"INSERT OR REPLACE INTO shared_calls VALUES ({', '.join('?' * 15)})"
 
 
@@ -28,16 +46,23 @@ class Sharing:
         self._catalogue = catalogue
         self._touched: dict[int, set[Key]] = {}
         self._home_ids: dict[str, int] = {}
-        self._seen: dict[int, set[int]] | None = {} if many else None
-        """Hashes of the calls that came so far, by home: what comes for the first time needs not be looked for. The calls
-        themselves would fill much more memory; two with the same hash are only looked for in vain."""
+        self._seen: dict[int, dict[int, int]] | None = {} if many else None
+        """By home: hashes of the calls that came so far, and the file that brought each one. What comes for the first time
+        needs not be looked for. The calls themselves would fill much more memory; two with the same hash are only looked
+        for in vain."""
+        self._holders: dict[int, set[int]] | None = {} if many else None
+        """Files of hashes that came more than once; None where files were there before, or may have lost calls."""
+        self._files: set[int] = set()
+        """The files that hold what was touched, as far as `_holders` tells."""
         if self._seen is not None:
             homes: dict[int, int] = dict(iter(self._db.execute("SELECT id, home_id FROM files")))
             names: dict[int, str] = dict(iter(self._db.execute("SELECT id, text FROM strings")))
             for file_id, columns in all_calls(self._db):
-                seen = self._seen.setdefault(homes[file_id], set())
+                self._holders = None
+                seen = self._seen.setdefault(homes[file_id], {})
                 models = map(names.__getitem__, columns[MODEL])
-                seen.update(map(hash, zip(columns[MESSAGE], columns[REQUEST], models, strict=True)))
+                hashes = map(hash, zip(columns[MESSAGE], columns[REQUEST], models, strict=True))
+                seen.update(zip(hashes, repeat(_SOME_FILE)))
 
     def _home(self, change: FileChange) -> int:
         root = change.home.real_root
@@ -48,20 +73,36 @@ class Sharing:
 
     def forget(self, change: FileChange) -> None:
         """Before the rows of a file go: what it shared is shared no longer."""
+        self._holders = None
         touched = self._touched.setdefault(self._home(change), set())
         touched.update(row[:3] for row in calls_of(self._db, change.file_id))
 
     def note(self, change: FileChange, calls: Mapping[CallKey, Sequence[Any]]) -> None:
         """After calls of a file came."""
         home = self._home(change)
+        rows: Iterable[Sequence[Any]] = calls.values()
         if self._seen is not None:
-            seen = self._seen.setdefault(home, set())
-            before = len(seen)
-            seen.update(map(hash, calls))
-            if len(seen) == before + len(calls):
+            hashes = list(map(hash, calls))
+            bringers = list(map(self._seen.setdefault(home, {}).setdefault, hashes, repeat(change.file_id)))
+            if change.start > 0:
+                self._holders = None  # calls that were there may have grown
+            elif bringers.count(change.file_id) == len(bringers):
                 return
+            else:
+                self._hold(change.file_id, hashes, bringers)
+                rows = [row for row, bringer in zip(rows, bringers, strict=True) if bringer != change.file_id]
         touched = self._touched.setdefault(home, set())
-        touched.update((row[MESSAGE], row[REQUEST], row[MODEL]) for row in calls.values())
+        touched.update((row[MESSAGE], row[REQUEST], row[MODEL]) for row in rows)
+
+    def _hold(self, file_id: int, hashes: Sequence[int], bringers: Sequence[int]) -> None:
+        """Note that a file holds calls which other files brought."""
+        if self._holders is None:
+            return
+        for value, bringer in zip(hashes, bringers, strict=True):
+            if bringer != file_id:
+                holders = self._holders.setdefault(value, {bringer})
+                holders.add(file_id)
+                self._files |= holders
 
     def settle(self) -> set[int]:
         """Book every call that was touched. Returns the files whose sums change by that."""
@@ -72,7 +113,7 @@ class Sharing:
         found: dict[int, dict[Key, list[tuple[Any, ...]]]] = {
             home: {key: [] for key in keys} for home, keys in self._touched.items()
         }
-        files = files_with(self._db, messages)
+        files = files_with(self._db, messages) if self._holders is None else sorted(self._files)
         facts = {
             row[0]: row[1:]
             for row in self._db.execute(
@@ -94,6 +135,7 @@ class Sharing:
             booked = [self._settle(home, key, copies, before.get(key), stale) for key, copies in wanted.items()]
             self._db.executemany(_INSERT, [row for row in booked if row is not None])
         self._touched.clear()
+        self._files.clear()
         return stale
 
     def _booked(self, home: int, messages: Collection[str]) -> dict[Key, int]:
@@ -124,10 +166,11 @@ class Sharing:
                 row[2] is None, row[2] or 0, row[3] & COPIED, row[4] != "session", row[13] is None, row[13] or 0, row[5], row[1],
             ),
         )  # fmt: skip
-        counts = [max(row[place] for row in rows) for place in range(6, 13)]
-        flags = owner[3] & ~(LOWER_BOUND | ODD)
-        if all(row[3] & LOWER_BOUND for row in rows):
-            flags |= LOWER_BOUND
+        counts = list(map(max, *(row[6:13] for row in rows)))
+        flags = owner[3] & ~(LOWER_BOUND | ODD | PARTIAL)
+        for holds_for_all in (LOWER_BOUND, PARTIAL):
+            if all(row[3] & holds_for_all for row in rows):
+                flags |= holds_for_all
         if any(row[3] & ODD for row in rows):
             flags |= ODD
         stale.update(row[0] for row in rows)

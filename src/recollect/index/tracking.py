@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import stat
 from binascii import crc32
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from io import FileIO
@@ -35,6 +35,7 @@ LINE_KINDS: Final = frozenset({"session", "agent", "history"})
 """Files that grow line by line. Others are small and are read whole."""
 WINDOW: Final = 4096
 _READ: Final = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY", "O_NOFOLLOW"))
+_FEW: Final = 30
 PARTLY: Final = -1
 RENAMED: Final = -2
 
@@ -138,6 +139,7 @@ class _Sorter:
         unnamed: dict[tuple[int, int], str] | None = None
         changes: list[FileChange] = []
         kept: set[str] = set()
+        known = self._known(different)
         for path in sorted(different):
             kind, size, mtime_ns, inode, device = self._seen[path]
             change = FileChange(
@@ -146,7 +148,7 @@ class _Sorter:
             describe(change)
             if device == DEVICE and self._kept is not None:
                 change.source = partial(self._kept.open, self._home.real_root, path)
-            row = self._row("f.path = ?", path) if self._home_id is not None else None
+            row = self._row("f.path = ?", path) if path in known else None
             if row is None and unnamed is None:
                 unnamed = self._files_without_a_name()
             if row is None and unnamed is not None and (before := unnamed.get((device, inode))) is not None:
@@ -171,6 +173,14 @@ class _Sorter:
                     change.file_id, change.kind = row[0], row[8]
                     changes.insert(0, change)
         return changes
+
+    def _known(self, paths: Collection[str]) -> Collection[str]:
+        """Which paths the catalogue may know. To ask once for all of them is quicker than once for each of many."""
+        if self._home_id is None:
+            return ()
+        if len(paths) <= _FEW:
+            return paths
+        return {row[0] for row in self._db.execute("SELECT path FROM files WHERE home_id = ?", (self._home_id,))}
 
     def _row(self, where: str, value: str) -> tuple[Any, ...] | None:
         return self._db.execute(
@@ -213,7 +223,7 @@ class _Sorter:
                     return False
                 if change.kind not in LINE_KINDS or offset == 0:
                     return True
-                around = _read_at(stream, offset - 1, 3)
+                around = read_at(stream, offset - 1, 3)
                 return around[:1] == b"\n" or around[1:2] in (b"", b"\n") or around[1:3] == b"\r\n"
         except (RecollectError, OSError):
             return False
@@ -333,11 +343,11 @@ def done_unreadable(catalogue: Catalogue, change: FileChange) -> None:
 
 def hashes(stream: BinaryIO, offset: int) -> tuple[int, int]:
     """Checksums of the first and the last bytes before a place."""
-    head = _read_at(stream, 0, min(WINDOW, offset))
+    head = read_at(stream, 0, min(WINDOW, offset))
     if offset <= WINDOW:
         value = crc32(head)
         return value, value
-    return crc32(head), crc32(_read_at(stream, offset - WINDOW, WINDOW))
+    return crc32(head), crc32(read_at(stream, offset - WINDOW, WINDOW))
 
 
 def hashes_within(data: memoryview) -> tuple[int, int]:
@@ -346,7 +356,8 @@ def hashes_within(data: memoryview) -> tuple[int, int]:
     return head, head if len(data) <= WINDOW else crc32(data[-WINDOW:])
 
 
-def _read_at(stream: BinaryIO, offset: int, length: int) -> bytes:
+def read_at(stream: BinaryIO, offset: int, length: int) -> bytes:
+    """Bytes from a place; the stream stays where it is."""
     if hasattr(os, "pread"):
         return os.pread(stream.fileno(), length, offset)
     position = stream.tell()

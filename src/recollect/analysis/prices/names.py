@@ -6,27 +6,33 @@ import re
 from functools import lru_cache
 from typing import Final
 
-_BEFORE: Final = re.compile(r"^(?:(?:us|eu|apac|au|jp|global|us-gov)\.)?(?:anthropic[./])")
-_AFTER: Final = re.compile(r"(?:\[1m\]|(?<!claude)-v\d+(?::\d+)?|[@-]\d{8}|-\d{4}-\d\d-\d\d|-latest)$")
+#: Bedrock: an ARN up to its last part; then the region, whichever it is.
+_ARN: Final = re.compile(r"^arn:aws[a-z-]*:bedrock:[^/]*/")
+_BEFORE: Final = re.compile(r"^(?:[a-z]{2,6}(?:-[a-z]+)?\.)?anthropic[./]")
+_AFTER: Final = re.compile(
+    r"(?:\[1m\]|(?<!claude)(?<!instant)-v\d+(?::\d+)?|:\d+k|[@-]\d{8}|-\d{4}-\d\d-\d\d|-latest)$"
+)
 _VERSION_FIRST: Final = re.compile(r"^claude-(?P<version>\d+(?:-\d+)?)-(?P<family>[a-z]+)$")
-_NOUGHT: Final = re.compile(r"^(claude-[a-z]+-\d+)-0$")
+_NOUGHT: Final = re.compile(r"^(claude-(?:[a-z]+-)?\d+)-0$")
+#: Small versions of the first models, at the same price. Instant 1.2 has a name of its own.
+_FIRST: Final = re.compile(r"^(claude-(?:instant-)?1)-(?:[013-9])$|^(claude-1)-2$")
 
 
 @lru_cache(maxsize=512)
 def plain_name(model: str) -> str:
     """``claude-opus-4-5`` for ``us.anthropic.claude-opus-4-5-20251101-v1:0``. The name of another maker's model stays."""
-    name = _BEFORE.sub("", model.strip().lower())
+    name = _BEFORE.sub("", _ARN.sub("", model.strip().lower()))
     before = None
     while before != name:
         before = name
         name = _AFTER.sub("", name)
     if not name.startswith("claude"):
         return model.strip()
-    name = name.replace(".", "-").replace("claude-v", "claude-")
+    name = name.replace(".", "-").replace(":", "-").replace("claude-v", "claude-").replace("instant-v", "instant-")
     found = _VERSION_FIRST.match(name)
     if found is not None:
         name = f"claude-{found['family']}-{found['version']}"
-    return _NOUGHT.sub(r"\1", name)
+    return _FIRST.sub(r"\1\2", _NOUGHT.sub(r"\1", name))
 
 
 def short_name(model: str) -> str:

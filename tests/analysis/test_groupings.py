@@ -1,0 +1,103 @@
+"""Several groupings at once: every row by all of them, the same totals, whether from sums or from the calls."""
+
+from __future__ import annotations
+
+from datetime import date
+from itertools import permutations
+from typing import Any
+
+import pytest
+from tests.analysis.scene import MODEL, Scene, tokens
+
+from recollect.analysis.usage import group_data, groupings
+from recollect.library.accounting import Selection
+
+OPUS = "claude-opus-4-5-20251101"
+NAMES = ("day", "week", "month", "session", "project", "model", "agent", "branch", "tool")
+
+
+@pytest.fixture
+def filled(scene: Scene) -> Scene:
+    def call(number: int, day: int, output: int, model: str, **more: Any) -> dict[str, Any]:
+        when = f"2026-03-{day:02d}T12:00:00.000Z" if day else None
+        return scene.answer(f"m{number}", tokens(1, output), request=f"r{number}", time=when, model=model, **more)
+
+    both = call(3, 2, 31, OPUS)
+    both["message"]["content"] = [
+        {"type": "tool_use", "id": f"t{number}", "name": name, "input": {}}
+        for number, name in enumerate(("Read", "Bash", "Read"))
+    ]
+    scene.write("s", call(1, 1, 10, MODEL), call(2, 1, 20, OPUS, gitBranch="x"), both)
+    scene.write("t", call(4, 2, 40, MODEL, session="t", cwd="/work/b"), call(5, 0, 50, OPUS, session="t"))
+    return scene
+
+
+def test_rows_by_day_and_model(filled: Scene) -> None:
+    with filled.open() as accounting:
+        report = accounting.usage(("day", "model"))
+        assert report.by == "day,model"
+        assert {group.keys: group.totals.counts.output for group in report.groups} == {
+            ("(no time)", OPUS): 50, ("2026-03-01", MODEL): 10, ("2026-03-01", OPUS): 20, ("2026-03-02", MODEL): 40,
+            ("2026-03-02", OPUS): 31,
+        }  # fmt: skip
+        assert [group.keys[0] for group in report.groups] == ["(no time)", *["2026-03-01"] * 2, *["2026-03-02"] * 2]
+        row = group_data(report.groups[-1], report.by)
+        assert (row["day"], row["model"], row["calls"]) == (*report.groups[-1].keys, 1)
+        assert [group.keys for group in accounting.usage("day,model").groups] == [group.keys for group in report.groups]
+
+
+@pytest.mark.parametrize("names", [*permutations(NAMES, 2), ("month", "day", "model"), ("tool", "day", "branch")])
+def test_the_totals_are_the_same_by_whatever_and_in_whatever_order(filled: Scene, names: tuple[str, ...]) -> None:
+    with filled.open() as accounting:
+        whole = accounting.usage("session").totals
+        report = accounting.usage(names)
+        assert report.totals == whole
+        for place in range(7):
+            assert sum(group.totals.counts[place] for group in report.groups) == whole.counts[place]
+        assert sum(group.totals.cost for group in report.groups) == whole.cost
+        assert len({group.keys for group in report.groups}) == len(report.groups)
+        # Taken together by its first grouping alone, it is the report by that one.
+        alone = {group.keys[0]: group.totals.counts.output for group in accounting.usage(names[0]).groups}
+        joined: dict[str, int] = {}
+        for group in report.groups:
+            joined[group.keys[0]] = joined.get(group.keys[0], 0) + group.totals.counts.output
+        assert joined == alone
+        assert list(joined) == list(alone)  # and in its order
+
+
+@pytest.mark.parametrize("names", ["day", "model", "day,model", "model,month", "week,model,day"])
+def test_sums_and_calls_give_the_same_rows(filled: Scene, names: str) -> None:
+    everything = Selection(project="/work")  # not answered by sums
+    with filled.open() as accounting:
+        quick, slow = accounting.usage(names), accounting.usage(names, everything)
+        assert [(group.keys, group.totals, group.models) for group in quick.groups] == [
+            (group.keys, group.totals, group.models) for group in slow.groups
+        ]
+        assert (quick.totals, quick.timeless, quick.unpriced) == (slow.totals, slow.timeless, slow.unpriced)
+
+
+def test_a_tool_that_is_called_twice_in_a_response_is_one_call_of_it(filled: Scene) -> None:
+    with filled.open() as accounting:
+        rows = {group.key: group.totals for group in accounting.usage("tool").groups}
+    assert (rows["Read"].calls, rows["Bash"].calls) == (1, 1)
+    assert (rows["Read"].counts.output, rows["Bash"].counts.output) == (21, 10)
+
+
+def test_a_grouping_that_is_named_twice_counts_once() -> None:
+    assert groupings(("day", "model", "day")) == groupings("day,model") == ("day", "model")
+
+
+def test_copies_are_told_whatever_it_is_grouped_by_and_whichever_days_are_asked_for(scene: Scene) -> None:
+    rows = [
+        scene.answer(f"m{day}", tokens(1, 1), request=f"r{day}", time=f"2026-03-{day:02d}T12:00:00.000Z")
+        for day in (1, 2, 2, 3)
+    ]
+    scene.write("s", *rows)
+    scene.write("t", *({**row, "sessionId": "t"} for row in rows[1:]))
+    scene.write("u", *({**row, "sessionId": "u"} for row in rows[3:]))
+    with scene.open() as accounting:
+        day = 86_400_000_000
+        first = accounting.zone.start_of(date(2026, 3, 2))
+        for chosen, copies in ((Selection(), 3), (Selection(first, first + day), 1), (Selection(first + day), 2)):
+            for by in ("day", "month", "model", "session", "project"):
+                assert accounting.usage(by, chosen).copies == copies, (by, chosen)
