@@ -17,17 +17,17 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import apsw
 
 from ..analysis.day_sums import DaySums
 from ..analysis.prices.book import PriceBook, price_book
 from ..analysis.responses import Response, home_numbers, project_path, responses
-from ..analysis.usage import PERIODS, UsageReport, from_day_sums, gather
+from ..analysis.usage import PERIODS, UsageReport, from_day_sums, gather, groupings
 from ..analysis.zones import Zone, zone_named
 from ..environment import own_folder, time_zone
-from ..errors import StoreBusy
+from ..errors import NotFound, StoreBusy
 from ..index.catalogue import BROKEN, BUSY_MS, Catalogue
 from ..store.home import Home
 from .homes import open_homes
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 _LOOKED: Final = "looked"
 _LOOK_SECONDS: Final = 15
+_SUMMED: Final = frozenset((*PERIODS, "model"))
+"""What sums by day and model can be grouped by."""
 _PATIENCE: Final = 0.02
 """Seconds that who must not wait waits for another writer."""
 
@@ -59,6 +61,23 @@ class Selection:
     @property
     def only_time(self) -> bool:
         return not (self.project or self.session or self.model or self.branch or self.agent or self.status)
+
+
+class Behind(NamedTuple):
+    """What is not taken in yet: nothing, as it stands here."""
+
+    newest: int | None = None
+    """When the newest of those files was last written to, in microseconds. Calls of a later time are all counted."""
+    of_session: bool = False
+    """Whether files of the session that was asked for may be among them."""
+    may_be_less: bool = False
+    """Whether something may have been counted that is there no longer: then sums are not even lower bounds."""
+
+    def mark(self, since: int) -> str:
+        """What stands before a sum of the time since a moment: nothing where it is whole."""
+        if self.newest is None or self.newest < since:
+            return ""
+        return "~" if self.may_be_less else "≥"
 
 
 class Accounting:
@@ -106,29 +125,43 @@ class Accounting:
         self.sums.renew()
         return report
 
-    def sync_if_small(self, most_bytes: int, session: str | None = None) -> bool:
-        """Take in what changed, unless that is more than so many bytes.
+    def sync_some(self, most_bytes: Callable[[], int], session: str | None = None) -> Behind:
+        """Take in about so many bytes of what changed, and tell what is left: first of the session, then the newest files.
 
-        With a `session`, only its own files are looked at where all were looked at a moment ago. Nobody is waited for.
+        How many is asked when it is known what changed.
+
+        With a `session`, only its own files are looked at where all were looked at a moment ago and nothing was left. Nobody is
+        waited for.
         """
         try:
             self.sums.check(_PATIENCE)
             changes = self._changes_of(session) if session is not None and self._looked_lately() else None
+            everything = changes is None
             if changes is None:
                 from ..index.tracking import changed
 
                 changes = changed(self.catalogue, self.homes, "calls")
-                self._note_look()
-            if sum(change.size - change.start for change in changes) > most_bytes:
-                return False
+            left: list[FileChange] = []
             if changes:
                 from ..index.calls import sync_calls
 
-                sync_calls(self.catalogue, self.homes, listener=self.sums, changes=changes, lock_seconds=_PATIENCE)
+                changes.sort(key=lambda item: (item.reason != "gone", item.session_id != session, -item.mtime_ns))
+                left = sync_calls(
+                    self.catalogue, self.homes, listener=self.sums, changes=changes, lock_seconds=_PATIENCE,
+                    most_bytes=most_bytes(),
+                ).left  # fmt: skip
             self.sums.renew(_PATIENCE)
         except StoreBusy:  # somebody is taking in much more than this: what is there has to do
-            return False
-        return True
+            return Behind(1 << 62, of_session=True, may_be_less=True)
+        if everything and not left:
+            self._note_look()
+        if not left:
+            return Behind()
+        return Behind(
+            max(item.mtime_ns for item in left) // 1000,
+            any(item.session_id in (session, None) for item in left),
+            any(item.reason == "rewritten" for item in left),
+        )
 
     def _changes_of(self, session: str) -> list[FileChange] | None:
         """What changed of the known files of a session; None where it has none."""
@@ -164,30 +197,29 @@ class Accounting:
         finally:
             db.set_busy_timeout(BUSY_MS)
 
-    def usage(self, by: str = "day", selection: Selection | None = None, *, separate: bool = False) -> UsageReport:
-        """Usage grouped by a period, `session`, `project`, `model`, `agent`, `branch` or `tool`."""
+    def usage(
+        self, by: str | Iterable[str] = "day", selection: Selection | None = None, *, separate: bool = False
+    ) -> UsageReport:
+        """Usage grouped by a period, `session`, `project`, `model`, `agent`, `branch` or `tool`, or by several of them."""
         self.sync()
         chosen = selection or Selection()
+        names = groupings(by)
         if (
-            by in PERIODS
+            _SUMMED.issuperset(names)
             and chosen.only_time
             and not self.today_prices
             and (days := self._whole_days(chosen)) is not None
         ):
             numbers = home_numbers(self.catalogue, self.homes)
             if len(numbers) == 1:
-                report = from_day_sums(self.sums.totals(numbers, *days), by, self.zone, self.book)
-                if days == (None, None):
-                    report.copies = self.catalogue.connection.execute(
-                        "SELECT coalesce(sum(copies - 1), 0) FROM shared_calls WHERE home_id = ?", numbers
-                    ).get
-                return report
+                return from_day_sums(self.sums.totals(numbers, *days), names, self.zone, self.book)
         found = self.responses(chosen)
-        if by == "tool":
+        tools = None
+        if "tool" in names:
             from ..analysis.by_tool import tool_shares
 
-            return gather(found, by, self.zone, self.book, keys=tool_shares(self.entries(), self.book))
-        return gather(found, by, self.zone, self.book, separate=separate)
+            tools = tool_shares(self.entries(), self.book)
+        return gather(found, names, self.zone, self.book, separate=separate, tools=tools)
 
     def session_days(self) -> dict[str, set[str]]:
         """By session: the days (``2026-03-02``) on which it made calls."""
@@ -266,11 +298,22 @@ class Accounting:
         return Library(self.homes).session(text).id
 
     def comparisons(self, session: str | None = None) -> list[Comparison]:
-        """The client's own counts held against ours."""
+        """The client's own counts held against ours, of all sessions or of one (by its id or the start of it)."""
         from ..analysis.client_counts import compare
 
         self.sync()
-        return compare(self.catalogue, self.homes, self.book, session)
+        wanted = None if session is None else self.session_id(session)
+        return compare(self.catalogue, self.homes, self.book, wanted)
+
+    def context_parts(self, session: str) -> list[dict[str, Any]]:
+        """What fills the window of a session now, as estimated shares; nothing where its file is gone."""
+        from ..analysis.context_parts import context_parts
+        from .library import Library
+
+        try:
+            return context_parts(Library(self.homes).session(session).stream_messages())
+        except NotFound:
+            return []
 
     @property
     def has_client_counts(self) -> bool:

@@ -19,3 +19,5 @@ class ChatMessage:
     usage: Mapping[str, Any] | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
     """Further fields for the row, such as ``{"isMeta": True}``."""
+    allow_unknown_call: bool = False
+    """Write results of calls that the session does not have, too; the client drops them."""

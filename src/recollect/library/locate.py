@@ -25,6 +25,7 @@ def find_session(library: Library, reference: str) -> SessionFile:
     try:
         return find_among(library.files(), reference)
     except NotFound as problem:
+        _name_what_was_left_out(library, reference, problem)
         kept = [] if problem.slug == "ambiguous" else library.kept_files()
         if not kept:
             raise
@@ -32,6 +33,16 @@ def find_session(library: Library, reference: str) -> SessionFile:
             return find_among(kept, reference)
         except NotFound as other:
             raise other if other.slug == "ambiguous" else problem from None
+
+
+def _name_what_was_left_out(library: Library, reference: str, problem: NotFound) -> None:
+    """A file of that name may well be there, and no session for a reason: a link that leads out of the home, say."""
+    wanted = reference.strip().lower()
+    for _, scan in library.scans:
+        for item in scan.skipped:
+            if len(wanted) >= 4 and item.path.name.lower().startswith(wanted):
+                problem.hint = f"{item.path} is left out: {item.why}"
+                return
 
 
 def find_among(files: list[SessionFile], reference: str) -> SessionFile:

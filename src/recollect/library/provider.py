@@ -25,8 +25,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..environment import own_folder
-from ..errors import NotFound
-from ..format.encode import WRITTEN_AS
+from ..errors import NotFound, Refused
+from ..format.content_check import check_blocks
+from ..format.encode import WRITTEN_AS, check_message, encode_line
 from ..format.times import to_iso
 from ..format.usage import Usage
 from ..graph.rows import Row
@@ -34,6 +35,7 @@ from ..store.changes import Journal
 from ..store.edit import plan_rename
 from ..store.home import Home, check_home
 from ..store.new_home import make_home
+from ..store.scan import SessionFile
 from ..store.summary import SessionSummary, one_line
 from ..store.todo_changes import plan_save_todos
 from .chat import ChatMessage
@@ -190,21 +192,46 @@ class ClaudeStorageProvider:
     # --- writing ------------------------------------------------------------------------------------------------------
 
     async def log_message(
-        self, project_path: str, message: ChatMessage, session_id: str, agent_id: str | None = None
+        self,
+        project_path: str,
+        message: ChatMessage,
+        session_id: str,
+        agent_id: str | None = None,
+        *,
+        force: bool = False,
     ) -> str:
-        """Append a message; a session (or sub-agent) that is not there yet begins with it. Returns the row's uuid."""
-        return await asyncio.to_thread(self._log, project_path, message, session_id, agent_id)
+        """Append a message; a session (or sub-agent) that is not there yet begins with it. Returns the row's uuid.
 
-    def _log(self, project_path: str, message: ChatMessage, session_id: str, agent_id: str | None) -> str:
-        self._make_home()
+        The project is named by its whole path; a new session needs a folder that exists, for the client to resume it there.
+        A session that somebody else uses is refused (StoreBusy) without `force`; what this provider wrote last, it goes on
+        with, whoever has the session open.
+        """
+        return await asyncio.to_thread(self._log, project_path, message, session_id, agent_id, force)
+
+    def _log(self, project_path: str, message: ChatMessage, session_id: str, agent_id: str | None, force: bool) -> str:
+        folder = _absolute(project_path)
+        _check(message)
+        try:
+            return self._append(folder, message, session_id, agent_id, force)
+        except Refused as problem:
+            if problem.slug != "exists":
+                raise
+            return self._append(folder, message, session_id, agent_id, force)  # another task just began it
+
+    def _append(self, folder: str, message: ChatMessage, session_id: str, agent_id: str | None, force: bool) -> str:
         self.library.refresh()
-        known = [file for file in self.library.files() if file.session_id == session_id]
-        if known:
-            session = self._session(session_id, project_path)
-            main = session_writer(session, self.journal)
+        if any(file.session_id == session_id for file in self.library.files()):
+            session = self._session(session_id, folder)
+            main = session_writer(session, self.journal, force=force)
         else:
+            if not os.path.isdir(folder):
+                raise Refused(
+                    f"{folder} is no folder", hint="the client resumes a session in its project's folder",
+                    slug="no-folder",
+                )  # fmt: skip
+            self._make_home()
             main = new_session_writer(
-                self.home, self.journal, project_path, session_id=session_id, version=self.client_version
+                self.home, self.journal, folder, session_id=session_id, version=self.client_version, force=force
             )
         writer = main if agent_id is None else agent_writer(main, agent_id)
         with writer:
@@ -214,6 +241,7 @@ class ClaudeStorageProvider:
                 model=message.model,
                 uuid=message.message_id,
                 usage=message.usage,
+                allow_unknown_call=message.allow_unknown_call,
                 **message.metadata,
             )
 
@@ -230,7 +258,7 @@ class ClaudeStorageProvider:
         def fork() -> str:
             from ..store.fork import plan_fork
 
-            session = self._session(session_id, project_path)
+            session = self._named(session_id, project_path)
             change, result = plan_fork(self.journal, session.file, at=message_id, title=title)
             with change:
                 change.commit()
@@ -239,24 +267,34 @@ class ClaudeStorageProvider:
 
         return await asyncio.to_thread(fork)
 
-    async def update_title(self, session_id: str, title: str, *, project_path: str | None = None) -> None:
-        """Give a session a title, which the client shows too."""
+    async def update_title(
+        self, session_id: str, title: str, *, project_path: str | None = None, force: bool = False
+    ) -> None:
+        """Give a session a title, which the client shows too. One that somebody else uses is refused without `force`."""
 
         def update() -> None:
-            session = self._session(session_id, project_path)
-            with plan_rename(self.journal, session.file, title) as change:
+            session = self._named(session_id, project_path)
+            with plan_rename(self.journal, session.file, title, force=force) as change:
                 change.commit()
 
         await asyncio.to_thread(update)
 
     async def save_todos(
-        self, session_id: str, todos: Sequence[Mapping[str, Any]], agent_id: str | None = None
+        self,
+        session_id: str,
+        todos: Sequence[Mapping[str, Any]],
+        agent_id: str | None = None,
+        *,
+        force: bool = False,
     ) -> list[str]:
-        """Write the to-do list of a session or of one of its agents. Returns warnings about odd changes of state."""
+        """Write the to-do list of a session or of one of its agents. Returns warnings about odd changes of state.
+
+        Those of a session that somebody else uses are refused (StoreBusy) without `force`.
+        """
 
         def save() -> list[str]:
             change, warnings = plan_save_todos(
-                self.journal, self.home, session_id, todos, agent_id=agent_id, version=_TODOS_OF_2_0
+                self.journal, self.home, session_id, todos, agent_id=agent_id, version=_TODOS_OF_2_0, force=force
             )
             with change:
                 change.commit()
@@ -265,13 +303,17 @@ class ClaudeStorageProvider:
         return await asyncio.to_thread(save)
 
     async def reset(self, project_path: str) -> int:
-        """Move all sessions of a project to the trash (`recollect undo` brings them back). Returns how many."""
+        """Move all sessions of a project to the trash (`recollect undo` brings them back). Returns how many.
+
+        The project is named by its whole path: the last part of one may be that of several projects.
+        """
 
         def remove() -> int:
             from ..store.trash import plan_delete
 
+            folder = _absolute(project_path)
             self.library.refresh()
-            found = [item.file for item in self.library.sessions(project=project_path, count=False)]
+            found = [item.file for item in self.library.sessions(project=folder, count=False)]
             if not found:
                 return 0
             change, _ = plan_delete(self.journal, self.home, found)
@@ -285,6 +327,20 @@ class ClaudeStorageProvider:
     def _make_home(self) -> None:
         if not self.home.projects.is_dir():
             make_home(self.home)
+
+    def _named(self, session_id: str, project_path: str | None) -> Session:
+        """The session of exactly this id: what changes one must not take another whose title is alike."""
+
+        def is_among(files: Sequence[SessionFile]) -> bool:
+            return any(file.session_id == session_id for file in files)
+
+        if not is_among(self.library.files()):
+            self.library.refresh()
+        if not is_among(self.library.files()) and not is_among(self.library.kept_files()):
+            raise NotFound(
+                f"no session {session_id!r}", hint="a session is changed by its whole id", slug="no-such-session"
+            )
+        return self._session(session_id, project_path)
 
     def _session(self, session_id: str, project_path: str | None) -> Session:
         session = self.library.session(session_id)
@@ -302,6 +358,27 @@ def _home_at(path: Path) -> Home:
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         return check_home(path)
     return Home(path)
+
+
+def _absolute(project_path: str) -> str:
+    """Where something is written, the working directory of this process must not decide which project it is."""
+    path = os.path.expanduser(project_path)
+    if not os.path.isabs(path):
+        raise Refused(f"{project_path!r} is no absolute path of a project", slug="not-absolute")
+    return os.path.normpath(path)
+
+
+def _check(message: ChatMessage) -> None:
+    """Before a home is made for it, too; the rest is for the writer to refuse."""
+    taken = {"role", "content", "model", "uuid", "usage", "allow_unknown_call"}.intersection(message.metadata)
+    if taken:
+        raise Refused(
+            f"metadata holds {', '.join(sorted(taken))}, which a message has places of its own for", slug="bad-content"
+        )
+    if not isinstance(message.content, str):
+        check_blocks(message.role, message.content)
+    check_message(message.content)
+    encode_line({"content": message.content, "usage": message.usage, **message.metadata})
 
 
 def _same_project(session: Session, path: str) -> bool:

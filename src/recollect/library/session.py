@@ -15,6 +15,7 @@ from ..format.entries import Entry, decode_loosely
 from ..format.envelopes import Envelope
 from ..format.line import HARMLESS, Damage, RawLine
 from ..format.usage import Usage, parse_usage
+from ..format.versions import is_placeholder
 from ..graph.agents import Agent
 from ..graph.messages import Message, join_responses
 from ..graph.rows import Row, Transcript
@@ -39,6 +40,8 @@ class MessageView:
     status: str
     rows: list[Row]
     usage: Usage | None = None
+    lower_bound: bool = False
+    """Whether its output tokens are only what the stream said at its start."""
 
     @property
     def text(self) -> str:
@@ -233,17 +236,28 @@ class Session:
             for message in messages:
                 blocks: list[Block] = []
                 usage: Usage | None = None
+                placeholder = True
                 for row in message.rows:
                     value = self._value_from(sources, row)
                     blocks.extend(blocks_of(value))
                     body = value.get("message")
-                    told = parse_usage(body.get("usage")) if isinstance(body, dict) else None
+                    body = body if isinstance(body, dict) else {}
+                    told = parse_usage(body.get("usage"))
                     if told is not None:
                         usage = told if usage is None else usage.maximum(told)
+                        placeholder = placeholder and is_placeholder(value.get("version"), body.get("stop_reason"))
                 first = message.rows[0]
                 status = placements[first.index].status if first.file == 0 else "agent"
                 yield MessageView(
-                    message.uuid, message.role, message.time, blocks, message.model, status, message.rows, usage
+                    message.uuid,
+                    message.role,
+                    message.time,
+                    blocks,
+                    message.model,
+                    status,
+                    message.rows,
+                    usage,
+                    usage is not None and placeholder,
                 )
         finally:
             for source in sources.values():

@@ -11,27 +11,35 @@ with session_writer(session, journal) as writer:
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import uuid
 from pathlib import Path
+from typing import Any, Final
 
 from ..errors import Refused
-from ..format.encode import WRITTEN_AS, RowContext
+from ..format.encode import WRITTEN_AS, RowContext, encode_line
 from ..format.versions import parse_version
 from ..store.append import SessionWriter, project_folder
 from ..store.changes import Journal
 from ..store.home import Home
-from ..store.scan import is_session_id
+from ..store.scan import refuse_taken_id
 from .session import Session
 
+_AGENT_ID: Final = re.compile(r"[A-Za-z0-9_@+.-]{1,100}")
 
-def session_writer(session: Session, journal: Journal, *, sync: bool = True) -> SessionWriter:
-    """Appends to the end of a session's active conversation."""
+
+def session_writer(session: Session, journal: Journal, *, sync: bool = True, force: bool = False) -> SessionWriter:
+    """Appends to the end of a session's active conversation.
+
+    Where a client has the session open, or somebody else wrote to it within the last minute, a line is refused (StoreBusy)
+    unless `force` is given; a writer goes on behind its own lines.
+    """
     summary = session.summary
     context = RowContext(
         session.id, summary.project or os.sep, summary.version or WRITTEN_AS, summary.git_branch, None
     )  # fmt: skip
-    return SessionWriter(journal, session.home, session.file.path, context, sync=sync)
+    return SessionWriter(journal, session.home, session.file.path, context, sync=sync, force=force)
 
 
 def new_session_writer(
@@ -43,27 +51,30 @@ def new_session_writer(
     version: str = WRITTEN_AS,
     git_branch: str | None = None,
     sync: bool = True,
+    force: bool = False,
 ) -> SessionWriter:
-    """A writer whose first line creates the session, in the project folder of `cwd`."""
-    ident = session_id or str(uuid.uuid4())
-    if not is_session_id(ident):
-        raise Refused(f"{ident!r} is no session id (a UUID in lower case)", slug="bad-session-id")
+    """A writer whose first line creates the session, in the project folder of `cwd`. The home must not have one of that id."""
+    ident = str(uuid.uuid4()) if session_id is None else session_id
+    refuse_taken_id(home, ident)
     real = os.path.realpath(os.path.expanduser(cwd))
     path = project_folder(home, real) / f"{ident}.jsonl"
     context = RowContext(ident, real, version, git_branch)
-    return SessionWriter(journal, home, path, context, sync=sync, title=f"new session {ident}")
+    title = f"New session {ident}"
+    return SessionWriter(journal, home, path, context, sync=sync, title=title, new=True, force=force)
 
 
 def new_agent_id(version: str = WRITTEN_AS) -> str:
     """An id as the client of that version makes them: short before 2.1.50, long since."""
-    return "a" + secrets.token_hex(8 if (parse_version(version) or (9,)) >= (2, 1, 50) else 3)
+    return "a" + secrets.token_hex(8 if _age(version) >= (2, 1, 50) else 3)
 
 
 def agent_path(main: Path, agent_id: str, version: str = WRITTEN_AS) -> Path:
     """Where the transcript of a sub-agent stands: inside the main file, beside it, or in its folder, by the client's age."""
-    if not agent_id or any(mark in agent_id for mark in ("/", "\\", "\x00", "..")):
-        raise Refused(f"{agent_id!r} is no agent id", slug="bad-agent-id")
-    age = parse_version(version) or (9,)
+    if not isinstance(agent_id, str) or not _AGENT_ID.fullmatch(agent_id) or ".." in agent_id:
+        raise Refused(
+            f"{agent_id!r} is no agent id (letters, digits and @ . + - _, at most 100 of them)", slug="bad-agent-id"
+        )
+    age = _age(version)
     if age >= (2, 1, 9):
         return main.with_suffix("") / "subagents" / f"agent-{agent_id}.jsonl"
     if age >= (2, 0, 28):
@@ -71,12 +82,43 @@ def agent_path(main: Path, agent_id: str, version: str = WRITTEN_AS) -> Path:
     return main
 
 
-def agent_writer(main: SessionWriter, agent_id: str | None = None, *, sync: bool = True) -> SessionWriter:
-    """A writer for a sub-agent of a session, in the layout of the session's client version."""
+def agent_writer(
+    main: SessionWriter,
+    agent_id: str | None = None,
+    *,
+    agent_type: str = "general-purpose",
+    description: str | None = None,
+    tool_use_id: str | None = None,
+    sync: bool = True,
+) -> SessionWriter:
+    """A writer for a sub-agent of a session (or of another sub-agent), in the layout of the session's client version.
+
+    Since 2.1.70 a new sub-agent has a file beside it that says what it is and by which call (`tool_use_id`) it was begun.
+    """
     context = main.context
-    ident = agent_id or new_agent_id(context.version)
+    ident = new_agent_id(context.version) if agent_id is None else agent_id
     path = agent_path(main.path, ident, context.version)
+    if context.agent_id is not None and path != main.path:  # sub-agents of sub-agents stand in the same folder
+        path = main.path.with_name(path.name)
     own = RowContext(context.session_id, context.cwd, context.version, context.git_branch, ident)
+    companion = None
+    if _age(context.version) >= (2, 1, 70):
+        meta: dict[str, Any] = {"agentType": agent_type, "description": description, "toolUseId": tool_use_id}
+        meta |= {"parentAgentId": context.agent_id, "spawnDepth": 1 if context.agent_id is None else None}
+        told = encode_line({key: value for key, value in meta.items() if value is not None})
+        companion = (path.with_suffix(".meta.json"), told.rstrip(b"\n"))
     return SessionWriter(
-        main.journal, main.home, path, own, sync=sync, title=f"sub-agent {ident} of {context.session_id}"
+        main.journal,
+        main.home,
+        path,
+        own,
+        sync=sync,
+        title=f"Sub-agent {ident} of {context.session_id}",
+        companion=companion,
+        force=main.force,
     )
+
+
+def _age(version: str) -> tuple[int, ...]:
+    """The newest of all, where a version says nothing."""
+    return parse_version(version) or (9,)

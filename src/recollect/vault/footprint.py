@@ -11,11 +11,11 @@ from ..errors import RecollectError
 from ..format.decode import parse_lines
 from ..format.history import parse_history_line
 from ..format.line import read_lines
+from ..format.uuids import UUID
 from .contents import KeptFile, Look
 from .stream import KeptStream
 from .vault import Vault
 
-_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SLUG: Final = re.compile(rb'"slug":"([A-Za-z0-9_-]{1,200})"')
 _NO_SESSIONS: Final = ("memory", "sessions-index.json")
 
@@ -78,7 +78,7 @@ class Footprints:
             owner = self.sessions.get((parts[1], name))
             return () if owner is None else (owner,)
         for part in parts[1:]:
-            match = _UUID.match(part)
+            match = UUID.match(part)
             if match is not None:
                 return by_id.get(match[0], ())
         return ()

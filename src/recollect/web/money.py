@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 from functools import cache
 
-from ..analysis.cost import Counts, cost_of, dollars
+from ..analysis.cost import dollars, message_cost
 from ..analysis.prices.book import PriceBook, price_book
 from ..errors import RecollectError
 from ..library.accounting import Accounting, Selection
@@ -66,8 +66,8 @@ def spent_lately(desk: Desk, days: int = 30) -> Spent | None:
     since = (time.time_ns() // 1000) - days * DAY
 
     def count(accounting: Accounting) -> Spent:
-        start = accounting.zone.local(since).replace(hour=0, minute=0, second=0, microsecond=0)
-        totals = accounting.usage("day", Selection(since=int(start.timestamp() * 1e6))).totals
+        start = accounting.zone.start_of(accounting.zone.local(since).date())
+        totals = accounting.usage("day", Selection(since=start)).totals
         return Spent(totals.counts.tokens, totals.cost)
 
     try:
@@ -87,10 +87,4 @@ def price_messages(desk: Desk, shown: list[Shown]) -> None:
     for item in shown:
         if item.usage is None or not item.full_model:
             continue
-        usage = item.usage
-        counts = Counts(
-            usage.input_tokens, usage.output_tokens, usage.cache_write_5m, usage.cache_write_1h, usage.cache_read, 0,
-            usage.web_searches,
-        )  # fmt: skip
-        moment = None if item.time is None else int(item.time * 1e6)
-        item.cost = cost_of(book, item.full_model, moment, counts, None, None, None)[0]
+        item.cost = message_cost(book, item.full_model, item.time, item.usage)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ..analysis.blocks import find_blocks
 from ..analysis.cache import cache_use
-from ..analysis.cost import Counts, cost_of
+from ..analysis.cost import Counts
 from ..analysis.usage import PERIODS, UsageReport, key_function
 from ..library.accounting import Accounting, Selection
 from ..library.budgets import budget_states, read_budgets
@@ -65,7 +65,7 @@ def shares_of(accounting: Accounting, by: str) -> Callable[[Any], list[tuple[str
     key_of, book = key_function(by, accounting.zone), accounting.book
 
     def whole(item: Any) -> list[tuple[str, Counts, int | None]]:
-        cost, _ = cost_of(book, item.model, item.time, item.counts, item.speed, item.service_tier, item.geo)
+        cost = item.cost(book)
         return [(key_of(item), item.counts, cost)]
 
     return whole
