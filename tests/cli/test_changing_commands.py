@@ -131,7 +131,10 @@ def test_rename_and_tag_keep_the_time_of_the_file(root: Path, capsys: pytest.Cap
 
 def test_rewind_and_go_on(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = thread(capsys, root)
-    assert run(capsys, root, "rewind", S, rows[1][:8]).code == 0
+    assert "2.0.77" not in run(capsys, root, "rewind", S, rows[1][:8], "--dry-run").err
+    done = run(capsys, root, "rewind", S, rows[1][:8])
+    assert done.code == 0
+    assert "2.0.77" in done.err and "ignore a rewind" in done.err
     assert thread(capsys, root) == rows[:2]
     added = run(capsys, root, "append", S, "--role", "user", "another way").out.strip()
     assert thread(capsys, root) == [*rows[:2], added]
@@ -170,6 +173,13 @@ class TestRunningSessions:
         assert run(capsys, root, "append", t.session_id, "--role", "user", "x").code == 5
         assert run(capsys, root, "append", t.session_id, "--role", "user", "x", "--force").code == 0
         assert run(capsys, root, "append", t.session_id, "--role", "user", "y").code == 0  # the last one was ourselves
+
+
+def test_undo_takes_yes_as_all_changing_commands_do(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = tree_state(root)
+    assert run(capsys, root, "append", S, "--role", "user", "five", "--yes").code == 0
+    assert run(capsys, root, "undo", "--yes").code == 0
+    assert tree_state(root) == before
 
 
 def test_undo_is_refused_where_somebody_wrote_since(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

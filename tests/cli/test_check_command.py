@@ -66,7 +66,7 @@ def test_check_one_session_a_project_or_a_rule(damaged: Path, capsys: Capsys) ->
 def test_the_exit_code_is_for_ci(damaged: Path, capsys: Capsys) -> None:
     assert run(capsys, damaged, "check", "--fail-on", "never").code == 0
     assert run(capsys, damaged, "check", "--project", "garden", "--fail-on", "info").code == 0
-    run(capsys, damaged, "repair", SESSION, "--apply")
+    run(capsys, damaged, "repair", SESSION, "--apply", "--yes")
     assert run(capsys, damaged, "check", "--fail-on", "warning").code == 0
 
 
@@ -77,7 +77,7 @@ def test_repair_shows_first_and_does_on_request(damaged: Path, capsys: Capsys) -
     assert "-> 100% reachable" in ran.out
     assert "nothing was changed" in ran.err
     assert tree_state(damaged) == before
-    assert "undo" in run(capsys, damaged, "repair", SESSION, "--apply").err
+    assert "undo" in run(capsys, damaged, "repair", SESSION, "--apply", "--yes").err
     assert "nothing to repair" in run(capsys, damaged, "repair", SESSION).out
     assert run(capsys, damaged, "undo").code == 0
     path = next(damaged.glob(f"projects/*/{SESSION}.jsonl"))
@@ -99,7 +99,7 @@ def test_repair_as_json(damaged: Path, capsys: Capsys) -> None:
 def test_repair_goes_on_when_one_session_is_in_use(damaged: Path, capsys: Capsys) -> None:
     os.utime(next(damaged.glob(f"projects/*/{SESSION}.jsonl")))
     assert run(capsys, damaged, "repair", SESSION).code == 5
-    ran = run(capsys, damaged, "repair", "--all", "--apply")
+    ran = run(capsys, damaged, "repair", "--all", "--apply", "--yes")
     assert ran.code == 5
     assert "in use" in ran.err
 
@@ -110,7 +110,7 @@ def test_repair_the_files_of_a_home(damaged: Path, capsys: Capsys) -> None:
     (damaged / "backups" / ".claude.json.backup.1770000000000").write_text('{"numStartups": 3}')
     assert "restored from" in run(capsys, damaged, "repair", "--home-files").out
     assert (damaged / ".claude.json").read_text() == "{"
-    told = run(capsys, damaged, "repair", "--home-files", "--apply", "--json").data
+    told = run(capsys, damaged, "repair", "--home-files", "--apply", "--yes", "--json").data
     assert told["home_files"][0]["change"] == 1
     assert json.loads((damaged / ".claude.json").read_text()) == {"numStartups": 3}
 
@@ -136,7 +136,7 @@ def test_migrate_lifts_sessions(tmp_path: Path, capsys: Capsys) -> None:
     told = run(capsys, root, "migrate", "--all", "--to", "2.1", "--copy", str(tmp_path / "copy"), "--json").data
     assert told["home"] == str(tmp_path / "copy")
     assert tree_state(root) == before
-    told = run(capsys, root, "migrate", "--all", "--to", "2.1", "--apply", "--json").data
+    told = run(capsys, root, "migrate", "--all", "--to", "2.1", "--apply", "--yes", "--json").data
     assert [row["change"] for row in told["rows"]] == [2]
     assert run(capsys, root, "migrate", "--all", "--to", "2.1", "--json").data["rows"] == []
     assert run(capsys, root, "migrate", "--all", "--to", "3.0").code == 8

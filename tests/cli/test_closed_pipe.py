@@ -40,8 +40,8 @@ def done(scene: Scene) -> list[str]:
 
 
 CHANGES = {
-    "repair": ["repair", TORN, "--apply"],
-    "repair as json": ["repair", TORN, "--apply", "--json"],
+    "repair": ["repair", TORN, "--apply", "--yes"],
+    "repair as json": ["repair", TORN, "--apply", "--yes", "--json"],
     "repair into a fork": ["repair", TORN, "--fork", "--apply", "--jsonl"],
     "rename": ["rename", SESSION, "A new title"],
     "fork": ["fork", SESSION],

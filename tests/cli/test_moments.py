@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -25,7 +27,37 @@ NOW = datetime(2026, 3, 2, 15, 30, tzinfo=timezone(timedelta(hours=2)))
     ],
 )
 def test_moments(text: str, end: bool, expected: datetime | None) -> None:
-    assert parse_moment(text, end=end, now=NOW) == expected
+    assert parse_moment(text, end=end, now=NOW, zone=NOW.tzinfo) == expected
+
+
+@pytest.mark.parametrize("system", [False, True])
+@pytest.mark.parametrize(
+    ("text", "end", "expected"),
+    [
+        ("today", False, datetime(2026, 3, 28, 23, tzinfo=UTC)),
+        ("today", True, datetime(2026, 3, 29, 22, tzinfo=UTC)),
+        ("yesterday", False, datetime(2026, 3, 27, 23, tzinfo=UTC)),
+        ("yesterday", True, datetime(2026, 3, 28, 23, tzinfo=UTC)),
+        ("2026-03-29", False, datetime(2026, 3, 28, 23, tzinfo=UTC)),
+        ("2026-03-29", True, datetime(2026, 3, 29, 22, tzinfo=UTC)),
+        ("2026-03-29T12:00", False, datetime(2026, 3, 29, 10, tzinfo=UTC)),
+        ("2026-03-29T12:00+00:00", False, datetime(2026, 3, 29, 12, tzinfo=UTC)),
+        ("12h", False, datetime(2026, 3, 29, 0, tzinfo=UTC)),
+    ],
+)
+def test_the_day_on_which_summer_time_begins(
+    text: str, end: bool, expected: datetime, system: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zone = None if system else ZoneInfo("Europe/Berlin")
+    monkeypatch.setenv("TZ", "Europe/Berlin" if system else "Asia/Tokyo")
+    time.tzset()
+    try:
+        now = datetime(2026, 3, 29, 12, tzinfo=UTC)
+        assert parse_moment(text, end=end, now=now, zone=zone) == expected
+        assert parse_moment(text, end=end, now=now.astimezone(), zone=zone) == expected
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_a_day_ends_a_day_later() -> None:

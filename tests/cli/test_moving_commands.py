@@ -68,7 +68,7 @@ def test_relative_paths_and_links_are_resolved(tmp_path: Path, own_home: Path, m
     root = builder.write()
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    told = data_of(run(move, root, "old", "../link/new", "--json"))
+    told = data_of(run(move, root, "old", "../link/new", "--json", "--yes"))
     assert told["pairs"] == [[str(tmp_path / "here" / "old"), str(real / "new")]]
 
 
@@ -92,7 +92,7 @@ def test_several_homes_must_be_told_apart(scene: Scene, tmp_path: Path) -> None:
 
 def test_delete_sessions(scene: Scene) -> None:
     before = tree(scene.home.root)
-    result = run(delete, scene.home.root, scene.main.session_id[:8], scene.plain.session_id)
+    result = run(delete, scene.home.root, scene.main.session_id[:8], scene.plain.session_id, "--yes")
     assert result.exit_code == 0 and "deleted" in result.stdout
     assert not scene.path(scene.main, OLD).exists() and not scene.path(scene.plain, OLD).exists()
     journal = Journal(scene.journal.folder.parent)
@@ -101,7 +101,7 @@ def test_delete_sessions(scene: Scene) -> None:
 
 
 def test_delete_a_project(scene: Scene) -> None:
-    told = data_of(run(delete, scene.home.root, "--project", OLD, "--json"))
+    told = data_of(run(delete, scene.home.root, "--project", OLD, "--json", "--yes"))
     assert len(told["sessions"]) == 5 and told["history_lines"] == 4
     assert not scene.folder(OLD).exists()
 
@@ -124,7 +124,7 @@ def test_split_lists_and_parts(tmp_path: Path, own_home: Path) -> None:
     assert [(row["folder"], row["project"], row["sessions"]) for row in rows] == [
         ("-w-a-b", "/w-a/b", 1), ("-w-a-b", "/w/a-b", 1),
     ]  # fmt: skip
-    told = data_of(run(split, root, "./-w-a-b", "--project", "/w-a/b", "--name", "b", "--json"))
+    told = data_of(run(split, root, "-w-a-b", "--project", "/w-a/b", "--name", "b", "--json", "--yes"))
     assert told["folders"] == [["-w-a-b", "b"]]
     assert len(os.listdir(Home(root).projects / "b")) == 1
     assert run(split, root, "./-w-a-b", "--project", "/w/a-b").exit_code == 2

@@ -17,7 +17,7 @@ COMMANDS = (
     ["search", "the"],
     ["usage"],
     ["rename", SESSION, "A new title"],
-    ["repair", TORN, "--apply"],
+    ["repair", TORN, "--apply", "--yes"],
     ["todos"],
 )
 

@@ -1,84 +1,20 @@
-"""`usage`, `expensive`, `budget`, `statusline` and `show --tokens`, as they are typed."""
+"""`usage`, `expensive`, `budget` and `show --tokens`, as they are typed."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
-import sys
-import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.analysis.scene import MODEL, Scene, tokens
-from tests.running import Ran, run, tree_state
+from tests.cli.usage_scene import COST, FULL, OPUS, SESSION, ask, bash, now, prompt, scene
+from tests.running import run, tree_state
 
 from recollect.cli.lean_usage import try_usage
-from recollect.errors import StoreBusy
-from recollect.index.catalogue import Catalogue
 
-FULL = tokens(10, 200, 30, 40, 500)
-COST = 10 * 3 + 200 * 15 + 30 * 3.75 + 40 * 6 + 500 * 0.3
-OPUS = "claude-opus-4-5-20251101"
-SESSION = "11111111-1111-4111-8111-111111111111"
-
-
-def now(minutes_ago: float = 0) -> str:
-    moment = datetime.fromtimestamp(time.time() - minutes_ago * 60, UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + "000Z"
-
-
-def prompt(text: str, line: str, when: str) -> dict[str, Any]:
-    return {
-        "type": "user", "uuid": line, "parentUuid": None, "sessionId": SESSION, "timestamp": when, "cwd": "/work/a",
-        "message": {"role": "user", "content": text},
-    }  # fmt: skip
-
-
-def bash(scene: Scene, number: int, command: str, when: str, done: str) -> list[dict[str, Any]]:
-    call = scene.answer(
-        f"msg_{number}", FULL, request=f"req_{number}", time=when, session=SESSION, stop="tool_use", parentUuid="u0"
-    )
-    call["message"]["content"] = [
-        {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": command}}
-    ]
-    result = {
-        "type": "user", "uuid": f"r{number}", "parentUuid": call["uuid"], "sessionId": SESSION, "timestamp": done,
-        "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"t{number}", "content": "ok " * 50}]},
-    }  # fmt: skip
-    return [call, result]
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    made = Scene(tmp_path)
-    made.write(
-        SESSION,
-        prompt("Do the dear thing", "u0", "2026-03-01T10:00:00.000Z"),
-        made.answer("msg_1", FULL, time="2026-03-01T10:00:05.000Z", session=SESSION, parentUuid="u0"),
-        *bash(made, 2, "git commit -m x", "2026-03-01T10:00:10.000Z", "2026-03-01T10:00:12.000Z"),
-        prompt("And a cheap one", "u1", "2026-03-02T10:00:00.000Z"),
-        made.answer(
-            "msg_3", tokens(1, 2), request="req_3", time="2026-03-02T10:00:01.000Z", session=SESSION, parentUuid="u1"
-        ),
-    )
-    made.write(
-        f"{SESSION}/subagents/agent-a1",
-        made.answer(
-            "msg_4", FULL, request="req_4", time="2026-03-01T10:00:11.000Z", session=SESSION, model=OPUS, agentId="a1"
-        ),
-    )
-    return made
-
-
-@pytest.fixture
-def ask(capsys: pytest.CaptureFixture[str], scene: Scene) -> Any:
-    def asked(*arguments: str) -> Ran:
-        return run(capsys, scene.root, *arguments)
-
-    return asked
+__all__ = ["ask", "scene"]
 
 
 def test_the_lean_way_gives_the_same_bytes(ask: Any, scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,7 +58,7 @@ def test_table_has_totals_bars_and_the_rule(ask: Any) -> None:
     lines = ran.out.splitlines()
     assert lines[0].split()[:3] == ["day", "models", "calls"]
     assert lines[3].startswith("total") and "█" in lines[1]
-    assert "days in Europe/Berlin" in ran.err
+    assert "days in Europe/Berlin" in ran.out
 
 
 def test_csv_has_a_row_for_each_group(ask: Any) -> None:
@@ -144,6 +80,32 @@ def test_filters_and_statuses(ask: Any) -> None:
     assert ask("usage", "--project", "nowhere").code == 1
 
 
+@pytest.mark.parametrize("command", ["usage", "expensive"])
+@pytest.mark.parametrize(
+    ("zone", "since", "until", "calls"),
+    [
+        ("UTC", "2026-03-01", "2026-03-01", 3),
+        ("America/New_York", "2026-03-01", "2026-03-01", 3),
+        ("Pacific/Kiritimati", "2026-03-02", "2026-03-02", 3),  # fourteen hours ahead: it was after midnight there
+        ("Pacific/Kiritimati", "2026-03-02T00:00", "2026-03-02T00:00:08", 1),
+        ("Pacific/Kiritimati", "2026-03-01T10:00:00Z", "2026-03-01T10:00:08Z", 1),
+    ],
+)
+def test_since_and_until_are_days_of_the_zone(
+    ask: Any, command: str, zone: str, since: str, until: str, calls: int
+) -> None:
+    data = ask(command, "--json", "--since", since, "--until", until, "--timezone", zone).data
+    assert data["totals"]["calls"] == calls
+    if command == "usage":
+        assert [row["day"] for row in data["rows"]] == [since[:10]] or "T" in since
+
+
+def test_a_moment_that_no_zone_can_hold_is_refused(ask: Any) -> None:
+    assert ask("usage", "--since", "soon").code == 2
+    ran = ask("usage", "--since", "0001-01-01", "--timezone", "Asia/Tokyo")
+    assert ran.code == 2 and "is no time" in ran.err
+
+
 def test_explanations_add_up(ask: Any) -> None:
     data = ask("usage", "--explain", SESSION[:8], "--json").data
     assert data["total"] == 4 and data["omitted"]
@@ -153,6 +115,31 @@ def test_explanations_add_up(ask: Any) -> None:
     text = ask("usage", "--explain", "msg_1").out
     assert f"{SESSION}.jsonl:2" in text and "price since 2025-09-29" in text and "$0.003532" in text
     assert ask("usage", "--explain", "msg_none").code == 1
+
+
+def test_explanations_name_the_line_of_the_output(ask: Any, scene: Scene) -> None:
+    def answer(output: int) -> dict[str, Any]:
+        return scene.answer(
+            "msg_50", tokens(1, output), request="r50", session=SESSION, model="claude-opus-4-1-20250805"
+        )
+
+    scene.append(SESSION, answer(1), {"type": "user"}, answer(200))
+    assert f"{SESSION}.jsonl:7, output on line 9" in ask("usage", "--explain", "msg_50").out
+    [row] = ask("usage", "--explain", "opus-4-1", "--json").data["rows"]
+    assert (row["message_id"], row["line"], row["output_line"]) == ("msg_50", 7, 9)
+
+
+def test_the_clients_own_count_of_one_session(ask: Any, scene: Scene) -> None:
+    """What is told of differences is told of the sessions that were asked for."""
+    other = "22222222-2222-4222-8222-222222222222"
+    state = {"type": "cost-state", "sessionId": other, "totalCostUSD": 5.0, "modelUsage": {}}
+    scene.write(other, scene.answer("msg_8", FULL, request="r8", session=other), state)
+    differs = "the client's own count differs for 1 session"
+    assert differs in ask("usage").err and differs in ask("usage", "--session", other).err
+    assert differs not in ask("usage", "--session", SESSION).err
+    assert ask("usage", "--session", SESSION, "--json").data["client_counts"] == []
+    ran = ask("usage", "--check")
+    assert "differs" in ran.out and "cost -$5.00" in ran.out.replace("\n", " ")
 
 
 def test_prices_of_today(ask: Any) -> None:
@@ -191,6 +178,59 @@ def test_what_the_topics_say(ask: Any) -> None:
     assert cache["saved_micro_usd"] == cache["without_cache_micro_usd"] - cache["cost_micro_usd"]
 
 
+def test_what_fills_the_context_and_where_it_was_compacted(ask: Any, scene: Scene) -> None:
+    boundary = {
+        "type": "system", "subtype": "compact_boundary", "uuid": "c1", "parentUuid": None, "sessionId": SESSION,
+        "timestamp": "2026-03-02T11:00:00.000Z", "content": "Conversation compacted",
+    }  # fmt: skip
+    later = [
+        prompt("x" * 400, "u2", "2026-03-02T11:01:00.000Z") | {"parentUuid": "c1"},
+        *bash(scene, 5, "ls", "2026-03-02T11:01:05.000Z", "2026-03-02T11:01:06.000Z"),
+        scene.answer("msg_6", tokens(0, 50, read=2000), request="r6", time="2026-03-02T11:01:09.000Z", session=SESSION),
+    ]
+    for before, entry in zip([{"uuid": "c1"}, *later], later, strict=False):
+        entry["parentUuid"] = before["uuid"]
+    scene.append(SESSION, boundary, *later)
+    [row] = ask("usage", "--more", "context", "--session", SESSION, "--json").data["rows"]
+    assert row["compactions"] == 1
+    assert [step["after_compaction"] for step in row["course"]] == [False, False, False, True, False]
+    filled = {(part["what"], part["tool"]): part["tokens"] for part in row["filled_by"]}
+    assert sum(filled.values()) == row["last_tokens"] == 2050
+    assert filled[("system prompt and tools", None)] == 580 - 400 // 4
+    assert filled[("tool results", "Bash")] > filled[("answers", None)] > 0
+    assert abs(sum(part["share"] for part in row["filled_by"]) - 1) < 0.001
+    ran = ask("usage", "--more", "context", "--session", SESSION)
+    assert "tool results: Bash" in ran.out and "┊" in ran.out and "filled by (estimated)" in ran.out
+
+
+def pr_link(number: int, **more: Any) -> dict[str, Any]:
+    url = f"https://example.invalid/tea/pull/{number}"
+    return {"type": "pr-link", "prNumber": number, "prUrl": url, "sessionId": SESSION, **more}
+
+
+def test_each_pull_request_has_its_part_of_a_session(ask: Any, scene: Scene) -> None:
+    """The session's own calls are known by their lines, those of its sub-agents by their times."""
+
+    def call(number: int, when: str) -> dict[str, Any]:
+        return scene.answer(f"msg_{number}", FULL, request=f"req_{number}", time=when, session=SESSION)
+
+    scene.append(
+        SESSION,
+        pr_link(7),
+        call(10, "2026-03-02T11:00:00.000Z"),
+        pr_link(8, timestamp="2026-03-02T11:01:00.000Z"),
+        pr_link(9, prUrl=["no", "address"]),
+        call(11, "2026-03-02T12:00:00.000Z"),
+    )
+    scene.append(f"{SESSION}/subagents/agent-a1", call(12, "2026-03-02T11:00:30.000Z"))
+    data = ask("usage", "--more", "prs", "--json").data
+    assert {row["pr_url"][-6:]: row["calls"] for row in data["rows"]} == {"pull/7": 4, "pull/8": 3}
+    assert all(row["sessions"] == [SESSION] for row in data["rows"])
+    whole = ask("usage", "--session", SESSION, "--json").data["totals"]["cost_micro_usd"]
+    assert sum(row["cost_micro_usd"] for row in data["rows"]) == whole
+    assert data["rows"][-1]["cost_micro_usd"] == 3 * round(COST)
+
+
 def test_expensive_prompts(ask: Any) -> None:
     data = ask("expensive", "--json").data
     assert [(row["prompt"], row["calls"]) for row in data["rows"]] == [("Do the dear thing", 3), ("And a cheap one", 1)]
@@ -199,26 +239,35 @@ def test_expensive_prompts(ask: Any) -> None:
 
 
 def test_show_tokens(ask: Any) -> None:
-    assert "10 in, 200 out, 70 written, 500 read, $0.0035" in ask("show", SESSION, "--all", "--tokens").out
+    words = "10 in, 200 out, 30 written (5 min), 40 written (1 h), 500 read, $0.0035"
+    assert words in ask("show", SESSION, "--all", "--tokens").out
     rows = ask("show", SESSION, "--all", "--tokens", "--json").data["rows"]
     assert round(COST) in [row["cost_micro_usd"] for row in rows]
 
 
-@pytest.mark.parametrize("ending", ["svg", "png"])
-def test_plots(ask: Any, tmp_path: Path, ending: str) -> None:
-    target = tmp_path / f"plot.{ending}"
-    assert ask("usage", "--by", "month", "--plot", str(target)).code == 0
-    data = target.read_bytes()
-    assert data.startswith(b"<svg" if ending == "svg" else b"\x89PNG") and len(data) > 500
+def test_show_tokens_has_every_kind_and_the_marks_of_usage(ask: Any, scene: Scene) -> None:
+    used = tokens(10, 200, output_tokens_details={"thinking_tokens": 80}, server_tool_use={"web_search_requests": 2})
+    answer = scene.answer("msg_40", used, request="r40", session=SESSION, stop=None, version="2.0.77", parentUuid="u1")
+    scene.append(SESSION, answer)
+    assert "10 in, ≥200 out (80 thinking), 2 web searches, ≥$0.02" in ask("show", SESSION, "--all", "--tokens").out
+    row = ask("show", SESSION, "--all", "--tokens", "--json").data["rows"][-1]
+    assert (row["usage"]["thinking"], row["usage"]["web_searches"], row["lower_bound"]) == (80, 2, True)
 
 
-def test_a_plot_of_another_kind_is_refused(ask: Any, tmp_path: Path) -> None:
-    assert ask("usage", "--plot", str(tmp_path / "plot.gif")).code == 2
-
-
-def test_heat_map(ask: Any) -> None:
-    out = ask("usage", "--heat").out
-    assert out.splitlines()[1].startswith("Mon") and "█" in out
+@pytest.mark.parametrize(
+    "terms",
+    [{}, {"speed": "fast"}, {"inference_geo": "us"}, {"service_tier": "batch"},
+     {"speed": "fast", "inference_geo": "us", "service_tier": "batch"}, {"inference_geo": "not_available"}],
+)  # fmt: skip
+def test_show_tokens_has_the_price_that_explain_has(ask: Any, scene: Scene, terms: dict[str, str]) -> None:
+    answer = scene.answer(
+        "msg_40", FULL | terms, request="r40", time="2026-03-10T10:00:00.000Z", session=SESSION,
+        model="claude-opus-4-6", parentUuid="u1",
+    )  # fmt: skip
+    scene.append(SESSION, answer)
+    [explained] = ask("usage", "--explain", "msg_40", "--json").data["rows"]
+    row = ask("show", SESSION, "--all", "--tokens", "--json").data["rows"][-1]
+    assert row["cost_micro_usd"] == explained["cost_micro_usd"] > 0
 
 
 # -- budgets ----------------------------------------------------------------------------------------------------------
@@ -249,72 +298,6 @@ def test_budget_of_a_project(ask: Any) -> None:
 @pytest.mark.parametrize("text", ["50", "much/month", "-1/day", "5/fortnight"])
 def test_no_budget(ask: Any, text: str) -> None:
     assert ask("budget", "set", "--", text).code == 7
-
-
-# -- status line ------------------------------------------------------------------------------------------------------
-def status(ask: Any, monkeypatch: pytest.MonkeyPatch, text: str) -> str:
-    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
-    ran = ask("statusline", "--timezone", "UTC")
-    assert ran.code == 0 and ran.err == "" and ran.out.count("\n") == 1
-    return str(ran.out).strip()
-
-
-def test_status_line(ask: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene.append(
-        SESSION, scene.answer("msg_9", tokens(0, 0, read=100_000), request="req_9", time=now(), session=SESSION)
-    )
-    told = {"session_id": SESSION, "model": {"display_name": "Sonnet\x1b[31m"}, "cost": {"total_cost_usd": 9.0}}
-    line = status(ask, monkeypatch, json.dumps(told))
-    assert line.startswith("Sonnet | session $0.0") and "today $0.03" in line and "block $0.03 (" in line
-    assert line.endswith("context 50%")
-
-
-def test_status_line_looks_at_its_own_session_every_time(
-    ask: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def answer(number: int, session: str) -> dict[str, Any]:
-        return scene.answer(
-            f"msg_{number}", tokens(0, 0, read=100_000), request=f"r{number}", time=now(), session=session
-        )
-
-    told = json.dumps({"session_id": SESSION})
-    scene.append(SESSION, answer(20, SESSION))
-    before = status(ask, monkeypatch, told)
-    scene.append(SESSION, answer(21, SESSION))
-    other = "22222222-2222-4222-8222-222222222222"
-    scene.write(other, answer(22, other))
-    after = status(ask, monkeypatch, told)
-    assert ("today $0.03" in before, "today $0.06" in after) == (True, True), (before, after)
-    assert "today $0.09" in status(ask, monkeypatch, "{}")  # without a session everything is looked at
-
-
-def test_status_line_waits_for_nobody(ask: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    ask("usage", "--timezone", "UTC")
-    scene.append(SESSION, scene.answer("msg_30", FULL, request="r30", time=now(), session=SESSION))
-    locks: list[float] = []
-
-    def busy(self: Catalogue, seconds: float = 60.0) -> Any:
-        locks.append(seconds)
-        raise StoreBusy("another process is indexing")
-
-    monkeypatch.setattr(Catalogue, "locked", busy)
-    assert "session $" in status(ask, monkeypatch, json.dumps({"session_id": SESSION}))
-    assert locks and max(locks) < 1
-
-
-@pytest.mark.parametrize(
-    "text", ["", "no json", "[]", "{}", '{"session_id": 5, "model": [], "cost": {"total_cost_usd": "x"}}']
-)
-def test_status_line_never_fails(ask: Any, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    assert status(ask, monkeypatch, text)
-
-
-def test_status_line_with_a_home_that_is_none(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO('{"cost": {"total_cost_usd": 0.5}}'))
-    ran = run(capsys, tmp_path / "nowhere", "statusline")
-    assert (ran.code, ran.out.strip()) == (0, "session $0.50")
 
 
 def test_nothing_is_written_into_the_home(ask: Any, scene: Scene) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _HEIGHTS: Final = "▁▂▃▄▅▆▇█"
 _SHADES: Final = "·░▒▓█"
+_MOST_PERIODS: Final = 400
 _WEEKDAYS: Final = ("Mon", "", "Wed", "", "Fri", "", "Sun")
 
 
@@ -30,6 +31,38 @@ def sparkline(values: Sequence[float]) -> str:
     return "".join(_HEIGHTS[min(int(value / largest * top + 0.5), top)] if value > 0 else " " for value in values)
 
 
+def not_in_future(values: dict[str, int]) -> tuple[dict[str, int], str]:
+    """Periods that have begun, and a remark on the others: a wrong clock would push all that matters out of the picture."""
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()  # it is somewhere already
+    begun = {key: amount for key, amount in values.items() if key <= tomorrow or not key[:1].isdigit()}
+    if not begun or len(begun) == len(values):
+        return values, ""
+    return begun, f"not drawn, since they are in the future: {', '.join(sorted(values.keys() - begun.keys())[:3])}"
+
+
+def over_time(values: Mapping[str, float], period: str) -> list[tuple[str, float]]:
+    """Days, weeks, months or years in order, those between them with nought. At most the last few hundred."""
+    if not values:
+        return []
+    found: list[tuple[str, float]] = []
+    key, first = max(values), min(values)
+    while key >= first and len(found) < _MOST_PERIODS:
+        found.append((key, values.get(key, 0)))
+        try:
+            key = _before(key, period)
+        except (OverflowError, ValueError):  # nothing is before the year 1
+            break
+    return found[::-1]
+
+
+def _before(key: str, period: str) -> str:
+    if period == "year":
+        return f"{int(key) - 1:04d}"
+    if period == "month":
+        return (date.fromisoformat(f"{key}-01") - timedelta(days=1)).isoformat()[:7]
+    return (date.fromisoformat(key) - timedelta(days=7 if period == "week" else 1)).isoformat()
+
+
 def heat_map(values: Mapping[str, float], last: date | None = None, weeks: int = 52) -> list[str]:
     """Days as shades, a column per week, Monday on top. `values` are by day (``2026-03-02``)."""
     days = [date.fromisoformat(day) for day in values if day[:1].isdigit()]
@@ -37,14 +70,18 @@ def heat_map(values: Mapping[str, float], last: date | None = None, weeks: int =
         return []
     end = last or max(days)
     shown = min(weeks, (end - min(days)).days // 7 + 2)
-    monday = end - timedelta(days=end.weekday(), weeks=shown - 1)
+    # As numbers of days: the first and the last week may reach beyond the calendar.
+    monday = end.toordinal() - end.weekday() - 7 * (shown - 1)
     steps = sorted(value for value in values.values() if value > 0)
     lines = [_month_names(monday, shown)]
     for weekday, name in enumerate(_WEEKDAYS):
         shades = ""
         for week in range(shown):
-            day = monday + timedelta(weeks=week, days=weekday)
-            shades += " " if day > end else _shade(values.get(day.isoformat(), 0), steps)
+            day = monday + 7 * week + weekday
+            if not 0 < day <= end.toordinal():
+                shades += " "
+            else:
+                shades += _shade(values.get(date.fromordinal(day).isoformat(), 0), steps)
         lines.append(f"{name:<4}{shades}".rstrip())
     return [line.rstrip() for line in lines]
 
@@ -57,14 +94,14 @@ def _shade(value: float, steps: Sequence[float]) -> str:
     return _SHADES[min(-(-(below + 1) * 4 // max(len(steps), 1)), 4)]
 
 
-def _month_names(monday: date, weeks: int) -> str:
-    line = [" "] * (weeks + 8)
-    month = None
+def _month_names(monday: int, weeks: int) -> str:
+    """Each month's name above its first week, or behind the name before where that is in the way."""
+    line = [" "] * (weeks + 12)
+    named = None
     free = 0
-    for week in range(weeks):
-        day = monday + timedelta(weeks=week)
-        if day.month != month and week >= free:
+    for week in range(weeks + 4):  # the last month's name may need more room than its weeks
+        day = date.fromordinal(max(monday + 7 * min(week, weeks - 1), 1))
+        if (day.year, day.month) != named and week >= free:
             line[4 + week : 7 + week] = day.strftime("%b")
-            free = week + 4
-        month = day.month
+            named, free = (day.year, day.month), week + 4
     return "".join(line)

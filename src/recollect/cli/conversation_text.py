@@ -110,7 +110,7 @@ class ConversationText:
         if view.status != LIVE and depth == 0:
             marks.append(view.status)
         if self.tokens and view.usage is not None and view.role == "assistant":
-            marks.append(message_tokens(view.model, view.time, view.usage))
+            marks.append(message_tokens(view.model, view.time, view.usage, lower_bound=view.lower_bound))
         yield self._indent(head + "  " + self.face.style("  ".join(mark for mark in marks if mark), dim=True), depth)
         yield from body
         yield "\n"

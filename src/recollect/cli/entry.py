@@ -33,9 +33,9 @@ def run() -> None:
         if code is not None:
             sys.exit(code)
     if arguments[:1] == ["statusline"] and len(arguments) == 1:
-        from recollect.cli.lean_statusline import print_statusline
+        from recollect.cli.lean_statusline import print_statusline, read_input
 
-        print_statusline("" if sys.stdin.isatty() else sys.stdin.read(), [])
+        print_statusline(read_input(), [])
         return
     from recollect.cli.main import run as run_command
 

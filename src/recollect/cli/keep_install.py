@@ -17,10 +17,11 @@ from typing import Final
 
 import click
 
-from ..errors import Refused, Unavailable
-from ..store.changes import Change
+from ..errors import Unavailable
+from ..store.changes import Change, Record
 from ..store.home import Home
 from ..store.hook_settings import EVENTS, has_hook, plan_hook
+from .changing import confirm, tell_undo, undo_command
 from .face import Face
 
 _NAME: Final = "recollect-keep"
@@ -73,12 +74,12 @@ def install(face: Face, kind: str, *, remove: bool, every: int, yes: bool, dry_r
     if dry_run:
         _answer(face, kind, plan, None, done=False, dry_run=True)
         return
-    _confirm(yes)
+    confirm(f"Keeping by {kind} would be {'stopped' if remove else 'begun'}", yes=yes)
     outcomes = [_run(face, command, plan) for command in plan.before]
-    number = _write(face, kind, plan, remove) if plan.files else None
+    record = _write(face, kind, plan, remove) if plan.files else None
     outcomes += [_run(face, command, plan) for command in plan.commands]
     done = all(outcomes)
-    _answer(face, kind, plan, number, done=done)
+    _answer(face, kind, plan, record, done=done)
     if not done:
         raise click.exceptions.Exit(Unavailable.exit_code)
 
@@ -109,19 +110,21 @@ def _install_hook(face: Face, home: Home, *, remove: bool, yes: bool, dry_run: b
             face.say(f"{change.title}: {path}")
             if command is not None:
                 face.say(f"  {' and '.join(EVENTS)}: {command}")
-        number = None
+        record = None
         if not dry_run:
-            _confirm(yes)
-            number = change.commit().number
+            confirm(change.title, yes=yes)
+            record = change.commit()
         if face.is_text:
             verb = "taken out of" if remove else "put into"
             face.print(
-                f"would be {verb} {path}" if dry_run else f"{verb} {path}; `recollect undo {number}` takes it back"
+                f"would be {verb} {path}"
+                if record is None
+                else f"{verb} {path}; `{undo_command(record)}` takes it back"
             )
         else:
             face.value(
                 {"kind": "hook", "home": str(home.root), "command": command, "events": list(EVENTS),
-                 "done": not dry_run, "change": number, "dry_run": dry_run}
+                 "done": not dry_run, "change": record and record.number, "dry_run": dry_run}
             )  # fmt: skip
 
 
@@ -226,20 +229,12 @@ def _show(face: Face, kind: str, plan: Installation) -> None:
                 face.say(f"  | {line}")
 
 
-def _confirm(yes: bool) -> None:
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise Refused("this would be changed", hint="look at it and say --yes", slug="not-confirmed")
-    click.confirm("Go ahead?", abort=True, err=True)
-
-
-def _write(face: Face, kind: str, plan: Installation, remove: bool) -> int | None:
+def _write(face: Face, kind: str, plan: Installation, remove: bool) -> Record | None:
     verb = "Stop" if remove else "Begin"
     with face.journal.change(face.library.homes[0], "install", f"{verb} keeping by {kind}") as change:
         for path, data in plan.files.items():
             _step(change, path, data)
-        return change.commit().number if change.steps else None
+        return change.commit() if change.steps else None
 
 
 def _step(change: Change, path: Path, data: bytes | None) -> None:
@@ -263,16 +258,16 @@ def _run(face: Face, command: list[str], plan: Installation) -> bool:
 
 
 def _answer(
-    face: Face, kind: str, plan: Installation, change: int | None, *, done: bool, dry_run: bool = False
+    face: Face, kind: str, plan: Installation, record: Record | None, *, done: bool, dry_run: bool = False
 ) -> None:
     if face.is_text:
         if done:
             face.print(f"done: {kind}")
-        if change is not None:
-            face.say(f"change {change}; `recollect undo {change}` takes the files back")
+        if record is not None:
+            tell_undo(face, record, "the files")
         return
     files = {str(path): None if data is None else data.decode("utf-8", "replace") for path, data in plan.files.items()}
     face.value(
         {"kind": kind, "files": files, "commands": [shlex.join(item) for item in [*plan.before, *plan.commands]], "done": done,
-         "change": change, "dry_run": dry_run}
+         "change": record and record.number, "dry_run": dry_run}
     )  # fmt: skip

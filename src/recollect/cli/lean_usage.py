@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from typing import Any
 
 _TAKES_VALUE = ("--home", "--timezone", "--by")
-_PERIODS = ("day", "week", "month", "year")
+_GROUPINGS = frozenset(("day", "week", "month", "year", "model"))
 
 
 def try_usage(arguments: Sequence[str]) -> int | None:
     """The exit code, or None where the command has to do it."""
     homes: list[str] = []
-    given = {"--timezone": None, "--by": "day"}
+    timezone = None
+    by: list[str] = []
     seen: list[str] = []
     words = iter(arguments)
     for word in words:
@@ -28,25 +29,35 @@ def try_usage(arguments: Sequence[str]) -> int | None:
                 return None
             if name == "--home":
                 homes.append(value)
+            elif name == "--by":
+                by += value.split(",")
             else:
-                given[name] = value
+                timezone = value
         elif word in ("usage", "--json"):
             seen.append(word)
         else:
             return None
-    if sorted(seen) != ["--json", "usage"] or given["--by"] not in _PERIODS:
+    if sorted(seen) != ["--json", "usage"] or not _GROUPINGS.issuperset(by):
         return None
-    from ..errors import RecollectError
     from ..graph.collector import collector_waits
 
     try:
         with collector_waits():  # the process ends with the answer
-            return _answer(homes, str(given["--by"]), given["--timezone"])
-    except RecollectError:
+            told = _answer(homes, by or ["day"], timezone)
+    except Exception:  # the command finds it, too, and says what it is
         return None
+    if told is None:
+        return None
+    try:
+        sys.stdout.write(_indented(told) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader went away: nothing is wrong
+        return 0
+    return 0 if told["totals"]["calls"] else 1
 
 
-def _answer(homes: list[str], by: str, timezone: str | None) -> int | None:
+def _answer(homes: list[str], by: list[str], timezone: str | None) -> dict[str, Any] | None:
     from ..analysis.usage import group_data
     from ..library.accounting import open_accounting
     from .usage_text import report_totals
@@ -55,14 +66,7 @@ def _answer(homes: list[str], by: str, timezone: str | None) -> int | None:
         if accounting.catalogue.problem:
             return None
         report = accounting.usage(by)
-        told = {"rows": [group_data(group, by) for group in report.groups], **report_totals(report, accounting)}
-    try:
-        sys.stdout.write(_indented(told) + "\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader went away: nothing is wrong
-        return 0
-    return 0 if report.totals.calls else 1
+        return {"rows": [group_data(group, report.by) for group in report.groups], **report_totals(report, accounting)}
 
 
 def _indented(told: dict[str, Any]) -> str:

@@ -52,7 +52,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "prune": ("prune", "Remove sessions from a home that the vault has."),
     "bundle": ("bundle", "Sessions with all that belongs to them in one file."),
     "unbundle": ("unbundle", "Take the sessions of a bundle into a home."),
-    "new": ("new", "Begin a session that the client can resume."),
+    "new": ("new", "Begin an empty session; `append` gives it its first message."),
     "append": ("append", "Add a message to the end of a conversation."),
     "rename": ("rename", "Give a session a title."),
     "tag": ("tag", "Tag a session, or take its tag away."),

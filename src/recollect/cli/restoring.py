@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
-
-import click
 
 from ..errors import DamagedData, Refused
 from ..library.session import Session
 from ..store.file_contents import FileState, unified_diff
-from .changing import carry_out
+from .changing import carry_out, confirm
 from .face import Face
 
 
@@ -28,9 +25,7 @@ def restore_file(
     lines = unified_diff(now, state.content, str(target), ("on disk", "as it was"))
     if face.is_text:
         for line in lines:
-            face.print(line.rstrip("\n"))
-    if not dry_run and not yes and not sys.stdin.isatty():
-        raise Refused(f"{target} would be changed", hint="look at the diff and say --yes", slug="not-confirmed")
+            face.print(line)
     with face.journal.change(session.home, "restore-file", f"Restore {target} from session {session.id}") as change:
         if state.content is None:
             change.remove(target, elsewhere=True)
@@ -38,10 +33,10 @@ def restore_file(
             change.write(target, [state.content], replace=now is not None, elsewhere=True)
         result = {
             "path": path, "target": str(target), "exists": state.content is not None, "certain": state.certain,
-            "diff": "".join(lines),
+            "diff": "".join(f"{line}\n" for line in lines),
         }  # fmt: skip
-        if not dry_run and not yes:
-            click.confirm(f"Put {target} back as it was?", abort=True, err=True)
+        if not dry_run:
+            confirm(f"{target} would be changed", yes=yes, question=f"Put {target} back as it was?")
         carry_out(face, change, result, dry_run=dry_run, yes=True, said=f"{target} is as it was")
 
 

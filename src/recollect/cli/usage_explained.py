@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .face import Face
 
 if TYPE_CHECKING:
+    from ..analysis.totals import Totals
     from ..library.accounting import Accounting, Selection
 
 SHOWN = 20
@@ -25,11 +26,14 @@ def show_explained(
     rows = [explain(item, accounting.book, accounting.zone) for item in found]
     totals = Totals()
     for item, row in zip(found, rows, strict=True):
-        totals.add(item.counts, row["cost_micro_usd"], item.lower_bound, item.odd)
+        totals.add(item.counts, row["cost_micro_usd"], *item.marks)
     if as_csv:
-        face.print(csv_text(rows).rstrip("\n"))
+        if not rows:
+            face.say("no API call fits")
+            return False
+        face.print(csv_text(row | {"timezone": accounting.zone.name} for row in rows).rstrip("\n"))
     elif face.is_text:
-        _print(face, rows, limit, totals.cost)
+        _print(face, rows, limit, totals)
     else:
         shown = rows if limit is None else rows[:limit]
         face.rows(
@@ -39,10 +43,12 @@ def show_explained(
     return bool(rows)
 
 
-def _print(face: Face, rows: list[dict[str, Any]], limit: int | None, cost: int) -> None:
+def _print(face: Face, rows: list[dict[str, Any]], limit: int | None, totals: Totals) -> None:
     from ..analysis.cost import exact_dollars
     from ..analysis.explain import OMITTED
     from ..analysis.prices.names import short_name
+    from .usage_text import unpriced_remark
+    from .words import plural
 
     if not rows:
         face.say("no API call fits")
@@ -56,6 +62,7 @@ def _print(face: Face, rows: list[dict[str, Any]], limit: int | None, cost: int)
         face.print_styled(face.style(head, bold=True))
         face.print(
             f"  {row['file']}:{row['line']}"
+            + (f", output on line {row['output_line']}" if row["output_line"] != row["line"] else "")
             + (f"  ({row['copies']} copies, counted once)" if row["copies"] > 1 else "")
         )
         marks = [row["rule"]]
@@ -65,6 +72,10 @@ def _print(face: Face, rows: list[dict[str, Any]], limit: int | None, cost: int)
             marks.append(row["assumed"])
         if row["lower_bound"]:
             marks.append("output is a placeholder: a lower bound")
+        if row["odd"]:
+            marks.append("a count is missing or none: it is taken as nought")
+        if row["zoneless"]:
+            marks.append("its time has no zone: it is taken as UTC")
         if row["recorded_in"] != "assistant":
             marks.append(f"recorded in {row['recorded_in']}")
         face.print(f"  {'; '.join(marks)}")
@@ -77,5 +88,8 @@ def _print(face: Face, rows: list[dict[str, Any]], limit: int | None, cost: int)
             )
     if len(shown) < len(rows):
         face.print(f"... and {len(rows) - len(shown):,} more (--limit N, or --json for all)")
-    face.print(f"total of {len(rows):,} calls: {exact_dollars(cost)}")
+    known = "?" if totals.unpriced == len(rows) else exact_dollars(totals.cost)
+    face.print(f"total of {plural(len(rows), 'call')}: {known}")
+    if totals.unpriced:
+        face.print(unpriced_remark(totals.unpriced))
     face.say("no transcript tells of: " + "; ".join(OMITTED))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -10,7 +11,10 @@ import click
 
 from ..analysis.cost import dollars
 from ..analysis.prices.names import short_name
+from ..analysis.usage import NO_TIME, PERIODS, Group
 from ..errors import Refused, Unavailable
+from .charts import not_in_future, over_time
+from .plot_fonts import usable_family
 
 if TYPE_CHECKING:
     from ..analysis.usage import UsageReport
@@ -31,6 +35,8 @@ _COLORS: Final = (
     "#9498a0",
 )
 MOST_BARS: Final = 120
+_LETTER: Final = 7.5
+"""How wide a letter of a label is, at most."""
 
 
 def write_plot(report: UsageReport, target: str) -> None:
@@ -55,12 +61,22 @@ def _png(svg: str) -> bytes:
         raise Unavailable(
             "PNG files need the package resvg-py", hint="install recollect[plot], or write an .svg file", slug="no-png"
         ) from None
-    return bytes(svg_to_bytes(svg_string=svg))
+
+    def draw_with(text: str, family: str) -> bytes:
+        return bytes(svg_to_bytes(svg_string=text, sans_serif_family=family))
+
+    family = usable_family(draw_with)
+    if family is None:
+        raise Unavailable(
+            "no font was found, and a picture without its text says nothing",
+            hint="install a font such as DejaVu Sans, or write an .svg file", slug="no-font",
+        )  # fmt: skip
+    return draw_with(svg, family)
 
 
 def draw(report: UsageReport) -> str:
-    """Stacked bars of cost by model, one for each row of the report."""
-    groups = report.groups[-MOST_BARS:] if report.by in ("day", "week", "month", "year") else report.groups[:MOST_BARS]
+    """Stacked bars of cost by model, one for each row of the report, and for each period between them."""
+    groups = _in_time(report)[-MOST_BARS:] if report.by in PERIODS else report.groups[:MOST_BARS]
     spent: dict[str, int] = {}
     for group in groups:
         for model, totals in group.models.items():
@@ -74,7 +90,7 @@ def draw(report: UsageReport) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '
         'font-family="sans-serif" font-size="12">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-        f'<text x="{_LEFT}" y="24" font-size="16">Cost by {escape(report.by)}: {escape(dollars(report.totals.cost))}</text>',
+        f'<text x="{_LEFT}" y="24" font-size="16">{escape(_title(report))}</text>',
     ]
     for number in range(high // step + 1):
         y = _TOP + inner_height - inner_height * number * step / high
@@ -82,7 +98,9 @@ def draw(report: UsageReport) -> str:
         words = escape(dollars(number * step))
         parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end" fill="#555555">{words}</text>')
     slot = inner_width / max(len(groups), 1)
-    every = max(len(groups) // 12, 1)
+    labels = [key if len(key) <= 14 else key[:6] + "…" + key[-6:] for key in (group.key for group in groups)]
+    widest = _LETTER * (max(map(len, labels), default=0) + 1)
+    every = max(ceil(widest / slot), 1)  # so that no label stands on the next one
     for place, group in enumerate(groups):
         x, y = _LEFT + slot * place, float(_TOP + inner_height)
         for model in models:
@@ -96,10 +114,9 @@ def draw(report: UsageReport) -> str:
                 f"<title>{escape(group.key)} {escape(model)} {escape(dollars(spent_here))}</title></rect>"
             )
         if place % every == 0:
-            label = group.key if len(group.key) <= 14 else group.key[:6] + "…" + group.key[-6:]
             middle, below = x + slot / 2, _TOP + inner_height + 16
             parts.append(
-                f'<text x="{middle:.1f}" y="{below}" text-anchor="middle" fill="#555555">{escape(label)}</text>'
+                f'<text x="{middle:.1f}" y="{below}" text-anchor="middle" fill="#555555">{escape(labels[place])}</text>'
             )
     x = _LEFT
     for model in models[: len(_COLORS)]:
@@ -109,6 +126,19 @@ def draw(report: UsageReport) -> str:
         x += 30 + 7 * len(name)
     parts.append("</svg>\n")
     return "\n".join(parts)
+
+
+def _title(report: UsageReport) -> str:
+    unknown = "+?" if report.totals.unpriced else ""
+    return f"Cost by {report.by.replace(',', ', ')}: {dollars(report.totals.cost)}{unknown} (days in {report.zone})"
+
+
+def _in_time(report: UsageReport) -> list[Group]:
+    """Periods without use stand between the others; what has no time stands behind them."""
+    known = {group.key: group for group in report.groups}
+    timeless = known.pop(NO_TIME, None)
+    drawn = over_time(not_in_future(dict.fromkeys(known, 0))[0], report.by)
+    return [known.get(key) or Group((key,)) for key, _ in drawn] + ([timeless] if timeless is not None else [])
 
 
 def _scale(top: int) -> tuple[int, int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.cost import dollars
+from ..library.wording import plural
 
 if TYPE_CHECKING:
     from ..analysis.totals import Totals
@@ -16,18 +17,28 @@ if TYPE_CHECKING:
 
 def tokens(count: int) -> str:
     """``1.2k``, ``3.45M``: three digits that say something."""
-    for unit, name in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):
+    for unit, name in ((10**15, "P"), (10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k")):
         if count >= unit:
             value = count / unit
-            return f"{value:.2f}{name}" if value < 10 else f"{value:.1f}{name}" if value < 100 else f"{value:.0f}{name}"
+            return (
+                f"{value:.2f}{name}" if value < 10 else f"{value:.1f}{name}" if value < 100 else f"{value:,.0f}{name}"
+            )
     return str(count)
 
 
 def money(totals: Totals) -> str:
     """The cost with its marks: `+` where the price of something is not known, `≥` where the output is a lower bound."""
-    if totals.unpriced and not totals.cost:
-        return "?"
-    return f"{'≥' if totals.lower_bounds else ''}{dollars(totals.cost)}{'+?' if totals.unpriced else ''}"
+    return cost_in_words(totals.cost, totals.unpriced, totals.lower_bounds)
+
+
+def cost_in_words(cost: int | None, unpriced: int, lower_bounds: int = 0) -> str:
+    if cost is None or (unpriced and not cost):
+        return "?" if unpriced else ""
+    return f"{'≥' if lower_bounds else ''}{dollars(cost)}{'+?' if unpriced else ''}"
+
+
+def unpriced_remark(calls: int) -> str:
+    return f"+? {plural(calls, 'call')} without a known price {_are(calls)} not in the cost: see recollect usage"
 
 
 def remarks(report: UsageReport) -> list[str]:
@@ -36,23 +47,46 @@ def remarks(report: UsageReport) -> list[str]:
     told = [f"days in {report.zone}; prices of {report.prices}, {when}"]
     totals = report.totals
     if report.copies:
-        told.append(f"{report.copies:,} copies of calls in other files are not counted again")
+        told.append(
+            f"{plural(report.copies, 'copy', 'copies')} of calls in other files {_are(report.copies)} not counted again"
+        )
     if totals.lower_bounds:
         told.append(
-            f"≥ output of {totals.lower_bounds:,} calls is a lower bound: their client (1.0.30 to 2.1.96) wrote a placeholder"
+            f"≥ output of {plural(totals.lower_bounds, 'call')} is a lower bound: only a placeholder was written, as clients "
+            "1.0.30 to 2.1.96 did, and later ones where an answer was cut off"
         )
     for model, calls in sorted(report.unpriced.items()):
-        told.append(f"+? no price known for {model or '(no model)'}: {calls:,} calls are counted, but not in the cost")
+        told.append(
+            f"+? no price known for {model or '(no model)'}: {plural(calls, 'call')} {_are(calls)} counted, but not in the cost"
+        )
     if totals.odd:
         told.append(
-            f"{totals.odd:,} calls have counts that are none (negative, text or too large); those are taken as nought"
+            f"{plural(totals.odd, 'call')} {_have(totals.odd)} counts that are missing or none (negative, text or too large); "
+            "those are taken as nought, see --explain"
         )
     if report.timeless:
-        told.append(f"{report.timeless:,} calls have no time: they stand under (no time)")
+        told.append(f"{plural(report.timeless, 'call')} {_have(report.timeless)} no time: see (no time)")
+    if totals.zoneless:
+        told.append(
+            f"{plural(totals.zoneless, 'call')} {_have(totals.zoneless)} a time without a zone: it is taken as UTC"
+        )
+    rows = sum(group.totals.calls for group in report.groups)
+    if rows > totals.calls:
+        told.append(
+            f"calls of several tools stand in the row of each ({rows:,} in all rows); tokens and cost are shared out"
+        )
     return told
 
 
-def report_totals(report: UsageReport, accounting: Accounting) -> dict[str, Any]:
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def report_totals(report: UsageReport, accounting: Accounting, session: str | None = None) -> dict[str, Any]:
     """What stands beside the rows in JSON."""
     return {
         "by": report.by,
@@ -62,17 +96,25 @@ def report_totals(report: UsageReport, accounting: Accounting) -> dict[str, Any]
         "unpriced_models": report.unpriced,
         "copies_not_counted": report.copies,
         "remarks": remarks(report),
-        "client_counts": [item.data() for item in accounting.comparisons()] if accounting.has_client_counts else [],
+        "client_counts": [item.data() for item in accounting.comparisons(session)]
+        if accounting.has_client_counts
+        else [],
     }
 
 
-def csv_text(rows: Iterable[dict[str, Any]]) -> str:
-    """Rows as CSV; what is nested is left out. A cell that a spreadsheet would take for a formula is quoted."""
+def csv_text(rows: Iterable[dict[str, Any]], names: Iterable[str] = ()) -> str:
+    """Rows as CSV; what is nested is left out. A cell that a spreadsheet would take for a formula is quoted.
+
+    `names` are those of the columns; without them, and without rows, there is nothing.
+    """
     import csv
     import io
 
     out = io.StringIO()
     writer: csv.DictWriter[str] | None = None
+    if fields := list(names):
+        writer = csv.DictWriter(out, fields, lineterminator="\n", extrasaction="ignore")
+        writer.writeheader()
     for row in rows:
         flat = {key: _cell(value) for key, value in row.items() if not isinstance(value, list | dict)}
         if writer is None:
@@ -88,23 +130,17 @@ def _cell(value: Any) -> Any:
     return value
 
 
-def message_cost(model: str | None, seconds: float | None, usage: Usage) -> int | None:
-    """What one message cost, in micro-dollars; None where its model has no price."""
-    from ..analysis.cost import Counts, cost_of
+def message_tokens(model: str | None, seconds: float | None, usage: Usage, *, lower_bound: bool = False) -> str:
+    """``10 in, 200 out (80 thinking), 30 written (5 min), 500 read, $0.0123``; `≥` where the output is a placeholder."""
+    from ..analysis.cost import message_cost
     from ..analysis.prices.book import price_book
 
-    counts = Counts(
-        usage.input_tokens, usage.output_tokens, usage.cache_write_5m, usage.cache_write_1h, usage.cache_read, 0,
-        usage.web_searches,
-    )  # fmt: skip
-    when = None if seconds is None else round(seconds * 1_000_000)
-    return cost_of(price_book(), model or "", when, counts, None, None, None)[0]
-
-
-def message_tokens(model: str | None, seconds: float | None, usage: Usage) -> str:
-    """``10 in, 200 out, 30 written, 500 read, $0.0123``"""
-    written = usage.cache_write_5m + usage.cache_write_1h
-    parts = [f"{tokens(usage.input_tokens)} in", f"{tokens(usage.output_tokens)} out"]
-    parts += [f"{tokens(written)} written"] if written else []
+    least = "≥" if lower_bound else ""
+    thought = f" ({tokens(usage.thinking)} thinking)" if usage.thinking else ""
+    parts = [f"{tokens(usage.input_tokens)} in", f"{least}{tokens(usage.output_tokens)} out{thought}"]
+    parts += [f"{tokens(usage.cache_write_5m)} written (5 min)"] if usage.cache_write_5m else []
+    parts += [f"{tokens(usage.cache_write_1h)} written (1 h)"] if usage.cache_write_1h else []
     parts += [f"{tokens(usage.cache_read)} read"] if usage.cache_read else []
-    return ", ".join([*parts, dollars(message_cost(model, seconds, usage))])
+    searches = usage.web_searches
+    parts += [f"{searches:,} web search{'es' if searches != 1 else ''}"] if searches else []
+    return ", ".join([*parts, least + dollars(message_cost(price_book(), model, seconds, usage))])

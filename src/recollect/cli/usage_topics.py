@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 from ..analysis.cost import dollars
 from .charts import bar, sparkline
 from .face import Column, Face
-from .moments import local
-from .usage_text import csv_text, tokens
-from .words import number, seconds, size
+from .moments import local_in
+from .usage_text import cost_in_words, csv_text, tokens, unpriced_remark
+from .words import number, plural, seconds, size
 
 if TYPE_CHECKING:
+    from ..analysis.context import Course
     from ..library.accounting import Accounting, Selection
 
 Rows = list[dict[str, Any]]
 Answer = tuple[Rows, tuple[Column, ...], dict[str, Any], str]
+"""Rows, columns of the table, what stands beside the rows in JSON, and a remark."""
 
-_COST = Column("cost_micro_usd", "cost", dollars, right=True)
+_COST = Column("cost", right=True)
 _SESSION = Column("session_id", "session", lambda text: text[:8])
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
@@ -29,20 +31,39 @@ def show_topic(
 ) -> bool:
     rows, columns, extra, remark = _TOPICS[topic](accounting, chosen)
     shown = rows if limit is None else rows[:limit]
-    if as_csv:
-        face.print(csv_text(shown).rstrip("\n"))
+    zone = accounting.zone.name
+    if as_csv and shown:
+        face.print(csv_text(row | {"timezone": zone} for row in shown).rstrip("\n"))
+    elif face.is_text and not shown:
+        face.say("nothing found")
     elif face.is_text:
-        if shown:
-            face.table(shown, columns)
-        else:
-            face.say("nothing found")
+        _show_table(face, shown, columns, extra.get("unpriced_calls", 0))
+        _show_parts(face, shown)
+        for line in extra.get("drawn", ()):
+            face.print(line)
+        if topic in _WITH_TIMES:
+            face.print(f"times in {zone}")
         if remark:
             face.say(remark)
     else:
+        extra.pop("drawn", None)
         face.rows(
             shown, topic=topic, total=len(rows), timezone=accounting.zone.name, prices=accounting.book.version, **extra
         )
     return bool(rows)
+
+
+def _show_table(face: Face, rows: Rows, columns: tuple[Column, ...], unpriced: int) -> None:
+    """A sum of money that leaves something out says so."""
+    for row in rows:
+        if "cost_micro_usd" in row:
+            row["cost"] = cost_in_words(row["cost_micro_usd"], row["unpriced_calls"], row.get("lower_bound_calls", 0))
+            if row["cost"] == "?":  # then nothing else that money is in is known, either
+                row |= {key: None for key in row if "micro_usd" in key}
+    face.table(rows, columns)
+    unpriced = unpriced or sum(row.get("unpriced_calls", 0) for row in rows)
+    if unpriced:
+        face.say(unpriced_remark(unpriced))
 
 
 def _percent(value: float) -> str:
@@ -54,7 +75,7 @@ def _cache(accounting: Accounting, chosen: Selection) -> Answer:
 
     models, total = cache_use(accounting.responses(chosen), accounting.book)
     ordered = sorted(models.items(), key=lambda pair: -pair[1].saved)
-    rows = [{"model": model, **use.data()} for model, use in ordered]
+    rows = [{"model": model or "(no model)", **use.data()} for model, use in ordered]
     if rows:
         rows.append({"model": "total", **total.data()})
     columns = (
@@ -64,7 +85,8 @@ def _cache(accounting: Accounting, chosen: Selection) -> Answer:
         Column("without_cache_micro_usd", "without cache", dollars, right=True),
         Column("saved_micro_usd", "saved", dollars, right=True),
     )  # fmt: skip
-    return rows, columns, {"totals": total.data()}, "saved is net: writing to the cache costs more than plain input"
+    known = {"totals": total.data(), "unpriced_calls": total.unpriced}
+    return rows, columns, known, "saved is net: writing to the cache costs more than plain input"
 
 
 def _speed(accounting: Accounting, chosen: Selection) -> Answer:
@@ -94,7 +116,9 @@ def _speed(accounting: Accounting, chosen: Selection) -> Answer:
     )  # fmt: skip
     remark = "times are those of the rows; answers whose rows are not in order of time are left out"
     if turns:
-        remark += f"; {len(turns):,} whole turns took {seconds(told['p50'])} (p50), {seconds(told['p95'])} (p95)"
+        remark += (
+            f"; {plural(len(turns), 'whole turn')} took {seconds(told['p50'])} (p50), {seconds(told['p95'])} (p95)"
+        )
     return rows, columns, {"turns": told}, remark
 
 
@@ -117,22 +141,51 @@ def _context(accounting: Accounting, chosen: Selection) -> Answer:
 
     found = courses(accounting.responses(chosen), accounting.book, accounting.entries())
     whole = chosen.session is not None
-    rows = [
-        {**item.data(whole=whole), "drawn": sparkline([step.counts.prompt for step in item.steps][-60:])}
-        for item in found
-    ]
+    rows = []
+    for item in found:
+        row = item.data(whole=whole)
+        if whole:
+            row["filled_by"] = accounting.context_parts(item.session_id)
+        rows.append({**row, "drawn": _course_line(item)})
     columns = (
         _SESSION, Column("calls", show=number, right=True), Column("peak_tokens", "peak", tokens, right=True),
         Column("window", show=tokens, right=True), Column("peak_share", "full", _percent, right=True),
         Column("last_tokens", "now", tokens, right=True), Column("compactions", right=True), Column("drawn", "prompt over time"),
     )  # fmt: skip
-    return rows, columns, {}, ""
+    return rows, columns, {}, "┊ a compaction" if any(item.boundaries for item in found) else ""
+
+
+def _course_line(course: Course) -> str:
+    """The last prompts as a line of blocks, with a mark where the window was compacted."""
+    shown = course.steps[-60:]
+    blocks = sparkline([step.counts.prompt for step in shown])
+    marks = course.after_compaction()[-60:]
+    return "".join(("┊" if marked else "") + block for block, marked in zip(blocks, marks, strict=False))
+
+
+def _show_parts(face: Face, rows: Rows) -> None:
+    """What filled the window, below the table of the session."""
+    for row in rows:
+        parts = row.get("filled_by")
+        if parts:
+            named = [
+                {**part, "what": f"{part['what']}: {part['tool']}" if part["tool"] else part["what"]} for part in parts
+            ]
+            largest = parts[0]["tokens"]
+            face.print("")
+            face.table(
+                [{**part, "drawn": bar(part["tokens"], largest, 20)} for part in named],
+                (
+                    Column("what", "filled by (estimated)"), Column("tokens", show=tokens, right=True),
+                    Column("share", show=_percent, right=True), Column("drawn", ""),
+                ),
+            )  # fmt: skip
 
 
 def _blocks(accounting: Accounting, chosen: Selection) -> Answer:
     from ..analysis.blocks import find_blocks
 
-    now = time.time_ns() // 1000
+    now, clock = time.time_ns() // 1000, local_in(accounting.zone)
     found = list(reversed(find_blocks(accounting.responses(chosen), accounting.book)))
     largest = max((block.totals.cost for block in found), default=0)
     rows = [
@@ -144,7 +197,7 @@ def _blocks(accounting: Accounting, chosen: Selection) -> Answer:
         for block in found
     ]
     columns = (
-        Column("start", show=local), Column("last", "last call", local), Column("state"),
+        Column("start", show=clock), Column("last", "last call", clock), Column("state"),
         Column("calls", show=number, right=True), Column("tokens", show=tokens, right=True), _COST,
         Column("micro_usd_per_hour", "an hour", dollars, right=True),
         Column("projected_micro_usd", "projected", dollars, right=True), Column("drawn", ""),
@@ -163,11 +216,20 @@ def _hours(accounting: Accounting, chosen: Selection) -> Answer:
         for day, value in sorted(days.items())
     ]
     week = hours_of_week(found, accounting.zone)
-    drawn = "\n".join(f"{name} {sparkline(hours) or '':<24}" for name, hours in zip(_WEEKDAYS, week, strict=True))
     columns = (Column("day"), Column("active_seconds", "active", seconds, right=True), Column("drawn", ""))
     whole = seconds(sum(days.values()))
-    remark = f"active: stretches without a pause of five minutes ({whole} in all)\nhours of the week:\n{drawn}"
-    return rows, columns, {"calls_by_weekday_and_hour": week}, remark
+    extra = {"calls_by_weekday_and_hour": week, "drawn": _week_map(week)}
+    return rows, columns, extra, f"active: stretches without a pause of five minutes ({whole} in all)"
+
+
+def _week_map(week: list[list[int]]) -> list[str]:
+    """Calls by weekday and hour: each shade by the largest of all."""
+    largest = max(max(hours) for hours in week)
+    lines = [
+        f"{name} " + "".join(sparkline([calls, largest])[:1] for calls in hours)
+        for name, hours in zip(_WEEKDAYS, week, strict=True)
+    ]
+    return ["", "hours of the week:", "    0     6     12    18", *(line.rstrip() for line in lines)]
 
 
 def _changes(accounting: Accounting, chosen: Selection) -> Answer:
@@ -186,23 +248,27 @@ def _commits(accounting: Accounting, chosen: Selection) -> Answer:
 
     rows = commits(accounting.entries(), accounting.responses(chosen), accounting.book)
     columns = (
-        Column("time", "committed", local), _SESSION, Column("branch"), Column("calls", show=number, right=True), _COST,
-        Column("command", stretch=True),
+        Column("time", "committed", local_in(accounting.zone)), _SESSION, Column("branch"),
+        Column("calls", show=number, right=True), _COST, Column("command", stretch=True),
     )  # fmt: skip
     return rows, columns, {}, "a commit's cost is that of its session since the commit before"
 
 
 def _prs(accounting: Accounting, chosen: Selection) -> Answer:
     from ..analysis.work import pull_requests
+    from ..index.reading_back import EntryReader
 
-    rows = pull_requests(accounting.entries(), accounting.responses(chosen), accounting.book)
+    found = accounting.responses(chosen)
+    with EntryReader(accounting.place_of) as reader:
+        rows = pull_requests(accounting.entries(), reader, found, accounting.book)
     columns = (
         Column("pr_url", "pull request"), Column("sessions", show=lambda value: str(len(value)), right=True),
         Column("calls", show=number, right=True), _COST,
     )  # fmt: skip
-    return rows, columns, {}, ""
+    return rows, columns, {}, "a pull request's cost is that of its sessions since their links before"
 
 
+_WITH_TIMES = ("blocks", "hours", "commits")
 _TOPICS: dict[str, Callable[[Accounting, Selection], Answer]] = {
     "cache": _cache,
     "speed": _speed,

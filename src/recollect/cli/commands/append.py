@@ -1,6 +1,6 @@
 """`recollect append`: add a message to the end of a conversation.
 
-JSON: {session_id, uuid, role, parent, bytes, change, dry_run}.
+JSON: {session_id, uuid, role, parent, bytes, change, dry_run, steps}. `bytes` are those of the text.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from typing import Any
 import click
 
 from ...errors import Refused
-from ...format.encode import check_text
+from ...format.encode import check_message, check_text
 from ...library.writing import session_writer
-from ...store.guard import refuse_if_busy
-from ..changing import changing_options
+from ..changing import carry_out, changing_options, session_to_change
 from ..face import Face, command, session_argument
 
 _LIMIT = 50 << 20
@@ -31,7 +30,7 @@ _LIMIT = 50 << 20
 @click.option("--model", metavar="M", help="The model of an answer; without it, the session's last one.")
 @click.option("--file", "path", type=click.Path(exists=True, dir_okay=False), help="Take the text from a file.")
 @click.argument("text", required=False)
-@changing_options
+@changing_options()
 def append(
     face: Face,
     session: str,
@@ -44,26 +43,29 @@ def append(
     force: bool,
 ) -> None:
     """Append TEXT (or --file F, or - for standard input) as a message that the client resumes with."""
+    if model is not None and role == "user":
+        raise click.UsageError("--model is for answers: --role assistant")
     words = _words(text, path)
-    found = face.library.session(session)
-    journal = face.journal
-    refuse_if_busy(found.home, found.id, found.file.path, journal, force=force)
+    found = session_to_change(face, session)
     check_text(words)
-    result: dict[str, Any] = {"session_id": found.id, "role": role, "bytes": len(words.encode())}
-    if dry_run:
-        result |= {"uuid": None, "parent": found.thread.leaf, "change": None, "dry_run": True}
-        said = f"would append {result['bytes']} bytes as a message of the {role} below {result['parent']}"
-    else:
-        with session_writer(found, journal) as writer:
-            parent = found.thread.chain[-1].uuid if found.thread.chain else None
-            uuid = writer.append_message(role, words, model=model)
-            number = writer.record.number if writer.record is not None else None
-        result |= {"uuid": uuid, "parent": parent, "change": number, "dry_run": False}
-        said = uuid
+    check_message(words)
+    parent = found.thread.chain[-1].uuid if found.thread.chain else None
+    result: dict[str, Any] = {"session_id": found.id, "role": role, "bytes": len(words.encode()), "parent": parent}
+    title = f"Append a message of the {role} to {found.id}, below {parent or 'nothing'}"
+    with session_writer(found, face.journal, force=force) as writer:
+        if dry_run:
+            with face.journal.change(found.home, "append", title) as change:
+                change.append(found.file.path, writer.planned_line(role, words, model=model))
+                carry_out(face, change, {**result, "uuid": None}, dry_run=True, yes=yes, said="")
+            return
+        uuid = writer.append_message(role, words, model=model)
+        record = writer.record
     if face.is_text:
-        face.print(said)
-    else:
-        face.value(result)
+        face.print(uuid)
+        return
+    steps = [] if record is None else [action.describe() for action in record.actions]
+    number = None if record is None else record.number
+    face.value({**result, "uuid": uuid, "change": number, "dry_run": False, "steps": steps})
 
 
 def _words(text: str | None, path: str | None) -> str:

@@ -1,18 +1,15 @@
 """`recollect archive`: mark a session as put away, by its tag and (if given) its title.
 
-JSON: {session_id, tag, title, change, dry_run, steps}.
+JSON: {session_id, tag, title, change, dry_run, steps}. `tag` is the one that it has afterwards.
 """
 
 from __future__ import annotations
 
 import click
 
-from ...format.encode import custom_title, encode_line
-from ...store.edit import plan_tag
-from ..changing import carry_out, changing_options
+from ...store.edit import ARCHIVED, plan_archive, plan_unarchive
+from ..changing import carry_out, changing_options, session_to_change
 from ..face import Face, command, session_argument
-
-TAG = "archived"
 
 
 @command(
@@ -21,15 +18,17 @@ TAG = "archived"
 )
 @session_argument
 @click.option("--title", metavar="T", help="A last title to remember it by.")
-@click.option("--back", is_flag=True, help="Take it out of the archive again.")
-@changing_options
+@click.option("--back", is_flag=True, help="Take it out of the archive again; the tag it had before is its tag again.")
+@changing_options()
 def archive(face: Face, session: str, title: str | None, back: bool, dry_run: bool, yes: bool, force: bool) -> None:
-    """Mark SESSION as archived (a tag that `recollect list` and the client show)."""
-    found = face.library.session(session)
-    with plan_tag(face.journal, found.file, None if back else TAG, force=force) as change:
-        change.title = f"{'Take out of' if back else 'Put into'} the archive: {found.id}"
-        if title:
-            change.append(found.file.path, encode_line(custom_title(found.id, " ".join(title.split()))))
-        result = {"session_id": found.id, "tag": None if back else TAG, "title": title}
+    """Mark SESSION as archived: by a tag, which `recollect list` and the client show, in the place of the one it has."""
+    found = session_to_change(face, session)
+    tag: str | None = ARCHIVED
+    if back:
+        change, tag = plan_unarchive(face.journal, found.file, title, force=force)
+    else:
+        change = plan_archive(face.journal, found.file, title, force=force)
+    with change:
+        result = {"session_id": found.id, "tag": tag, "title": title}
         said = f"{found.id} is {'no longer ' if back else ''}archived"
         carry_out(face, change, result, dry_run=dry_run, yes=yes, said=said)

@@ -14,13 +14,13 @@ import click
 from ..face import Column, Face, command
 
 if TYPE_CHECKING:
-    from ...analysis.budgets import Budget
+    from ...analysis.budgets import Budget, BudgetState
 
 
 @command(
     "budget",
     epilog="recollect budget set 50/month\nrecollect budget set 7.50/day --project myapp\nrecollect budget\n"
-    "recollect budget remove month",
+    "recollect budget remove month\nrecollect budget remove all",
 )
 @click.argument("action", required=False, type=click.Choice(["set", "remove"]))
 @click.argument("amount", required=False, metavar="AMOUNT/PERIOD")
@@ -41,13 +41,16 @@ def budget(
             raise click.UsageError("how much? for example: recollect budget set 50/month")
         made = parse_budget(amount, project)
         set_budget(folder, made)
-        face.say(f"set: {_words(made.amount)} a {made.period}{f' for {project}' if project else ''}")
+        face.say(f"set: {_whole(made)}")
         return
     if action == "remove":
-        if amount is not None and amount not in PERIODS:
-            raise click.UsageError("remove which? day, week, month or year")
-        gone = remove_budgets(folder, amount, project)
-        face.say(f"removed {len(gone)} budgets" if gone else "there is no such budget")
+        if amount not in (*PERIODS, "all"):
+            raise click.UsageError("remove which? day, week, month, year, or all")
+        gone = remove_budgets(folder, None if amount == "all" else amount, project)
+        for item in gone:
+            face.say(f"removed: {_whole(item)}")
+        if not gone:
+            face.say("there is no such budget")
         raise click.exceptions.Exit(0 if gone else 1)
     budgets = read_budgets(folder)
     if not budgets:
@@ -64,6 +67,7 @@ def _show(face: Face, budgets: list[Budget], timezone: str | None, quiet: bool) 
     from ...library.accounting import open_accounting
     from ...library.budgets import budget_states
     from ..charts import bar
+    from ..usage_text import cost_in_words, unpriced_remark
 
     with open_accounting(face.homes, timezone=timezone) as accounting:
         states = budget_states(accounting, budgets, time.time_ns() // 1000)
@@ -75,7 +79,8 @@ def _show(face: Face, budgets: list[Budget], timezone: str | None, quiet: bool) 
             [
                 {
                     "budget": f"{_words(item.budget.amount)} a {item.budget.period}", "project": item.budget.project or "all",
-                    "used": _words(item.used), "percent": f"{item.percent:.0f} %", "bar": bar(min(item.percent, 100), 100, 20),
+                    "used": cost_in_words(item.used, item.unpriced), "percent": _percent(item),
+                    "bar": bar(min(item.percent, 100), 100, 20),
                     "ahead": _words(item.projected), "until": item.last_day.isoformat(), "state": item.state,
                 }
                 for item in states
@@ -83,16 +88,24 @@ def _show(face: Face, budgets: list[Budget], timezone: str | None, quiet: bool) 
             (Column("budget"), Column("project"), Column("used", right=True), Column("percent", "", right=True),
              Column("bar", ""), Column("ahead", "projected", right=True), Column("until"), Column("state")),
         )  # fmt: skip
-        face.say(f"days in {zone}")
+        face.print(f"days in {zone}")
+        if unpriced := max((item.unpriced for item in states), default=0):
+            face.say(unpriced_remark(unpriced))
     for item in states:
         if item.state != "ok":
-            whose = f" for {item.budget.project}" if item.budget.project else ""
-            face.say(
-                f"{item.state}: {_words(item.used)} of {_words(item.budget.amount)} a {item.budget.period}{whose} "
-                f"({item.percent:.0f} %)"
-            )
+            share = f" ({_percent(item)})" if item.budget.amount else ""
+            face.say(f"{item.state}: {cost_in_words(item.used, item.unpriced)} of {_whole(item.budget)}{share}")
     if any(item.state == "exceeded" for item in states):
         raise click.exceptions.Exit(1)
+
+
+def _percent(item: BudgetState) -> str:
+    """Of a budget of nothing there is no share."""
+    return f"{item.percent:.0f} %" if item.budget.amount else ""
+
+
+def _whole(made: Budget) -> str:
+    return f"{_words(made.amount)} a {made.period}{f' for {made.project}' if made.project else ''}"
 
 
 def _words(micro: int) -> str:

@@ -11,8 +11,9 @@ import click
 
 from ...errors import Refused
 from ...store.trash import DeleteResult, plan_delete, plan_delete_project
-from ..changing import carry_out, changing_options
+from ..changing import carry_out, changing_options, session_to_change
 from ..face import Face, command, complete_session
+from ..words import plural
 from .move import here, only_home
 
 
@@ -24,7 +25,7 @@ from .move import here, only_home
 @click.option(
     "--project", metavar="PATH", help="All of a project: sessions at PATH and below, prompts, settings, memory."
 )
-@changing_options
+@changing_options("With --project: go ahead while clients work in other projects. Never deletes what is in use.")
 def delete(face: Face, sessions: tuple[str, ...], project: str | None, dry_run: bool, yes: bool, force: bool) -> None:
     """Move SESSIONs to the trash: transcript, sub-agents, long outputs, file history, tasks, todos, logs, pastes.
 
@@ -35,7 +36,7 @@ def delete(face: Face, sessions: tuple[str, ...], project: str | None, dry_run: 
     if project is not None:
         change, result = plan_delete_project(face.journal, only_home(face), here(project), force=force)
     else:
-        files = {str(found.path): found for found in (face.library.session(name).file for name in sessions)}
+        files = {str(found.path): found for found in (session_to_change(face, name).file for name in sessions)}
         homes = {file.home.real_root: file.home for file in files.values()}
         if len(homes) > 1:
             raise Refused(
@@ -53,4 +54,4 @@ def _said(result: DeleteResult) -> str:
     names = ", ".join(os.path.basename(name) for name in result.sessions[:3])
     more = f" and {len(result.sessions) - 3} more" if len(result.sessions) > 3 else ""
     what = f"{names}{more}" if names else "the project's entries"
-    return f"deleted {what}: {len(result.paths):,} files and folders, {result.bytes:,} bytes"
+    return f"deleted {what}: {plural(len(result.paths), 'file or folder', 'files and folders')}, {result.bytes:,} bytes"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.changing import changing_options
+from recollect.cli.changing import NO_EFFECT, changing_options
 from recollect.cli.face import Column, Face, command, session_argument
 from recollect.cli.moments import iso, local
 from recollect.cli.plain import used_columns
@@ -79,7 +79,7 @@ VERSION_COLUMNS = (
     "--write", is_flag=True, help="With --at: put the file back on disk as it was, after a diff and a question."
 )
 @click.option("--output", metavar="FILE", help="With --write: another place than the file's own.")
-@changing_options
+@changing_options(NO_EFFECT)
 def files(
     face: Face,
     session: str,

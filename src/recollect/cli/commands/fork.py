@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from ...store.fork import ForkResult, plan_fork
-from ..changing import carry_out, changing_options
+from ..changing import NO_EFFECT, carry_out, changing_options
 from ..face import Face, command, session_argument
 from ..words import plural
 
@@ -31,7 +31,7 @@ recollect fork 3f2a --branch 1 --dry-run
 @click.option("--no-agents", is_flag=True, help="Leave the sub-agents' transcripts behind.")
 @click.option("--no-tool-results", is_flag=True, help="Leave long outputs behind; messages lead to the original's.")
 @click.option("--no-file-history", is_flag=True, help="Leave the checkpoints of files behind.")
-@changing_options
+@changing_options(NO_EFFECT)
 def fork(
     face: Face,
     session: str,
@@ -58,7 +58,7 @@ def fork(
         with_tool_results=not no_tool_results, with_file_history=not no_file_history,
     )  # fmt: skip
     with change:
-        carry_out(face, change, fork_data(result), dry_run=dry_run, yes=yes or force, said=result.session_id)
+        carry_out(face, change, fork_data(result), dry_run=dry_run, yes=yes, said=result.session_id)
     if face.is_text and not dry_run:
         face.say(f"{result.title!r}: {result.messages:,} messages{_words(result)}")
 
@@ -91,5 +91,12 @@ def _words(result: ForkResult) -> str:
         (result.file_backups, "file backup"),
     ]
     along = "".join(f", {plural(number, what)}" for number, what in told if number)
-    lost = result.left_out["damaged_lines"]
-    return along + (f"; left out: {plural(lost, 'damaged line')}" if lost else "")
+    lost = [
+        plural(number, *words)
+        for number, words in (
+            (result.left_out["damaged_lines"], ("damaged line",)),
+            (result.left_out["file_backups"], ("file backup that is not there", "file backups that are not there")),
+        )
+        if number
+    ]
+    return along + (f"; left out: {', '.join(lost)}" if lost else "")

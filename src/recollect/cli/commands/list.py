@@ -121,7 +121,8 @@ def session_row(item: SessionSummary, library: Library) -> dict[str, Any]:
     }
     mark = "● " if running is not None else "(kept) " if item.file.is_kept else ""
     note = f"({row['problem']}) " if row["problem"] else ""
-    row["shown"] = f"{mark}{note}{one_line(item.title, 120) or '(no title)'}"
+    tag = f"[{one_line(item.tag, 40)}] " if item.tag else ""
+    row["shown"] = f"{mark}{note}{tag}{one_line(item.title, 120) or '(no title)'}"
     return row
 
 

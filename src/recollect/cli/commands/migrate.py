@@ -16,13 +16,14 @@ from ...library.checking import files_of
 from ...library.migrating import library_of_copy, own_folders
 from ...store.migrate.session_layout import MigrateResult, plan_migrate
 from ...store.scan import SessionFile
+from ..changing import confirm, session_to_change, tell_undo, yes_option
 from ..face import Face, command, complete_session
 from ..words import plural
 from .move import only_home
 
 EXAMPLES = """
 recollect migrate 3f2a --to 2.1
-recollect migrate --all --to 2.1 --apply
+recollect migrate --all --to 2.1 --apply --yes
 recollect migrate --all --to 2.1 --copy ~/claude-lifted
 recollect migrate
 recollect migrate --rollback index
@@ -41,6 +42,7 @@ recollect migrate --rollback index
 @click.option("--rollback", metavar="NAME", help="Put one of Recollect's own folders back as it was before.")
 @click.option("--apply", is_flag=True, help="Do it. Without it the plan is shown and nothing changes.")
 @click.option("--dry-run", "-n", is_flag=True, help="Show the plan and change nothing. The default.")
+@yes_option
 def migrate(
     face: Face,
     session: str | None,
@@ -51,11 +53,12 @@ def migrate(
     rollback: str | None,
     apply: bool,
     dry_run: bool,
+    yes: bool,
 ) -> None:
     """Lift sessions of old clients into the layout of today's, so that every client and tool finds all of them.
 
     Sub-agents get files of their own, answers a line for each block, to-do lists become tasks. A resume sends the same as before;
-    that is checked before anything is written. Without --to: bring Recollect's own folders to the format of this version.
+    that is checked before anything is written, and --apply asks. Without --to: Recollect's own folders, for this version.
     """
     if apply and dry_run:
         raise click.UsageError("--apply and --dry-run exclude one another")
@@ -70,12 +73,17 @@ def migrate(
     if copy is not None:
         only_home(face)
         library = library_of_copy(library, copy.expanduser())
-        apply = True
+        apply = yes = True  # a new home: nothing that is there is rewritten
+    elif session is not None:
+        session_to_change(face, session)
+    elif apply:  # one question for all of them
+        confirm("Sessions would be rewritten", yes=yes, question="Lift every session that has an old layout?")
+        yes = True
     rows: list[dict[str, Any]] = []
     failed = None
     for file in files_of(library, session, project):
         try:
-            row = _lift(face, file, to, apply=apply)
+            row = _lift(face, file, to, apply=apply, yes=yes)
         except RecollectError as problem:
             if session is not None:
                 raise
@@ -94,7 +102,7 @@ def migrate(
         raise click.exceptions.Exit(failed.exit_code)
 
 
-def _lift(face: Face, file: SessionFile, to: str, *, apply: bool) -> dict[str, Any] | None:
+def _lift(face: Face, file: SessionFile, to: str, *, apply: bool, yes: bool) -> dict[str, Any] | None:
     change, result = plan_migrate(face.journal, file, to=to)
     with change:
         if not result.changes_something:
@@ -102,9 +110,13 @@ def _lift(face: Face, file: SessionFile, to: str, *, apply: bool) -> dict[str, A
         steps = change.describe()
         if face.is_text:
             _print(face, result, steps)
-        number = change.commit().number if apply else None
-        if face.is_text and number is not None:
-            face.say(f"change {number}; `recollect undo {number}` takes it back")
+        number = None
+        if apply:
+            confirm(change.title, yes=yes)
+            record = change.commit()
+            number = record.number
+            if face.is_text:
+                tell_undo(face, record)
     return {
         "session_id": result.session_id,
         "path": str(result.path),

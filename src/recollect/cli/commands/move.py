@@ -29,7 +29,7 @@ from ..face import Face, command
     "--map", "maps", multiple=True, metavar="OLD=NEW", help="Paths that became others, for a home from another machine."
 )
 @click.option("--merge", is_flag=True, help="If there are sessions at NEW already, put both together.")
-@changing_options
+@changing_options("Go ahead while clients work in other projects. Never moves what is in use.")
 def move(
     face: Face,
     old: str | None,
@@ -63,12 +63,19 @@ def move(
 
 def here(path: str) -> str:
     """A path as it was: links are not followed, since it may be gone."""
-    return path if is_windows_path(path) else os.path.abspath(os.path.expanduser(path))
+    return path if is_windows_path(path) else os.path.abspath(os.path.expanduser(_named(path)))
 
 
 def there(path: str) -> str:
     """A path as the client will see it: it resolves links."""
-    return path if is_windows_path(path) else os.path.realpath(os.path.expanduser(path))
+    return path if is_windows_path(path) else os.path.realpath(os.path.expanduser(_named(path)))
+
+
+def _named(path: str) -> str:
+    """An empty path would be the current folder, which nobody meant."""
+    if not path.strip():
+        raise click.UsageError("a path must not be empty")
+    return path
 
 
 def only_home(face: Face) -> Home:

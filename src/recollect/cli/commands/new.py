@@ -1,4 +1,4 @@
-"""`recollect new`: begin a session that the client can resume.
+"""`recollect new`: begin an empty session, to which messages are appended.
 
 JSON: {session_id, path, project, change, dry_run, steps}.
 """
@@ -13,9 +13,11 @@ import click
 from ...errors import Refused
 from ...format.encode import custom_title, encode_line
 from ...store.append import project_folder
-from ...store.scan import is_session_id
-from ..changing import carry_out, changing_options
+from ...store.edit import title_words
+from ...store.scan import refuse_taken_id
+from ..changing import NO_EFFECT, carry_out, changing_options
 from ..face import Face, command
+from .move import there
 
 
 @command(
@@ -27,18 +29,20 @@ from ..face import Face, command
 )
 @click.option("--title", metavar="T", help="The title that lists show.")
 @click.option("--id", "session_id", metavar="UUID", help="The session's id; made up where not given.")
-@changing_options
+@changing_options(NO_EFFECT)
 def new(
     face: Face, project: str, title: str | None, session_id: str | None, dry_run: bool, yes: bool, force: bool
 ) -> None:
-    """Begin an empty session in DIR and print its id; `recollect append` adds messages."""
+    """Begin an empty session in DIR and print its id.
+
+    The client resumes it once it has a message: `recollect append` adds one.
+    """
     home = face.library.homes[0]
-    ident = session_id or str(uuid.uuid4())
-    if not is_session_id(ident):
-        raise Refused(f"{ident!r} is no UUID in lower case", slug="bad-session-id")
-    if any(file.session_id == ident for file in face.library.files()):
-        raise Refused(f"session {ident} is there already", slug="exists")
-    cwd = os.path.realpath(os.path.expanduser(project))
+    ident = str(uuid.uuid4()) if session_id is None else session_id
+    for each in face.library.homes:
+        refuse_taken_id(each, ident)
+    words = None if title is None else title_words(title)
+    cwd = there(project)
     if not os.path.isdir(cwd):
         raise Refused(
             f"{project} is no folder", hint="the client resumes a session in its project's folder", slug="no-folder"
@@ -47,9 +51,11 @@ def new(
     lines = [
         {"type": "relocated", "sessionId": ident, "relocatedCwd": cwd}
     ]  # without rows, nothing else tells the project
-    if title:
-        lines.append(custom_title(ident, " ".join(title.split())))
+    if words is not None:
+        lines.append(custom_title(ident, words))
     with face.journal.change(home, "new", f"New session {ident} in {cwd}") as change:
         change.append(path, b"".join(encode_line(line) for line in lines), create=True)
         result = {"session_id": ident, "path": str(path), "project": cwd}
         carry_out(face, change, result, dry_run=dry_run, yes=yes, said=ident)
+    if face.is_text and not dry_run:
+        face.say("it is empty: `recollect append` gives it the first message, with which the client resumes it")

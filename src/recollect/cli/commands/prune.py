@@ -6,7 +6,6 @@ JSON: {sessions: [{session_id, title, project, bytes, files}], left: [{session_i
 from __future__ import annotations
 
 import re
-import sys
 import time
 from datetime import datetime
 from typing import Any
@@ -15,6 +14,7 @@ import click
 
 from ...library.pruning import PruneRules, plan_prune
 from ...store.letting_go import let_go
+from ..changing import confirm, yes_option
 from ..face import Column, Face, command
 from ..moments import SINCE
 from ..vaulting import existing_vault
@@ -45,8 +45,17 @@ def parse_size(context: click.Context, parameter: click.Parameter, text: str | N
 )
 @click.option("--project", metavar="P", help="Only this project: a path, the last part of one, or a folder's name.")
 @click.option("--apply", "apply", is_flag=True, help="Do it. Without this, what would go is shown.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-def prune(face: Face, older: datetime | None, larger: int | None, project: str | None, apply: bool, yes: bool) -> None:
+@click.option("--dry-run", "-n", is_flag=True, help="Show what would go and change nothing. The default.")
+@yes_option
+def prune(
+    face: Face,
+    older: datetime | None,
+    larger: int | None,
+    project: str | None,
+    apply: bool,
+    dry_run: bool,
+    yes: bool,
+) -> None:
     """Remove sessions from the home that fit all given rules, to make room. Only what the vault has goes.
 
     Before a session goes, every file of it is compared with the vault, byte for byte; one that differs, is missing there, or
@@ -54,6 +63,8 @@ def prune(face: Face, older: datetime | None, larger: int | None, project: str |
     """
     if older is None and larger is None and project is None:
         raise click.UsageError("at least one rule: --older AGE, --larger SIZE, --project P")
+    if apply and dry_run:
+        raise click.UsageError("--apply and --dry-run exclude one another")
     home = only_home(face)
     rules = PruneRules(older.timestamp() if older else None, larger, project)
     journal = face.journal
@@ -66,10 +77,8 @@ def prune(face: Face, older: datetime | None, larger: int | None, project: str |
         raise click.exceptions.Exit(1)
     with change:
         if apply:
-            if not yes and sys.stdin.isatty():
-                click.confirm(
-                    f"Remove {plural(len(result.sessions), 'session')} from {home.root}?", abort=True, err=True
-                )
+            what = f"Remove {plural(len(result.sessions), 'session')} from {home.root}"
+            confirm(what, yes=yes, question=f"{what}?")
             record = change.commit()
             let_go(journal, record)
         if not face.is_text:

@@ -13,15 +13,18 @@ import click
 
 from ...errors import RecollectError
 from ...library.checking import files_of, needs_repair
+from ...store.changes import Change
 from ...store.repair.home_files import plan_home_repair
 from ...store.repair.plan import RepairResult, Standing, plan_repair
 from ...store.scan import SessionFile
+from ..changing import confirm, session_to_change, tell_undo, yes_option
 from ..face import Face, command, complete_session
 from ..words import plural
 
 EXAMPLES = """
 recollect repair 3f2a
 recollect repair 3f2a --apply
+recollect repair --all --apply --yes
 recollect repair 3f2a --fork --apply
 recollect repair 3f2a --rule image-too-large --apply
 recollect repair --all --home-files
@@ -37,6 +40,7 @@ recollect repair --all --home-files
 @click.option("--fork", is_flag=True, help="Make a repaired copy under a new id; the session stays as it is.")
 @click.option("--apply", is_flag=True, help="Do it. Without it the plan is shown and nothing changes.")
 @click.option("--dry-run", "-n", is_flag=True, help="Show the plan and change nothing. The default.")
+@yes_option
 @click.option("--force", is_flag=True, help="Restore the global config even if clients are running.")
 def repair(
     face: Face,
@@ -48,11 +52,13 @@ def repair(
     fork: bool,
     apply: bool,
     dry_run: bool,
+    yes: bool,
     force: bool,
 ) -> None:
     """Mend SESSION with the fewest changes after which the client resumes it with everything that is readable.
 
-    Shows the plan; --apply carries it out. A copy is kept, no valid line is lost, and `recollect undo` takes it back.
+    Shows the plan; --apply carries it out, after a question. A copy is kept, no valid line is lost, `recollect undo` takes it
+    back.
     """
     if sum((session is not None, project is not None, everything)) > 1:
         raise click.UsageError("SESSION, --project and --all exclude one another")
@@ -60,14 +66,17 @@ def repair(
         raise click.UsageError("SESSION, --project, --all or --home-files")
     if apply and dry_run:
         raise click.UsageError("--apply and --dry-run exclude one another")
+    if apply and not fork and (project is not None or everything):  # one question for all of them
+        confirm("Sessions would be rewritten", yes=yes, question="Mend every session that needs it?")
+        yes = True
     rows: list[dict[str, Any]] = []
     failed = None
     if session is not None or project is not None or everything:
-        for file in files_of(face.library, session, project):
+        for file in [session_to_change(face, session).file] if session else files_of(face.library, None, project):
             if session is None and not needs_repair(file, rules):
                 continue
             try:
-                row = _repair_one(face, file, rules, fork=fork, apply=apply, alone=session is not None)
+                row = _repair_one(face, file, rules, fork=fork, apply=apply, yes=yes, alone=session is not None)
             except RecollectError as problem:
                 if session is not None:
                     raise
@@ -76,7 +85,9 @@ def repair(
                 continue
             if row is not None:
                 rows.append(row)
-    homes = [_repair_home(face, number, apply=apply, force=force) for number in _homes(face)] if home_files else []
+    homes = (
+        [_repair_home(face, number, apply=apply, yes=yes, force=force) for number in _homes(face)] if home_files else []
+    )
     if not face.is_text:
         extra: dict[str, Any] = {"home_files": homes} if home_files else {}
         face.rows(rows, total=len(rows), dry_run=not apply, **extra)
@@ -91,7 +102,7 @@ def _homes(face: Face) -> range:
 
 
 def _repair_one(
-    face: Face, file: SessionFile, rules: tuple[str, ...], *, fork: bool, apply: bool, alone: bool
+    face: Face, file: SessionFile, rules: tuple[str, ...], *, fork: bool, apply: bool, yes: bool, alone: bool
 ) -> dict[str, Any] | None:
     change, result = plan_repair(face.journal, file, rules=rules, fork=fork)
     with change:
@@ -102,10 +113,16 @@ def _repair_one(
         steps = change.describe()
         if face.is_text:
             _print(face, result, steps)
-        number = change.commit().number if apply else None
-        if face.is_text and number is not None:
-            face.say(f"change {number}; `recollect undo {number}` takes it back")
+        number = _commit(face, change, yes=yes or fork) if apply else None
     return repair_data(result, number, steps)
+
+
+def _commit(face: Face, change: Change, *, yes: bool) -> int:
+    confirm(change.title, yes=yes)
+    record = change.commit()
+    if face.is_text:
+        tell_undo(face, record)
+    return record.number
 
 
 def repair_data(result: RepairResult, number: int | None, steps: list[str]) -> dict[str, Any]:
@@ -152,19 +169,17 @@ def _print(face: Face, result: RepairResult, steps: list[str]) -> None:
         face.print(f"  - {step}")
 
 
-def _repair_home(face: Face, number: int, *, apply: bool, force: bool) -> dict[str, Any]:
+def _repair_home(face: Face, number: int, *, apply: bool, yes: bool, force: bool) -> dict[str, Any]:
     home, scan = face.library.scans[number]
     change, plan = plan_home_repair(face.journal, home, scan, force=force)
     with change:
         steps = change.describe()
-        done = change.commit().number if apply and steps else None
-    if face.is_text:
-        for words in plan.done:
-            face.print(words)
-        for words in plan.left:
-            face.print(f"left: {words}")
-        if not plan.done and not plan.left:
-            face.print(f"{home.root}: nothing to repair")
-        if done is not None:
-            face.say(f"change {done}; `recollect undo {done}` takes it back")
+        if face.is_text:
+            for words in plan.done:
+                face.print(words)
+            for words in plan.left:
+                face.print(f"left: {words}")
+            if not plan.done and not plan.left:
+                face.print(f"{home.root}: nothing to repair")
+        done = _commit(face, change, yes=yes) if apply and steps else None
     return {"home": str(home.root), "done": plan.done, "left": plan.left, "change": done, "steps": steps}

@@ -14,7 +14,7 @@ import click
 
 from ...errors import DamagedData
 from ...library.restoring import Wanted, plan_restoring
-from ..changing import carry_out, changing_options
+from ..changing import NO_EFFECT, carry_out, changing_options
 from ..face import Face, command, complete_session
 from ..moments import UNTIL
 from ..vaulting import existing_vault
@@ -37,7 +37,7 @@ from ..words import plural, size
     "--renew", is_flag=True, help="With the time of now, so that the client does not delete it again at once."
 )
 @click.option("--partly", is_flag=True, help="Of a damaged transcript, the lines that can still be read.")
-@changing_options
+@changing_options(NO_EFFECT)
 def restore(
     face: Face,
     sessions: tuple[str, ...],
@@ -67,7 +67,9 @@ def restore(
         if result.files:
             counts = (plural(len(result.sessions), "session"), plural(len(result.files), "file"), size(result.bytes))
             said = f"restored {', '.join(counts)}"
-            carry_out(face, change, result.as_dict(), dry_run=dry_run, yes=yes, said=said)
+            carry_out(
+                face, change, result.as_dict(), dry_run=dry_run, yes=yes, destructive=change.takes_away, said=said
+            )
         elif face.is_text:
             kept = f"{plural(result.same, 'file')} there already, as kept"
             face.print(f"nothing to restore: {'newer files are there' if result.left and not result.same else kept}")

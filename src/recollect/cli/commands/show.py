@@ -1,9 +1,9 @@
 """`recollect show`: a conversation, readable.
 
 JSON: session_id, title, project, branch, total, from, limit, and rows: messages of {number, uuid, uuids, role, time, model,
-status, text, blocks, lines, usage}, with --tokens also cost_micro_usd. Roles: user, assistant, tool (results), meta (sent by
-the client, not typed), summary (of a compaction), system, attachment, error. `blocks` are {type, ...} as in the transcript:
-text, thinking, tool_use, tool_result, image, ...
+status, text, blocks, lines, usage}, with --tokens also cost_micro_usd and lower_bound (its output is a placeholder). Roles:
+user, assistant, tool (results), meta (sent by the client, not typed), summary (of a compaction), system, attachment, error.
+`blocks` are {type, ...} as in the transcript: text, thinking, tool_use, tool_result, image, ...
 """
 
 from __future__ import annotations
@@ -141,12 +141,16 @@ def message_row(view: MessageView, number: int, *, tokens: bool = False) -> dict
             "cache_write_5m": usage.cache_write_5m,
             "cache_write_1h": usage.cache_write_1h,
             "cache_read": usage.cache_read,
+            "thinking": usage.thinking,
+            "web_searches": usage.web_searches,
         },
     }
     if tokens:
-        from ..usage_text import message_cost
+        from ...analysis.cost import message_cost
+        from ...analysis.prices.book import price_book
 
-        row["cost_micro_usd"] = None if usage is None else message_cost(view.model, view.time, usage)
+        row["cost_micro_usd"] = None if usage is None else message_cost(price_book(), view.model, view.time, usage)
+        row["lower_bound"] = view.lower_bound
     return row
 
 

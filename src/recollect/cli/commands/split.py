@@ -16,10 +16,26 @@ from ..face import Column, Face, command
 from .move import only_home, summary, tell, there
 
 
+class _FolderCommand(click.Command):
+    """Folders below projects/ begin with a dash, and are no options for that: `split -home-ann-app` means ./-home-ann-app."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        options = [item for item in self.get_params(ctx) if isinstance(item, click.Option)]
+        flags = {name[1] for item in options for name in item.opts if len(name) == 2}
+        valued = {name for item in options if not item.is_flag for name in item.opts}
+        given: list[str] = []
+        for number, text in enumerate(args):
+            is_value = number > 0 and args[number - 1] in valued
+            is_folder = text.startswith("-") and text[1:2] not in ("", "-") and not set(text[1:]) <= flags
+            given.append(f"./{text}" if is_folder and not is_value else text)
+        return super().parse_args(ctx, given)
+
+
 @command(
     "split",
-    epilog="recollect split\nmv ~/w-a/b ~/w-a/b2 && recollect split ./-home-ann-w-a-b --project ~/w-a/b --to ~/w-a/b2\n"
-    "recollect split ./-home-ann-w-a-b --project ~/w-a/b --name b-of-w-a",
+    cls=_FolderCommand,
+    epilog="recollect split\nmv ~/w-a/b ~/w-a/b2 && recollect split -home-ann-w-a-b --project ~/w-a/b --to ~/w-a/b2\n"
+    "recollect split -home-ann-w-a-b --project ~/w-a/b --name b-of-w-a",
 )
 @click.argument("folder", required=False)
 @click.option("--project", metavar="PATH", help="The project whose sessions are taken out of the folder.")
@@ -28,7 +44,7 @@ from .move import only_home, summary, tell, there
 )
 @click.option("--name", metavar="NAME", help="They go into a folder of this name, and the project keeps its path.")
 @click.option("--merge", is_flag=True, help="If there are sessions at the target already, put both together.")
-@changing_options
+@changing_options("Go ahead while clients work in other projects. Never moves what is in use.")
 def split(
     face: Face,
     folder: str | None,

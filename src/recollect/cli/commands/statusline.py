@@ -5,8 +5,6 @@ No JSON form. It prints text only: model, cost of the session and of today, the 
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from ..face import Face, command
@@ -16,10 +14,6 @@ from ..face import Face, command
 @click.option("--timezone", metavar="Z", help="Time zone of today. Default: the system's.")
 def statusline(face: Face, timezone: str | None) -> None:
     """Read the client's JSON on stdin and print one line. It never fails."""
-    from ..lean_statusline import print_statusline
+    from ..lean_statusline import print_statusline, read_input
 
-    try:
-        text = "" if sys.stdin.isatty() else sys.stdin.read()
-    except (OSError, ValueError):
-        text = ""
-    print_statusline(text, face.homes, timezone)
+    print_statusline(read_input(), face.homes, timezone)

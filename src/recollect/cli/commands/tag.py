@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 from ...store.edit import plan_tag
-from ..changing import carry_out, changing_options
+from ..changing import carry_out, changing_options, session_to_change
 from ..face import Face, command, session_argument
 
 
@@ -16,12 +16,13 @@ from ..face import Face, command, session_argument
 @session_argument
 @click.argument("text", required=False)
 @click.option("--remove", is_flag=True, help="Take the tag away.")
-@changing_options
+@changing_options()
 def tag(face: Face, session: str, text: str | None, remove: bool, dry_run: bool, yes: bool, force: bool) -> None:
     """Tag SESSION with TEXT. A session has one tag; the last one counts."""
     if (text is None) != remove:
         raise click.UsageError("give a TEXT, or --remove")
-    found = face.library.session(session)
+    found = session_to_change(face, session)
     with plan_tag(face.journal, found.file, text, force=force) as change:
-        said = f"{found.id} has no tag now" if remove else f"{found.id} is tagged {text!r}"
-        carry_out(face, change, {"session_id": found.id, "tag": text}, dry_run=dry_run, yes=yes, said=said)
+        words = None if text is None else " ".join(text.split())
+        said = f"{found.id} has no tag now" if remove else f"{found.id} is tagged {words!r}"
+        carry_out(face, change, {"session_id": found.id, "tag": words}, dry_run=dry_run, yes=yes, said=said)

@@ -1,9 +1,10 @@
 """`recollect todos`: to-do lists and task lists, of one session or of all.
 
-JSON: rows of {home, session_id, agent_id, source, id, status, content, active_form, priority, owner, blocked_by,
+JSON: rows of {home, session_id, agent_id, source, number, id, status, content, active_form, priority, owner, blocked_by,
 modified, path, problem} with total, pending, in_progress and completed beside them. `source` is "todos" (a file of
 `todos/`), "tasks" (a file of `tasks/`) or "transcript" (the last TodoWrite of a session without a file, as since 2.1.70).
-A list that cannot be read is a row with a `problem`.
+A list that cannot be read is a row with a `problem`. `number` is what `recollect todo SESSION set` calls the item; null where
+no file holds it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ MARKS = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
 COLUMNS = (
     Column("session_id", "session", show=lambda text: str(text)[:8]),
     Column("agent_id", "agent"),
+    Column("number", "#", right=True),
     Column("status", show=lambda status: MARKS.get(status, f"[{status}]")),
     Column("content", "to do", stretch=True),
     Column("owner"),
@@ -93,7 +95,7 @@ def _rows_without_transcript(face: Face, reference: str) -> Iterator[dict[str, A
 
 def _row(home: Home, session_id: str, source: str, **fields: Any) -> dict[str, Any]:
     row: dict[str, Any] = {"home": str(home.root), "session_id": session_id, "agent_id": None, "source": source}
-    names = "id status content active_form priority owner blocked_by modified path problem"
+    names = "number id status content active_form priority owner blocked_by modified path problem"
     return row | dict.fromkeys(names.split()) | {"blocked_by": []} | fields
 
 
@@ -103,8 +105,8 @@ def _todo_rows(home: Home, found: AgentTodos) -> Iterator[dict[str, Any]]:
         "modified": iso(found.file.modified),
         "path": str(found.file.path),
     }
-    for todo in found.todos.items:
-        yield _row(home, found.session_id, "todos", **shared, **_todo_fields(todo))
+    for number, todo in enumerate(found.todos.items, 1):
+        yield _row(home, found.session_id, "todos", **shared, number=number, **_todo_fields(todo))
     if found.todos.problem is not None:
         yield _row(home, found.session_id, "todos", **shared, problem=found.todos.problem)
 
@@ -125,6 +127,7 @@ def _task_rows(home: Home, found: SessionTasks) -> Iterator[dict[str, Any]]:
             home,
             found.session_id,
             "tasks",
+            number=int(task.id) if task.id and task.id.isascii() and task.id.isdigit() else None,
             id=task.id,
             status=task.status,
             content=task.subject,

@@ -14,7 +14,7 @@ import click
 from ...library.bundling import Unbundling
 from ...store.path_map import parse_pair
 from ...vault.bundle_read import BundleLimits
-from ..changing import carry_out, changing_options
+from ..changing import NO_EFFECT, carry_out, changing_options
 from ..face import Face, command
 from ..words import plural, size
 from .move import only_home
@@ -31,7 +31,7 @@ from .prune import parse_size
     "--map", "maps", multiple=True, metavar="OLD=NEW", help="Paths of projects that are others on this machine."
 )
 @click.option("--limit", callback=parse_size, metavar="SIZE", help="Refuse what unpacks to more than this (16 GB).")
-@changing_options
+@changing_options(NO_EFFECT)
 def unbundle(
     face: Face, file: str, maps: tuple[str, ...], limit: int | None, dry_run: bool, yes: bool, force: bool
 ) -> None:
@@ -49,7 +49,13 @@ def unbundle(
             if result.files:
                 parts = (plural(len(result.sessions), "session"), plural(len(result.files), "file"), size(result.bytes))
                 carry_out(
-                    face, change, result.as_dict(), dry_run=dry_run, yes=yes, said=f"unbundled {', '.join(parts)}"
+                    face,
+                    change,
+                    result.as_dict(),
+                    dry_run=dry_run,
+                    yes=yes,
+                    destructive=change.takes_away,
+                    said=f"unbundled {', '.join(parts)}",
                 )
             elif face.is_text:
                 face.print(f"nothing to do: {plural(result.same, 'file')} there already")

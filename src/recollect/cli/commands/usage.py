@@ -1,41 +1,66 @@
 """`recollect usage`: tokens and money, by anything.
 
 JSON: rows of {<by>, calls, input, output, cache_write_5m, cache_write_1h, cache_read, thinking, web_searches, tokens,
-cost_micro_usd, unpriced_calls, lower_bound_calls, odd_calls, models}, where `models` has the same fields by model; with by,
-totals, timezone, prices, unpriced_models, copies_not_counted, remarks, and client_counts (sessions for which the client left
-its own count: {session_id, same, ours, client, difference}). Money is whole micro-dollars.
+cost_micro_usd, unpriced_calls, lower_bound_calls, odd_calls, zoneless_calls, models}, where <by> is a field for each
+grouping and `models` has the same fields by model; with by (several groupings have a comma between them), totals, timezone,
+prices, unpriced_models, copies_not_counted, remarks, and client_counts (sessions for which the client left its own count:
+{session_id, same, ours, client, difference}). Money is whole micro-dollars.
 With --explain: rows of {time, day, session_id, agent_id, model, message_id, request_id, file, line, copies, recorded_in,
-lower_bound, odd, cost_micro_usd, rule, price_since, price_source, assumed, prices, parts}, with totals and omitted; `parts` are
-{part, amount, usd_per_million, cost_micro_usd} and add up to the cost. With --more: rows by topic, see the guide.
+lower_bound, odd, zoneless, cost_micro_usd, rule, price_since, price_source, assumed, prices, parts}, with totals and omitted;
+`parts` are {part, amount, usd_per_million, cost_micro_usd} and add up to the cost. With --more: rows by topic, see the guide.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from ..face import Column, Face, command
-from ..moments import SINCE, UNTIL
+from ..moments import SINCE_IN_ZONE, UNTIL_IN_ZONE, TypedMoment, micro
 
 if TYPE_CHECKING:
-    from ...analysis.usage import UsageReport
     from ...library.accounting import Accounting, Selection
+
+    _ParamType = click.ParamType[tuple[str, ...]]
+else:  # generic only in the newest click
+    _ParamType = click.ParamType
 
 DIMENSIONS = ("day", "week", "month", "year", "session", "project", "model", "agent", "branch", "tool")
 STATUSES = ("live", "abandoned", "agent", "precompact", "unreachable")
 TOPICS = ("cache", "speed", "tools", "context", "blocks", "hours", "changes", "commits", "prs")
 
 
+class Groupings(_ParamType):
+    """One of the groupings, or several with commas between them."""
+
+    name = "grouping"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        names = tuple(value.split(",")) if isinstance(value, str) else tuple(value)
+        for name in names:
+            if name not in DIMENSIONS:
+                self.fail(f"{name!r} is no grouping: use {', '.join(DIMENSIONS)}", param, ctx)
+        return names
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        before, comma, last = incomplete.rpartition(",")
+        return [CompletionItem(before + comma + name) for name in DIMENSIONS if name.startswith(last)]
+
+
 @command(
     "usage",
     epilog="recollect usage\nrecollect usage --by month --timezone Europe/Berlin\nrecollect usage --by project --since 30d\n"
-    "recollect usage --explain 3f2a\nrecollect usage --more cache\nrecollect usage --by model --csv",
+    "recollect usage --by day --by model\nrecollect usage --explain 3f2a\nrecollect usage --more cache\n"
+    "recollect usage --by model --csv",
 )
-@click.option("--by", type=click.Choice(DIMENSIONS), default="day", show_default=True, help="What to group by.")
-@click.option("--since", type=SINCE, help="Used since: 2026-03-02, 7d, yesterday.")
-@click.option("--until", type=UNTIL, help="Used until; a day counts as a whole.")
+@click.option(
+    "--by", type=Groupings(), multiple=True, metavar="WHAT",
+    help=f"What to group by: {', '.join(DIMENSIONS)}. Several: day,model, or --by twice. Default: day.",
+)  # fmt: skip
+@click.option("--since", type=SINCE_IN_ZONE, help="Used since: 2026-03-02, 7d, yesterday.")
+@click.option("--until", type=UNTIL_IN_ZONE, help="Used until; a day counts as a whole.")
 @click.option("--timezone", metavar="Z", help="Time zone of the days, such as Europe/Berlin. Default: the system's.")
 @click.option("--project", metavar="P", help="Only this project: a path, or the last part of one.")
 @click.option("--session", metavar="SESSION", help="Only this session, its sub-agents included.")
@@ -58,19 +83,23 @@ TOPICS = ("cache", "speed", "tools", "context", "blocks", "hours", "changes", "c
 @click.option("--csv", "as_csv", is_flag=True, help="Rows as CSV.")
 @click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Draw a chart into an SVG or PNG file.")
 def usage(
-    face: Face, by: str, since: datetime | None, until: datetime | None, timezone: str | None, project: str | None,
-    session: str | None, model: str | None, branch: str | None, agent: str | None, status: str | None, prices: str,
-    explain: str | None, more: str | None, check: bool, separate: bool, limit: int | None, heat: bool, as_csv: bool,
-    plot: str | None,
+    face: Face, by: tuple[tuple[str, ...], ...], since: TypedMoment | None, until: TypedMoment | None,
+    timezone: str | None, project: str | None, session: str | None, model: str | None, branch: str | None,
+    agent: str | None, status: str | None, prices: str, explain: str | None, more: str | None, check: bool, separate: bool,
+    limit: int | None, heat: bool, as_csv: bool, plot: str | None,
 ) -> None:  # fmt: skip
     """Tokens and cost: every API call once, at the price of its day."""
+    _refuse_what_excludes(
+        {"--explain": explain is not None, "--more": more is not None, "--check": check, "--heat": heat},
+        {"--plot": plot is not None, "--csv": as_csv, "--json": not face.is_text},
+    )
     from ...library.accounting import Selection, open_accounting
 
-    chosen = Selection(
-        micro(since), micro(until), project=project, session=session, model=model, branch=branch, agent=agent,
-        status=status,
-    )  # fmt: skip
     with open_accounting(face.homes, timezone=timezone, prices=prices) as accounting:
+        chosen = Selection(
+            micro(since, accounting.zone), micro(until, accounting.zone), project=project, session=session, model=model,
+            branch=branch, agent=agent, status=status,
+        )  # fmt: skip
         if accounting.catalogue.problem:
             face.say(accounting.catalogue.problem)
         accounting.sync(face_progress(face))
@@ -85,7 +114,8 @@ def usage(
         elif check:
             found = _show_check(face, accounting, chosen)
         else:
-            found = _show(face, accounting, chosen, by, separate, limit, heat, as_csv, plot)
+            names = tuple(dict.fromkeys(name for given in by for name in given)) or ("day",)
+            found = _show(face, accounting, chosen, names, separate, limit, heat, as_csv, plot)
     if not found:
         raise click.exceptions.Exit(1)
 
@@ -104,95 +134,72 @@ def face_progress(face: Face) -> Any:
     return tell
 
 
-def micro(moment: datetime | None) -> int | None:
-    """Microseconds since 1970."""
-    return None if moment is None else round(moment.timestamp() * 1000) * 1000
+def _refuse_what_excludes(kinds: dict[str, bool], ways: dict[str, bool]) -> None:
+    """Of what excludes each other, nothing is left out without a word."""
+    asked = [name for name, given in kinds.items() if given]
+    if len(asked) > 1:
+        raise click.UsageError(f"{asked[0]} and {asked[1]} are two reports: ask for one of them")
+    told = [name for name, given in ways.items() if given]
+    if {"--csv", "--json"} <= set(told):
+        raise click.UsageError("--csv and --json are two forms: ask for one of them")
+    for name in told:
+        if asked and name in {"--check": ("--plot", "--csv"), "--heat": ("--csv", "--json")}.get(asked[0], ("--plot",)):
+            raise click.UsageError(f"{asked[0]} has no {name}")
 
 
 def _show(
-    face: Face, accounting: Accounting, chosen: Selection, by: str, separate: bool, limit: int | None, heat: bool,
-    as_csv: bool, plot: str | None,
+    face: Face, accounting: Accounting, chosen: Selection, by: tuple[str, ...], separate: bool, limit: int | None,
+    heat: bool, as_csv: bool, plot: str | None,
 ) -> bool:  # fmt: skip
-    from ...analysis.usage import group_data
-    from ..usage_text import csv_text
+    from ...analysis.usage import PERIODS, group_data
+    from ..usage_text import csv_text, report_totals
 
     report = accounting.usage(by, chosen, separate=separate)
-    if plot is not None:
+    found = report.totals.calls > 0
+    if plot is not None and found:
         from ..usage_plot import write_plot
 
-        write_plot(report, plot)
+        bars = tuple(name for name in by if name != "model") or by  # each bar shows its models anyway
+        write_plot(report if bars == by else accounting.usage(bars, chosen, separate=separate), plot)
         face.say(f"wrote {plot}")
     groups = report.groups
     if limit is not None:
-        groups = groups[-limit:] if by in ("day", "week", "month", "year") and limit else groups[:limit]
+        groups = groups[-limit:] if by[0] in PERIODS and limit else groups[:limit]
+    if face.is_text and not found:
+        face.say("no API calls found" + (": no chart is written" if plot is not None else ""))
     if as_csv:
-        face.print(csv_text(group_data(group, by) for group in groups).rstrip("\n"))
+        rows = [group_data(group, report.by) | {"timezone": report.zone} for group in groups]
+        face.print(csv_text(rows, (*by, *report.totals.data(), "timezone")).rstrip("\n"))
+    elif face.is_text and not found:
+        pass
     elif heat:
         _show_heat(face, accounting, chosen)
     elif face.is_text:
-        _show_table(face, report, groups, by, accounting)
+        from ..usage_table import show_table
+
+        show_table(face, report, groups, accounting, chosen.session)
     else:
-        from ..usage_text import report_totals
-
-        face.rows([group_data(group, by) for group in groups], **report_totals(report, accounting))
-    return report.totals.calls > 0
-
-
-def _show_table(face: Face, report: UsageReport, groups: list[Any], by: str, accounting: Accounting) -> None:
-    from ...analysis.usage import models_in_words
-    from ..charts import bar, sparkline
-    from ..usage_text import money, remarks, tokens
-    from ..words import plural
-
-    if not report.groups:
-        face.say("no API calls found")
-        return
-    largest = max(group.totals.cost for group in report.groups)
-    shorten = {"session": lambda text: text[:8], "project": _tail}.get(by, str)
-
-    def row(name: str, totals: Any, models: Any, drawn: str) -> dict[str, Any]:
-        counts = totals.counts
-        return {
-            "key": name, "models": ", ".join(models_in_words(models)), "calls": f"{totals.calls:,}",
-            "input": tokens(counts.input), "output": ("≥" if totals.lower_bounds else "") + tokens(counts.output),
-            "short": tokens(counts.cache_write_5m), "long": tokens(counts.cache_write_1h), "read": tokens(counts.cache_read),
-            "searches": counts.web_searches or "", "cost": money(totals), "bar": drawn,
-        }  # fmt: skip
-
-    rows = [
-        row(shorten(group.key), group.totals, group.models, bar(group.totals.cost, largest, 16)) for group in groups
-    ]
-    rows.append(row("total", report.totals, (), ""))
-    columns = [
-        Column("key", by), Column("models"), Column("calls", right=True), Column("input", right=True),
-        Column("output", right=True), Column("short", "write 5m", right=True), Column("long", "write 1h", right=True),
-        Column("read", "cache read", right=True), Column("searches", right=True), Column("cost", right=True),
-        Column("bar", ""),
-    ]  # fmt: skip
-    hidden = {name for name in ("long", "searches") if all(item[name] in ("", "0") for item in rows)}
-    face.table(rows, [column for column in columns if column.key not in hidden])
-    if by in ("day", "week", "month") and len(report.groups) > 2:
-        values = [group.totals.cost for group in report.groups[-60:]]
-        face.print(f"\n{report.groups[-len(values)].key} {sparkline(values)} {report.groups[-1].key}")
-    for remark in remarks(report):
-        face.say(remark)
-    if accounting.has_client_counts:
-        differing = [item for item in accounting.comparisons() if not item.same_tokens]
-        if differing:
-            face.say(f"the client's own count differs for {plural(len(differing), 'session')}: see --check")
+        face.rows(
+            [group_data(group, report.by) for group in groups], **report_totals(report, accounting, chosen.session)
+        )
+    return found
 
 
 def _show_heat(face: Face, accounting: Accounting, chosen: Selection) -> None:
-    from ..charts import heat_map
+    from ..charts import heat_map, not_in_future
 
     report = accounting.usage("day", chosen)
-    for line in heat_map({group.key: group.totals.cost for group in report.groups}):
+    drawn, later = not_in_future({group.key: group.totals.cost for group in report.groups})
+    for line in heat_map(drawn):
         face.print(line)
+    face.print(f"days in {report.zone}")
+    if later:
+        face.say(later)
     face.say("each column a week; darker days cost more (quarters of all days with usage)")
 
 
 def _show_check(face: Face, accounting: Accounting, chosen: Selection) -> bool:
-    found = accounting.comparisons(accounting.session_id(chosen.session) if chosen.session else None)
+    found = accounting.comparisons(chosen.session)
     if face.is_text:
         from ...analysis.cost import dollars
 
@@ -200,14 +207,14 @@ def _show_check(face: Face, accounting: Accounting, chosen: Selection) -> bool:
             [
                 {
                     "session_id": item.session_id[:8],
-                    "same": "same" if item.same_tokens else "differs",
+                    "same": "same" if item.same else "unreadable" if item.problem else "differs",
                     "ours": dollars(item.our_cost),
-                    "client": dollars(item.their_cost),
-                    "difference": ", ".join(f"{name} {amount:+,}" for name, amount in item.data()["difference"].items()),
+                    "client": "" if item.problem else dollars(item.their_cost),
+                    "difference": item.in_words(),
                 }
                 for item in found
             ],
-            (Column("session_id", "session"), Column("same", "tokens"), Column("ours", right=True),
+            (Column("session_id", "session"), Column("same", "count"), Column("ours", right=True),
              Column("client", right=True), Column("difference", "ours minus the client's", stretch=True)),
             empty="no client left a count of its own (they do since 2.1.325)",
         )  # fmt: skip
@@ -215,8 +222,3 @@ def _show_check(face: Face, accounting: Accounting, chosen: Selection) -> bool:
     else:
         face.rows([item.data() for item in found], total=len(found))
     return bool(found)
-
-
-def _tail(path: str) -> str:
-    parts = path.replace("\\", "/").rstrip("/").split("/")
-    return "/".join(parts[-2:]) if len(parts) > 2 else path

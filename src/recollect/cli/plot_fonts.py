@@ -1,0 +1,108 @@
+"""A font for the text of pictures. resvg draws no text at all where the family it is asked for is not installed.
+
+Families that systems usually have are tried by their names first. Where none is there, whatever font file is found is asked for
+the name of its family.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+_USUAL: Final = (
+    "DejaVu Sans", "Liberation Sans", "Noto Sans", "Helvetica Neue", "Helvetica", "Arial", "Segoe UI", "Verdana", "Roboto",
+    "Open Sans", "Ubuntu", "Cantarell", "FreeSans", "Nimbus Sans", "Droid Sans", "Tahoma", "Lucida Grande", "Adwaita Sans",
+)  # fmt: skip
+_MOST_FILES: Final = 200
+_LARGEST_TABLE: Final = 1 << 20
+_FAMILY: Final = 1
+_TRIAL: Final = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="80" height="20" font-family="sans-serif" font-size="12">'
+    '<text x="2" y="14">{}</text></svg>'
+)
+
+#: Draws an SVG with a family for `sans-serif`.
+Draw = Callable[[str, str], bytes]
+
+
+def usable_family(draw: Draw) -> str | None:
+    """The first family with which letters and digits can be seen; None where there is none."""
+    empty = draw(_TRIAL.format(""), _USUAL[0])
+    for family in _candidates():
+        if draw(_TRIAL.format("Cost $1.5"), family) != empty:
+            return family
+    return None
+
+
+def _candidates() -> Iterator[str]:
+    yield from _USUAL
+    told = set(_USUAL)
+    for path in islice(_font_files(), _MOST_FILES):
+        family = family_of(path)
+        if family is not None and family not in told:
+            told.add(family)
+            yield family
+
+
+def font_folders() -> list[Path]:
+    """Where this system keeps its fonts: the places that resvg looks at, too."""
+    home = Path.home()
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        own = [Path(local) / "Microsoft" / "Windows" / "Fonts"] if local else []
+        return [Path(os.environ.get("SYSTEMROOT", r"C:\Windows")) / "Fonts", *own]
+    if sys.platform == "darwin":
+        return [Path("/System/Library/Fonts"), Path("/Library/Fonts"), home / "Library" / "Fonts"]
+    return [
+        Path("/usr/share/fonts"),
+        Path("/usr/local/share/fonts"),
+        home / ".fonts",
+        home / ".local" / "share" / "fonts",
+    ]
+
+
+def _font_files() -> Iterator[Path]:
+    for folder in font_folders():
+        for place, _, names in os.walk(folder):
+            for name in sorted(names):
+                if name.lower().endswith((".ttf", ".otf", ".ttc", ".otc")):
+                    yield Path(place) / name
+
+
+def family_of(path: Path) -> str | None:
+    """The family that a TrueType or OpenType file names in its table `name`; None where it is no such file."""
+    try:
+        with path.open("rb") as stream:
+            start = 0
+            if stream.read(4) == b"ttcf":  # a collection: its first font
+                stream.seek(12)
+                start = int.from_bytes(stream.read(4))
+            stream.seek(start + 4)
+            tables = int.from_bytes(stream.read(2))
+            stream.seek(start + 12)
+            for _ in range(tables):
+                record = stream.read(16)
+                if record[:4] == b"name":
+                    stream.seek(int.from_bytes(record[8:12]))
+                    return _family_in(stream.read(min(int.from_bytes(record[12:16]), _LARGEST_TABLE)))
+    except OSError:
+        pass
+    return None
+
+
+def _family_in(table: bytes) -> str | None:
+    count, texts = int.from_bytes(table[2:4]), int.from_bytes(table[4:6])
+    for place in range(6, 6 + 12 * count, 12):
+        platform, _, _, name, length, offset = (
+            int.from_bytes(table[at : at + 2]) for at in range(place, place + 12, 2)
+        )
+        if name == _FAMILY:
+            data = table[texts + offset : texts + offset + length]
+            family = data.decode("mac_roman" if platform == 1 else "utf-16-be", "replace").strip("\0 ")
+            if family:
+                return family
+    return None

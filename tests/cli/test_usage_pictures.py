@@ -1,0 +1,119 @@
+"""`usage --plot` and `--heat`: what can be seen in the pictures."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.analysis.scene import Scene
+from tests.cli.usage_scene import FULL, SESSION, ask, scene
+
+from recollect.cli import plot_fonts, usage_plot
+
+__all__ = ["ask", "scene"]
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_plots(ask: Any, tmp_path: Path, ending: str) -> None:
+    target = tmp_path / f"plot.{ending}"
+    assert ask("usage", "--by", "month", "--plot", str(target)).code == 0
+    data = target.read_bytes()
+    assert data.startswith(b"<svg" if ending == "svg" else b"\x89PNG") and len(data) > 500
+
+
+@pytest.mark.parametrize("days", [3, 12, 29, 31, 64, 120, 400])
+def test_no_label_stands_on_the_next_one(ask: Any, scene: Scene, tmp_path: Path, days: int) -> None:
+    for day in (0, days - 1):
+        when = datetime(2025, 1, 5, 12, tzinfo=UTC) + timedelta(days=day)
+        scene.append(SESSION, scene.answer(f"d{day}", FULL, request=f"d{day}", time=when.isoformat(), session=SESSION))
+    target = tmp_path / "plot.svg"
+    assert ask("usage", "--until", "2026-02-15", "--timezone", "UTC", "--plot", str(target)).code == 0
+    found = re.findall(r'<text x="([\d.]+)" y="\d+" text-anchor="middle"[^>]*>(\d{4}-\d\d-\d\d)<', target.read_text())
+    assert len(found) >= 3
+    places = [float(x) for x, _ in found]
+    assert min(right - left for left, right in pairwise(places)) > 12 * 0.6 * len(found[0][1])
+
+
+def pixels(data: bytes) -> list[list[tuple[int, ...]]]:
+    """Rows of pixels of a PNG with 8 bits a channel, as resvg writes it."""
+    at, packed, width, kind = 8, b"", 0, 0
+    while at < len(data):
+        length = int.from_bytes(data[at : at + 4])
+        name, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
+        if name == b"IHDR":
+            width, kind = int.from_bytes(body[:4]), body[9]
+        packed += body if name == b"IDAT" else b""
+        at += length + 12
+    size = {2: 3, 6: 4}[kind]
+    raw, rows, above = zlib.decompress(packed), [], bytes(width * size)
+    for start in range(0, len(raw), width * size + 1):
+        line = bytearray(raw[start + 1 : start + 1 + width * size])
+        for place in range(len(line)):
+            left = line[place - size] if place >= size else 0
+            corner = above[place - size] if place >= size else 0
+            line[place] = (line[place] + filtered(raw[start], left, above[place], corner)) & 255
+        rows.append([tuple(line[place : place + size]) for place in range(0, len(line), size)])
+        above = bytes(line)
+    return rows
+
+
+def filtered(kind: int, left: int, above: int, corner: int) -> int:
+    near = min((left, above, corner), key=lambda value: abs(left + above - corner - value))
+    return (0, left, above, (left + above) // 2, near)[kind]
+
+
+def ink(rows: list[list[tuple[int, ...]]], x: range, y: range) -> int:
+    """How many pixels of an area are not white."""
+    return sum(rows[line][place][:3] != (255, 255, 255) for line in y for place in x)
+
+
+def test_text_can_be_seen_in_a_png(ask: Any, tmp_path: Path) -> None:
+    target = tmp_path / "plot.png"
+    assert ask("usage", "--by", "month", "--timezone", "UTC", "--plot", str(target)).code == 0
+    rows = pixels(target.read_bytes())
+    assert (len(rows), len(rows[0])) == (usage_plot.HEIGHT, usage_plot.WIDTH)
+    assert ink(rows, range(70, 300), range(8, 30)) > 200, "the title"
+    assert ink(rows, range(66), range(50, 360)) > 100, "the numbers of the axis"
+    assert ink(rows, range(400, 600), range(355, 372)) > 50, "the month"
+    assert ink(rows, range(84, 200), range(395, 410)) > 100, "the names of the models"
+
+
+def test_without_any_font_it_says_so(ask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plot_fonts, "_USUAL", ("No Such Family",))
+    monkeypatch.setattr(plot_fonts, "font_folders", lambda: [tmp_path / "nowhere"])
+    ran = ask("usage", "--plot", str(tmp_path / "plot.png"))
+    assert ran.code == 8 and "no-font" in ran.err and "no font was found" in ran.err
+    assert not (tmp_path / "plot.png").exists()
+
+
+def font_file(path: Path, family: str) -> Path:
+    """No more of a font than its table of names."""
+    text = family.encode("utf-16-be")
+    fields = (3, 1, 0x409, 1, len(text), 0)
+    names = b"".join(value.to_bytes(2) for value in (0, 1, 18, *fields)) + text
+    record = b"name" + bytes(4) + (28).to_bytes(4) + len(names).to_bytes(4)
+    path.write_bytes(b"\0\1\0\0" + (1).to_bytes(2) + bytes(6) + record + names)
+    return path
+
+
+def test_a_font_that_nobody_thought_of_is_found_by_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plot_fonts, "font_folders", lambda: [tmp_path])
+    (tmp_path / "a.ttf").write_bytes(b"no font")
+    (tmp_path / "b.ttf").write_bytes(b"")
+    assert plot_fonts.family_of(font_file(tmp_path / "c.otf", "Grace Ünd")) == "Grace Ünd"
+    drawn = plot_fonts.usable_family(lambda svg, family: b"text" if "Cost" in svg and family == "Grace Ünd" else b"")
+    assert drawn == "Grace Ünd"
+
+
+def test_a_plot_of_another_kind_is_refused(ask: Any, tmp_path: Path) -> None:
+    assert ask("usage", "--plot", str(tmp_path / "plot.gif")).code == 2
+
+
+def test_heat_map(ask: Any) -> None:
+    out = ask("usage", "--heat").out
+    assert out.splitlines()[1].startswith("Mon") and "█" in out
