@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 NEWEST = "2.1.325"
+BETWEEN = ("2.1.197",)
+"""Of the same age as the newest one, asked only where ages matter less than versions."""
 OLDER = ("2.0.77", "1.0.128")
 LAST_AS_SCRIPT = (2, 1, 112)
 """Up to this version the package holds a ``cli.js`` for node; later ones come as a binary for each platform."""

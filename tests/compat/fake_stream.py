@@ -31,7 +31,10 @@ def block_start(block: Json) -> tuple[Json, list[Json]]:
 
 
 def stream_events(message: Json, blocks: list[Json], usage: Json, stop_reason: str) -> Iterator[tuple[str, Json]]:
-    opening: Json = {"content": [], "stop_reason": None, "stop_sequence": None, "usage": {**usage, "output_tokens": 1}}
+    begun = {**usage, "output_tokens": 1}
+    if "output_tokens_details" in usage:
+        begun["output_tokens_details"] = {"thinking_tokens": 0}
+    opening: Json = {"content": [], "stop_reason": None, "stop_sequence": None, "usage": begun}
     yield "message_start", {"type": "message_start", "message": {**message, **opening}}
     for index, block in enumerate(blocks):
         first, deltas = block_start(block)

@@ -29,7 +29,9 @@ SLOW = 0.04
 """Seconds between two events: a client that writes before the end of a stream writes a placeholder."""
 
 
-def counts(number: int, output: int, short: int = 0, long: int = 0, read: int = 0, searches: int = 0) -> Json:
+def counts(
+    number: int, output: int, short: int = 0, long: int = 0, read: int = 0, searches: int = 0, thought: int = 0
+) -> Json:
     usage: Json = {
         "input_tokens": OURS + number, "output_tokens": output, "cache_creation_input_tokens": short + long,
         "cache_read_input_tokens": read,
@@ -37,6 +39,8 @@ def counts(number: int, output: int, short: int = 0, long: int = 0, read: int = 
     }  # fmt: skip
     if searches:
         usage["server_tool_use"] = {"web_search_requests": searches}
+    if thought:
+        usage["output_tokens_details"] = {"thinking_tokens": thought}
     return usage
 
 
@@ -47,7 +51,7 @@ SCENARIOS: dict[str, list[Json]] = {
             "I will look.",
             bash("echo one"),
             bash("echo two"),
-            usage=counts(1, 311, 70),
+            usage=counts(1, 311, 70, thought=101),
             chunk_delay=SLOW,
         ),
         say("Done looking.", usage=counts(2, 222, 0, 4000, 900), chunk_delay=SLOW),
@@ -57,10 +61,10 @@ SCENARIOS: dict[str, list[Json]] = {
         say("They came back.", usage=counts(4, 144, read=12_345), chunk_delay=SLOW),
     ],
     "inside": [
-        say(think("An errand."), bash("echo three"), usage=counts(5, 155, 17), chunk_delay=SLOW),
+        say(think("An errand."), bash("echo three"), usage=counts(5, 155, 17, thought=55), chunk_delay=SLOW),
         say("The report.", usage=counts(6, 166, searches=2), chunk_delay=SLOW),
     ],
-    "again": [say(think("Once more."), "Yes.", usage=counts(7, 177, read=99), chunk_delay=SLOW)],
+    "again": [say(think("Once more."), "Yes.", usage=counts(7, 177, read=99, thought=77), chunk_delay=SLOW)],
     "forked": [say("On a way of its own.", usage=counts(8, 188), chunk_delay=SLOW)],
 }
 SESSION = "77777777-7777-4777-8777-777777777777"

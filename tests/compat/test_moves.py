@@ -219,7 +219,8 @@ def test_a_deleted_session_that_was_restored_resumes(tmp_path: Path, version: st
         change.commit()
     assert not file.path.exists()
     (gone,) = run_one(root, project, [probe(project, "--resume", TALK)], version)
-    assert gone.conversation() is None
+    # Client 2.0.77 reads the session and sends the prompt at the same time: the prompt may be out, alone, before it gives up.
+    assert (gone.code, gone.conversation() or []) == (1, []), gone.err
     journal.undo(journal.record(), home)
     (resumed,) = run_one(root, project, [probe(project, "--resume", TALK)], version)
     assert (resumed.conversation() or [])[:2] == HELLO, resumed.err

@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.compat, pytest.mark.timeout(300)]
 TALK, AGENT, BIG = (session_id(f"restored-{name}") for name in ("talk", "agent", "big"))
 
 
-@pytest.mark.parametrize("version", [clients.NEWEST, "2.0.77"])
+@pytest.mark.parametrize("version", [clients.NEWEST, "2.1.197", "2.0.77"])
 def test_restored_sessions_are_listed_and_resumed(tmp_path: Path, version: str) -> None:
     root = tmp_path.resolve()
     project = make_project(root / "work" / "here")

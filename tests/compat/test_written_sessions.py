@@ -12,7 +12,9 @@ from tests.compat import clients
 from tests.compat.agreement import Said, spoken
 from tests.compat.ask import Question, ask_many
 from tests.compat.continuing import continued_texts
+from tests.running import run
 
+from recollect.format.encode import WRITTEN_AS
 from recollect.library.library import open_library
 from recollect.library.writing import agent_writer, new_session_writer, session_writer
 from recollect.store.append import SessionWriter
@@ -39,8 +41,8 @@ class Scene:
         self.home = Home(self.config)
         self.journal = Journal(folder / "data")
 
-    def new(self) -> SessionWriter:
-        return new_session_writer(self.home, self.journal, str(self.cwd))
+    def new(self, version: str = WRITTEN_AS) -> SessionWriter:
+        return new_session_writer(self.home, self.journal, str(self.cwd), version=version)
 
     def question(self, session_id: str) -> Question:
         return Question(self.config, session_id, self.cwd)
@@ -99,7 +101,7 @@ def test_appended_to_and_with_a_sub_agent(version: str, scene: Scene) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_rewound(version: str, scene: Scene) -> None:
-    """By a checkpoint, which 2.0.77 does not know: it follows from the next message on (see docs/compatibility.md)."""
+    """By a checkpoint, which 2.0.77 does not know: it goes on from the end of the file, until something is appended there."""
     with scene.new() as writer:
         session = writer.context.session_id
         uuids = [writer.append_message(role, words) for role, words in
@@ -108,8 +110,8 @@ def test_rewound(version: str, scene: Scene) -> None:
     change, _ = plan_rewind(scene.journal, file, uuids[1])
     with change:
         change.commit()
-    if version != "2.0.77":
-        assert [value for _, _, value in told(scene.question(session), version)] == ["one", "two"]
+    texts = [value for _, _, value in told(scene.question(session), version)]
+    assert texts == (["one", "two", "three", "four"] if version == "2.0.77" else ["one", "two"])
     with session_writer(open_library([scene.config]).session(session), scene.journal) as again:
         again.append_message("user", "another way")
         again.append_message("assistant", "so be it")
@@ -117,7 +119,68 @@ def test_rewound(version: str, scene: Scene) -> None:
     assert texts == ["one", "two", "another way", "so be it"]
 
 
-def test_continue_picks_what_it_picked_before_a_rename_or_tag(scene: Scene) -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+def test_parallel_tool_calls(version: str, scene: Scene) -> None:
+    """As a row for each call and each result, as the client writes them, and as one row for all calls and one for all results."""
+    calls = [f"toolu_{letter * 24}" for letter in "abc"]
+    with scene.new() as rows:
+        rows.append_message("user", "Look")
+        rows.append_message("assistant", "I will.", message_id="msg_1")
+        for call in calls:
+            rows.append_tool_call("Bash", {"command": "ls"}, call_id=call, message_id="msg_1")
+        for call in calls:
+            rows.append_tool_result(call, f"result of {call}")
+        rows.append_message("assistant", "Done.")
+    with scene.new() as blocks:
+        blocks.append_message("user", "Look")
+        made = [{"type": "tool_use", "id": call, "name": "Bash", "input": {"command": "ls"}} for call in calls]
+        blocks.append_message("assistant", [{"type": "text", "text": "I will."}, *made])
+        got = [{"type": "tool_result", "tool_use_id": call, "content": f"result of {call}"} for call in calls]
+        blocks.append_message("user", got)
+        blocks.append_message("assistant", "Done.")
+    questions = [scene.question(writer.context.session_id) for writer in (rows, blocks)]
+    for answer in ask_many(questions, version):
+        assert answer.messages is not None, answer.error
+        assert [value for _, _, value in spoken(answer.blocks())] == ["Look", "I will.", *calls, *calls, "Done."]
+        assert [block.text for block in answer.blocks() if block.kind == "tool_result"] == [
+            f"result of {call}" for call in calls
+        ]
+        assert [message["role"] for message in answer.messages[:4]] == ["user", "assistant", "user", "assistant"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_sub_agents_in_the_layouts_of_old_clients(version: str, scene: Scene) -> None:
+    """Inside the main file, and beside it: none of their words are sent."""
+    writers = [scene.new(age) for age in ("2.0.26", "2.0.77")]
+    for main in writers:
+        with main:
+            main.append_message("user", "one")
+            with agent_writer(main) as agent:
+                agent.append_message("user", "an errand")
+                agent.append_message("assistant", "its report")
+            main.append_message("assistant", "two")
+    for answer in ask_many([scene.question(main.context.session_id) for main in writers], version):
+        assert answer.messages is not None, answer.error
+        assert [value for _, _, value in spoken(answer.blocks())] == ["one", "two"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_begun_and_appended_to_by_commands(
+    version: str, scene: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind in ("DATA", "CACHE", "CONFIG"):
+        monkeypatch.setenv(f"RECOLLECT_{kind}_DIR", str(scene.cwd.parent / kind.lower()))
+    begun = run(capsys, scene.config, "new", "--project", str(scene.cwd), "--title", "By hand")
+    assert begun.code == 0, begun.err
+    session = begun.out.strip()
+    for role, words in (("user", "one"), ("assistant", "two")):
+        done = run(capsys, scene.config, "append", session, "--role", role, words)
+        assert done.code == 0, done.err
+    assert told(scene.question(session), version) == [("user", "text", "one"), ("assistant", "text", "two")]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_continue_picks_what_it_picked_before_a_rename_or_tag(version: str, scene: Scene) -> None:
     paths = []
     for number, words in enumerate(("older", "newer")):
         with scene.new() as writer:
@@ -126,9 +189,9 @@ def test_continue_picks_what_it_picked_before_a_rename_or_tag(scene: Scene) -> N
         moment = time.time() - 3600 + 60 * number
         os.utime(writer.path, (moment, moment))
         paths.append(writer.path)
-    assert continued_texts(scene.config, scene.cwd)[0] == "newer"
+    assert continued_texts(scene.config, scene.cwd, version)[0] == "newer"
     older = open_library([scene.config]).session(paths[0].stem).file
     for change in (plan_rename(scene.journal, older, "A title"), plan_tag(scene.journal, older, "x")):
         with change:
             change.commit()
-    assert continued_texts(scene.config, scene.cwd)[0] == "newer"
+    assert continued_texts(scene.config, scene.cwd, version)[0] == "newer"
