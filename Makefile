@@ -38,6 +38,7 @@ docs: $(STAMP)
 prices: $(STAMP)
 	$(BIN)/python -m pip install -q --disable-pip-version-check --upgrade genai-prices
 	$(BIN)/python -m recollect.analysis.prices.refresh
+	@echo "then pin the version that table.json names in pyproject.toml"
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -21,13 +21,14 @@ from bench import (
     search,
     sql,
     startup,
+    statusline,
     usage,
     vault,
     watch,
     web,
 )
 from bench.measure import REPOSITORY, BenchFailed
-from bench.table import Row, circumstances, markdown, write_between_markers
+from bench.table import Row, circumstances, figures_on, markdown, with_rows, write_between_markers
 
 BENCHMARKS: Final[dict[str, Callable[[bool], Iterator[Row]]]] = {
     "startup": startup.rows,
@@ -39,6 +40,7 @@ BENCHMARKS: Final[dict[str, Callable[[bool], Iterator[Row]]]] = {
     "watch": watch.rows,
     "fork": fork.rows,
     "usage": usage.rows,
+    "statusline": statusline.rows,
     "check": check.rows,
     "no_change_sync": no_change_sync.rows,
     "index": index.rows,
@@ -55,12 +57,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure recollect.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which (default: all): {', '.join(BENCHMARKS)}")
     parser.add_argument("--quick", action="store_true", help="smaller inputs and fewer rounds; no figures to quote")
-    parser.add_argument("--write", action="store_true", help=f"write the table into docs/{PAGE.name}")
+    parser.add_argument(
+        "--write", action="store_true", help=f"write the table into docs/{PAGE.name}; with names, their rows of it"
+    )
     options = parser.parse_args()
     if unknown := sorted(set(options.names) - set(BENCHMARKS)):
         parser.error(f"no such benchmark: {', '.join(unknown)}")
-    if options.write and (options.quick or options.names):
-        parser.error("--write takes the figures of a full run: leave out --quick and the names")
+    if options.write and options.quick:
+        parser.error("--write takes figures to quote: leave out --quick")
 
     rows: list[Row] = []
     failures: list[str] = []
@@ -77,7 +81,8 @@ def main() -> None:
     if failures:
         sys.exit(1)
     if options.write:
-        write_between_markers(PAGE, f"{circumstances()}\n\n{table}")
+        whole = f"{circumstances()}\n\n{table}"
+        write_between_markers(PAGE, with_rows(figures_on(PAGE), rows) if options.names else whole)
 
 
 if __name__ == "__main__":

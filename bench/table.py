@@ -58,7 +58,10 @@ def duration(seconds: float) -> str:
 
 def markdown(rows: Iterable[Row]) -> str:
     """A Markdown table whose columns also line up in a terminal."""
-    body = [row.cells() for row in rows]
+    return _table([row.cells() for row in rows])
+
+
+def _table(body: Sequence[tuple[str, ...]]) -> str:
     widths = [max(len(line[column]) for line in [HEADER, *body]) for column in range(len(HEADER))]
     rule = [
         ("-" * (width - 1) + ":") if name in _NUMERIC else "-" * width
@@ -96,6 +99,40 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or "unknown processor"
+
+
+def with_rows(figures: str, rows: Sequence[Row]) -> str:
+    """Figures of a full run, those of some abilities measured again: their rows take the place of the old ones."""
+    fresh: dict[str, list[tuple[str, ...]]] = {}
+    for row in rows:
+        fresh.setdefault(row.ability, []).append(row.cells())
+    body: list[tuple[str, ...]] = []
+    for cells in _lines_of_table(figures):
+        if cells[0] not in fresh:
+            body.append(cells)
+        elif cells[0] not in {done[0] for done in body}:
+            body += fresh[cells[0]]
+    body += [cells for ability, new in fresh.items() for cells in new if ability not in {done[0] for done in body}]
+    above = figures.partition("\n|")[0].splitlines()
+    kept = [line for line in above if line and not line.startswith(_AGAIN)]
+    earlier = [
+        name for line in above if line.startswith(_AGAIN) for name in line.rstrip(".").split(": ")[1].split(", ")
+    ]
+    again = f"{_AGAIN} ({datetime.now(UTC):%Y-%m-%d}): {', '.join(dict.fromkeys([*earlier, *fresh]))}."
+    return "\n\n".join([*kept, again, _table(body)])
+
+
+_AGAIN = "Measured again later"
+
+
+def _lines_of_table(figures: str) -> list[tuple[str, ...]]:
+    """The cells of its rows, without heading and rule."""
+    lines = [line for line in figures.splitlines() if line.startswith("|")]
+    return [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines[2:]]
+
+
+def figures_on(page: Path) -> str:
+    return page.read_text().partition(BEGIN)[2].partition(END)[0].strip()
 
 
 def write_between_markers(page: Path, text: str) -> None:

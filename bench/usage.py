@@ -16,40 +16,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from bench.measure import RECOLLECT, REPOSITORY, BenchFailed, Contestant, Series, function, interleave
+from bench import ccusage
+from bench.measure import RECOLLECT, BenchFailed, Contestant, Series, function, interleave
 from bench.stores import generated_home
 from bench.table import Goal, Row
 
-VERSION: Final = "20.0.24"
 ASK: Final = ("usage", "--json", "--timezone", "UTC")
 _FIELDS: Final = ("input", "output", "cache_write_5m", "cache_write_1h", "cache_read")
-
-
-def ccusage() -> str:
-    """The binary for this platform, fetched once by npm into the cache."""
-    folder = REPOSITORY / ".cache" / f"ccusage-{VERSION}"
-    if not folder.is_dir():
-        machine = {"x86_64": "x64", "aarch64": "arm64", "arm64": "arm64"}.get(os.uname().machine, "x64")
-        package = f"@ccusage/ccusage-{os.uname().sysname.lower()}-{machine}@{VERSION}"
-        with tempfile.TemporaryDirectory(dir=REPOSITORY / ".cache") as made:
-            command = ["npm", "install", "--prefix", made, "--silent", "--force", package]
-            try:
-                subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            except (OSError, subprocess.CalledProcessError) as problem:
-                raise BenchFailed(f"ccusage is not to be had: {problem}") from problem
-            shutil.copytree(made, folder)
-    found = sorted(folder.rglob("bin/ccusage"))
-    if not found:
-        raise BenchFailed("the ccusage package has no binary for this platform")
-    found[0].chmod(0o755)
-    return str(found[0])
 
 
 def rows(quick: bool) -> Iterator[Row]:
     name = "small" if quick else "medium"
     home = generated_home(name, "--preset", name)
     truth = json.loads((home.parent / "truth.json").read_text())
-    binary = ccusage()
+    binary = ccusage.binary()
     with tempfile.TemporaryDirectory(prefix="recollect-bench-usage-") as scratch:
         kept = Path(scratch) / "kept"
         _hold(_ours(home, kept), truth, "recollect")
@@ -58,7 +38,7 @@ def rows(quick: bool) -> Iterator[Row]:
         grown_cache = Path(scratch) / "grown-cache"
         _ours(grown, grown_cache)
         rounds = 1 if quick else 9
-        rival = Contestant(f"ccusage {VERSION}", (binary, "daily", "--json", "--offline", "--timezone", "UTC"),
+        rival = Contestant(f"ccusage {ccusage.VERSION}", (binary, *ccusage.DAILY),
                            {"CLAUDE_CONFIG_DIR": str(home)}, reads=home)  # fmt: skip
         measured = interleave(
             [
@@ -133,15 +113,7 @@ def _ours(home: Path, cache: Path) -> dict[str, tuple[int, ...]]:
 
 
 def _theirs(home: Path, binary: str) -> dict[str, tuple[int, ...]]:
-    with tempfile.TemporaryDirectory() as own:
-        environment = {"HOME": own, "CLAUDE_CONFIG_DIR": str(home), "PATH": os.environ["PATH"]}
-        command = [binary, "daily", "--json", "--offline", "--timezone", "UTC"]
-        told = json.loads(subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE).stdout)
-    names = ("inputTokens", "outputTokens", "cacheCreationTokens", "cacheReadTokens")
-    return {
-        f"{row['period']}|{part['modelName']}": tuple(part[name] for name in names)
-        for row in told["daily"] for part in row["modelBreakdowns"]
-    }  # fmt: skip
+    return {key: ccusage.four_counts(part) for key, part in ccusage.daily(home, binary).items()}
 
 
 def _hold(found: dict[str, tuple[int, ...]], truth: dict[str, Any], who: str, *, joined: bool = False) -> None:
