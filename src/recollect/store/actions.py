@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from ..errors import DamagedData, Refused, StoreBusy
 from . import disk
-from .evidence import ensure_time, sha256_of, was_changed
+from .evidence import ensure_time, hash_of, was_changed
 from .growth import Grow as Grow
 from .kept import Kept as Kept
 from .kept import kept as kept
@@ -107,9 +107,9 @@ class Replace(Struct, tag="replace"):
     backup: str
     """Name inside the journal under which the old file is kept."""
     before: Kept | None
-    after_sha256: str
+    after_hash: str
     mtime_ns: int | None = None
-    before_sha256: str | None = None
+    before_hash: str | None = None
     """Of the file as it was read, where that matters: then the copy must have it before anything takes its place."""
 
     def describe(self) -> str:
@@ -131,7 +131,7 @@ class Replace(Struct, tag="replace"):
         if self.before is not None:
             disk.link_or_copy(path, backup)
             disk.sync_folder(folder)
-            if self.before_sha256 is not None and sha256_of(backup) != self.before_sha256:
+            if self.before_hash is not None and hash_of(backup) != self.before_hash:
                 raise DamagedData(
                     f"the copy of {path} in {backup} is not what was read", slug="backup-differs",
                     hint="nothing was changed; try again, and if it happens again look at the disk",
@@ -151,20 +151,20 @@ class Replace(Struct, tag="replace"):
         if self.before is not None and not (folder / self.backup).exists():
             return False
         path = Path(self.path)
-        return path.is_file() and sha256_of(path) == self.after_sha256
+        return path.is_file() and hash_of(path) == self.after_hash
 
     def check_undo(self, folder: Path) -> None:
         path = Path(self.path)
         if kept(path) is None:
             raise was_changed(self.path, "it is gone")
-        if sha256_of(path) != self.after_sha256:
+        if hash_of(path) != self.after_hash:
             raise was_changed(self.path, "it was changed since")
         if self.before is not None and not (folder / self.backup).exists():
             raise was_changed(self.path, "its copy in the journal is gone")
 
     def undo(self, folder: Path) -> None:
         self._put_back(folder)
-        if sha256_of(folder / self.staged) != self.after_sha256:
+        if hash_of(folder / self.staged) != self.after_hash:
             raise StoreBusy(
                 f"{self.path} was changed meanwhile", hint="nothing was undone; try again", slug="changed-meanwhile"
             )

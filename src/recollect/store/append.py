@@ -11,13 +11,12 @@ Before its first line, and where somebody else wrote since its last one, a write
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import secrets
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -38,6 +37,7 @@ from ..graph.rows import Row, Transcript
 from ..graph.thread import find_thread
 from . import disk
 from .changes import Change, Journal, Record
+from .evidence import new_hash
 from .growth import Grow, Grown
 from .guard import refuse_if_busy
 from .home import Home
@@ -46,33 +46,7 @@ from .paths import is_inside
 from .read import read_transcript
 from .scan import is_session_id
 
-_HASHED_AT_ONCE: Final = 1 << 16
-
 Content = str | Sequence[Mapping[str, Any]]
-
-
-class _Tail:
-    """The hash of all that was appended. Many lines are hashed at once: between two syncs each piece of code costs more."""
-
-    def __init__(self) -> None:
-        self._hash = hashlib.sha256()
-        self._waiting: list[bytes] = []
-        self._size = 0
-
-    def take(self, data: bytes) -> None:
-        self._waiting.append(data)
-        self._size += len(data)
-        if self._size > _HASHED_AT_ONCE:
-            self._hash_all()
-
-    def hexdigest(self) -> str:
-        self._hash_all()
-        return self._hash.hexdigest()
-
-    def _hash_all(self) -> None:
-        self._hash.update(b"".join(self._waiting))
-        self._waiting.clear()
-        self._size = 0
 
 
 class SessionWriter:
@@ -121,7 +95,8 @@ class SessionWriter:
         self._exists = kept(path) is not None
         self._end: int | None = None
         """Where our last line ended; None before the first."""
-        self._tail = _Tail()
+        self._tail = new_hash()
+        """Of all that was appended."""
         self._known = False
         """Whether `leaf` and the uuids are those of the file as `_seen` says."""
         self._line_ended = False
@@ -384,7 +359,7 @@ class SessionWriter:
         except BaseException:
             self._give_up_if_empty()
             raise
-        self._tail.take(done.data)
+        self._tail.update(done.data)
         self._end = done.start + len(done.data)
         self._exists = True
         self._seen, self._line_ended = done.left, True
@@ -425,7 +400,7 @@ class SessionWriter:
         record, self.record = self.record, None
         left = {} if self._seen is None else {str(self.path): self._seen}
         grown = Grown(self._end, self._tail.hexdigest(), left)
-        self._end, self._tail = None, _Tail()
+        self._end, self._tail = None, new_hash()
         folder = self.journal.folder_of(record)
         try:
             disk.write_new(folder / "grown.json", [msgspec.json.encode(grown)])

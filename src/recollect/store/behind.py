@@ -1,4 +1,4 @@
-"""Pieces of a large file are written and hashed by threads while the next ones are still being made: both let Python go on."""
+"""Pieces of a large file are written by a thread while the next ones are still being made: writing lets Python go on."""
 
 from __future__ import annotations
 

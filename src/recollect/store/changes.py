@@ -13,11 +13,10 @@ the ones before it are undone and the error is reported.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -25,7 +24,8 @@ import msgspec
 from ..errors import DamagedData, NotFound, Refused, StoreBusy
 from . import disk, presence
 from .actions import Action, Append, MakeFolder, Move, Remove, RemoveFolder, Replace
-from .behind import Behind, Piece
+from .behind import Piece
+from .evidence import hashed, new_hash
 from .guard import is_recent
 from .home import Home
 from .journal import LOCK_SECONDS as LOCK_SECONDS
@@ -114,9 +114,9 @@ class Change:
             raise Refused(f"{path} exists already", slug="exists")
         self.rely_on(path)
         self.folder(path.parent, elsewhere=elsewhere)
-        digest = hashlib.sha256()
+        digest = new_hash()
         name = f"new-{len(self.steps)}"
-        self._stage(name, _hashed(chunks, digest), mode=_mode_of(path))
+        self._stage(name, hashed(chunks, digest), mode=_mode_of(path))
         self.steps.append(Replace(str(path), name, f"old-{len(self.steps)}", before, digest.hexdigest(), mtime_ns))
 
     def move(self, source: Path, target: Path) -> None:
@@ -315,13 +315,6 @@ def _ends_with_newline(path: str, size: int) -> bool:
     with open(path, "rb") as stream:
         stream.seek(size - 1)
         return stream.read(1) == b"\n"
-
-
-def _hashed(chunks: Iterable[Piece], digest: hashlib._Hash) -> Iterator[Piece]:
-    with Behind(digest.update) as behind:
-        for chunk in chunks:
-            behind.take(chunk)
-            yield chunk
 
 
 def _mode_of(path: Path) -> int:

@@ -44,7 +44,7 @@ _BLOCK: Final = 2 << 20
 """Bytes of lines that are taken apart at once."""
 _LONGEST_LINE: Final = 1 << 20
 _TURN_SECONDS: Final = 0.0005
-"""How long Python goes on before it lets another thread have a turn: those that write and hash need one between two pieces, and
+"""How long Python goes on before it lets another thread have a turn: the one that writes needs one between two pieces, and
 would wait ten times as long for it. There are no others, or there would be no second process."""
 
 AT_ONCE: Final = 6

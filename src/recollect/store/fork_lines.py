@@ -32,7 +32,7 @@ from .fork_plan import ForkPlan
 from .read import EntryBytes
 
 PIECE: Final = 2 << 20
-"""Bytes of rows that are renamed and handed on at once: with fewer, the threads that write and hash them get in the way."""
+"""Bytes of rows that are renamed and handed on at once: with fewer, the thread that writes them gets in the way."""
 
 ALONE: Final = 1 << 18
 """Smaller ones wait for those behind them."""

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from . import disk
-from .evidence import ensure_time, sha256_of, was_changed
+from .evidence import ensure_time, hash_of, was_changed
 from .kept import Kept, kept
 
 
@@ -18,7 +18,7 @@ class Grown(Struct):
 
     size: int
     """Of the file, with its lines."""
-    tail_sha256: str
+    tail_hash: str
     left: dict[str, Kept] = {}
     """How it left its file, unless somebody else wrote right behind its last line."""
 
@@ -59,7 +59,7 @@ class Grow(Struct, tag="grow"):
         now = kept(self.path)
         if now is None or now.size != grown.size:
             return False
-        return sha256_of(Path(self.path), self._size_before) == grown.tail_sha256
+        return hash_of(Path(self.path), self._size_before) == grown.tail_hash
 
     def undo(self, folder: Path) -> None:
         grown = read_grown(folder)

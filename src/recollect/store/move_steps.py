@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Collection, Iterable, Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from ..errors import Refused
 from .actions import Append, Remove, Replace
 from .changes import Change
+from .evidence import hashed, new_hash
 from .kept import kept
 from .paths import open_inside
 
@@ -37,8 +37,8 @@ class MovingChange(Change):
     def rewrite_moved(self, now: Path, then: Path, chunks: Iterable[bytes], mtime_ns: int | None) -> None:
         """Other bytes for a file that an earlier step moves."""
         self.rely_on(now)
-        digest, number = hashlib.sha256(), len(self.steps)
-        self._stage(f"new-{number}", _hashed(chunks, digest), mode=stat.S_IMODE(now.stat().st_mode))
+        digest, number = new_hash(), len(self.steps)
+        self._stage(f"new-{number}", hashed(chunks, digest), mode=stat.S_IMODE(now.stat().st_mode))
         step = Replace(str(then), f"new-{number}", f"old-{number}", kept(now), digest.hexdigest(), mtime_ns)
         self.steps.append(step)
 
@@ -201,9 +201,3 @@ def _ends_with_newline(path: Path) -> bool:
     with open(path, "rb") as stream:
         stream.seek(-1, os.SEEK_END)
         return stream.read(1) == b"\n"
-
-
-def _hashed(chunks: Iterable[bytes], digest: hashlib._Hash) -> Iterator[bytes]:
-    for chunk in chunks:
-        digest.update(chunk)
-        yield chunk

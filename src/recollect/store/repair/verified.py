@@ -11,7 +11,7 @@ from pathlib import Path
 from ...errors import DamagedData, NotFound, StoreBusy
 from ..actions import Replace
 from ..changes import Change, Journal, Record
-from ..evidence import sha256_of
+from ..evidence import hash_of
 from ..home import Home
 
 
@@ -24,7 +24,7 @@ class VerifiedChange(Change):
         """The plan is made from this file as it is now. Call it before reading."""
         self.rely_on(path)
         try:
-            self._hashes[str(path)] = sha256_of(path)
+            self._hashes[str(path)] = hash_of(path)
         except FileNotFoundError as problem:
             raise NotFound(f"no such file: {path}", slug="no-such-file") from problem
         except OSError as problem:
@@ -33,7 +33,7 @@ class VerifiedChange(Change):
     def _make_sure(self) -> None:
         super()._make_sure()
         for path, digest in self._hashes.items():
-            if sha256_of(Path(path)) != digest:
+            if hash_of(Path(path)) != digest:
                 raise StoreBusy(
                     f"{path} was changed by somebody else meanwhile",
                     hint="nothing was done; try again", slug="changed-meanwhile",
@@ -42,5 +42,5 @@ class VerifiedChange(Change):
     def begin(self) -> Record:
         for step in self.steps:
             if isinstance(step, Replace) and step.before is not None:
-                step.before_sha256 = self._hashes.get(step.path)
+                step.before_hash = self._hashes.get(step.path)
         return super().begin()
