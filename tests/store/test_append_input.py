@@ -181,3 +181,26 @@ def test_a_state_line_behind_somebody_elses_row(writer: SessionWriter) -> None:
         writer.append_entry({"type": "custom-title", "customTitle": "T", "sessionId": SESSION})
         writer.append_message("user", "two")
     assert json.loads(writer.path.read_bytes().splitlines()[-1])["parentUuid"] == OTHER
+
+
+@pytest.mark.parametrize("blocks", [call(), [*call(id="toolu_3"), *call(id="toolu_3")]])
+def test_a_call_of_which_the_id_is_taken_is_refused(writer: SessionWriter, blocks: list[Any]) -> None:
+    with writer:
+        writer.append_tool_call("Bash", {"command": "ls"}, call_id="toolu_2")
+        before = writer.path.read_bytes()
+        with pytest.raises(Refused) as caught:
+            writer.append_message("assistant", blocks)
+        assert caught.value.slug == "exists"
+        assert writer.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("last", ["9999-12-31T00:00:00.001Z", "9999-12-31T23:59:59.999Z"])
+def test_nothing_is_written_behind_the_end_of_all_days(writer: SessionWriter, last: str) -> None:
+    """Its time would be none, or earlier than that of the row above it: then 2.0.77 goes on from that one."""
+    line = encode_line(row(CONTEXT, "user", OTHER, None, 1.0, user_message("x")) | {"timestamp": last})
+    writer.path.write_bytes(line)
+    with pytest.raises(Refused) as caught:
+        writer.append_message("user", "later")
+    assert caught.value.slug == "no-later-time"
+    assert writer.path.read_bytes() == line
+    assert writer.journal.records() == []

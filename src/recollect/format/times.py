@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Final
+
+LATEST: Final = 253_402_214_400.0
+"""The last day of the year 9999: no later time could be written behind one."""
 
 
 def parse_time(text: str | None) -> float | None:

@@ -33,6 +33,7 @@ from ..format.encode import (
     row,
     user_message,
 )
+from ..format.times import LATEST
 from ..graph.rows import Row, Transcript
 from ..graph.thread import find_thread
 from . import disk
@@ -162,6 +163,8 @@ class SessionWriter:
                 raise NotFound(f"session {self.context.session_id} has no message {parent}", slug="no-such-message")
             if ident in self._uuids:
                 raise Refused(f"message {ident} is there already", slug="exists")
+            if calls:
+                self._refuse_known_calls(calls)
             if results and not allow_unknown_call:
                 self._refuse_unknown_calls(results)
             # In whole milliseconds, as they are written: else two lines of one moment would have the same time.
@@ -328,7 +331,13 @@ class SessionWriter:
         elif rows:
             own = [item for item in rows if item.uuid is not None and self._is_of_this_agent(item)]
             self.leaf = own[-1].uuid if own else None
-        self._last_milliseconds = round(1000 * max((item.time for item in rows if item.time is not None), default=0.0))
+        newest = max((item.time for item in rows if item.time is not None), default=0.0)
+        if newest > LATEST:
+            raise Refused(
+                f"{self.path.stem} has a row of the year 9999: nothing can be written that is later", slug="no-later-time",
+                hint="a fork of it has other times: recollect fork",
+            )  # fmt: skip
+        self._last_milliseconds = round(1000 * newest)
         self.model = self.model or next(
             (item.model for item in reversed(rows) if item.model and item.model[0] != "<"), None
         )
@@ -338,6 +347,14 @@ class SessionWriter:
         if self.path.stem == self.context.session_id:
             return item.sidechain and item.agent_id == self.context.agent_id
         return item.agent_id in (None, self.context.agent_id)
+
+    def _refuse_known_calls(self, calls: Sequence[str]) -> None:
+        for number, ident in enumerate(calls):
+            if ident in self._calls or ident in calls[:number]:
+                raise Refused(
+                    f"{self.path.stem} has a call {ident} already: its result could not be told from the other's",
+                    slug="exists",
+                )  # fmt: skip
 
     def _refuse_unknown_calls(self, results: Sequence[str]) -> None:
         for ident in results:

@@ -18,15 +18,13 @@ from ..format.decode import parse_row_entries
 from ..format.line import RawLine
 from ..format.names import Names, RowNames
 from ..format.relink import PLAIN_SYSTEM, renamed_row
-from ..format.times import newest_of, to_iso
+from ..format.times import LATEST, newest_of, to_iso
 from ..graph.ending import Ending, sent_on_resume
 from ..graph.loaded import LARGE_FILE, preserves
 from ..graph.rows import Row, StateLine, Transcript, build_transcript
 from ..graph.thread import find_thread
 
 _TICK: Final = 0.001
-_LATEST: Final = 253_402_214_400.0
-"""The last day of the year 9999: no later time could be written behind one."""
 _NAMES_ROOM: Final = 200
 """About how many bytes the names of where it came from add to a line."""
 
@@ -127,14 +125,14 @@ def _new_times(chain: list[Row], leaf: Row | None, start: float) -> dict[int, st
     """A time for each row that has none, and for the leaf if it is not the newest: by that 2.0.77 finds it."""
     end = next((place for place in range(len(chain) - 1, -1, -1) if chain[place] is leaf), len(chain))
     newest, later = (newest_of([row.timestamp for row in part]) for part in (chain[:end], chain[end:]))
-    if newest is not None and later is not None and max(newest, later) <= _LATEST:
+    if newest is not None and later is not None and max(newest, later) <= LATEST:
         moment = chain[end].time
         return {end: to_iso(newest + _TICK)} if moment is not None and moment <= newest else {}
     told: dict[int, str | None] = {}
     newest = None
     for place, row in enumerate(chain):
         moment, is_leaf = row.time, row is leaf
-        if moment is not None and moment > _LATEST:
+        if moment is not None and moment > LATEST:
             moment = None
         if moment is None or (is_leaf and newest is not None and moment <= newest):
             moment = (start if newest is None else newest) + (_TICK if is_leaf else 0.0)

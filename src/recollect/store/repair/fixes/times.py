@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from ....format.row_edit import set_members
-from ....format.times import to_iso
+from ....format.times import LATEST, to_iso
 from ....graph.thread import LIVE, PRECOMPACT
 from ..draft import Draft
 
 NAME: Final = "times"
 WORDS: Final = "give rows a time"
 _TICK: Final = 0.001
-_LATEST: Final = 253_402_214_400.0
-"""The last day of the year 9999: no later time could be written behind one."""
 
 
 def fix(draft: Draft) -> int:
@@ -47,7 +45,7 @@ def _end(draft: Draft) -> int:
             continue
         if row.is_message and row.time is not None and thread.placements[row.index].status in (LIVE, PRECOMPACT):
             newest = max(newest, row.time)
-    if end is None or end[0].time is None or end[0].time > newest or newest >= _LATEST:
+    if end is None or end[0].time is None or end[0].time > newest or newest >= LATEST:
         return 0
     data = draft.bytes_of(draft.pieces[end[1]])
     draft.rewrite(end[1], set_members(data, {"timestamp": to_iso(newest + _TICK)}))
