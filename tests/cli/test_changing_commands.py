@@ -14,7 +14,7 @@ import pytest
 from tests.running import run, tree_state
 
 from recollect.testing import HomeBuilder
-from recollect.testing.toolcalls import edit, write
+from recollect.testing.toolcalls import bash, edit, write
 
 
 @pytest.fixture
@@ -140,6 +140,69 @@ def test_rewind_and_go_on(root: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert thread(capsys, root) == [*rows[:2], added]
     assert run(capsys, root, "tree", S, "--json").data["total"] == 1
     assert run(capsys, root, "rewind", S, "ffffffff").code == 3
+
+
+class TestRewindsThatTheClientWouldIgnore:
+    """A checkpoint at a row that the client does not hold changes nothing: it must not be written as if it did."""
+
+    def refused(self, capsys: pytest.CaptureFixture[str], root: Path, at: str) -> str:
+        before = tree_state(root)
+        for more in ([], ["--dry-run"]):
+            ran = run(capsys, root, "rewind", S, at, *more)
+            assert (ran.code, ran.out) == (6, "")
+        assert tree_state(root) == before
+        return ran.err
+
+    def ended(self, capsys: pytest.CaptureFixture[str], root: Path, at: str) -> str:
+        assert run(capsys, root, "rewind", S, at).code == 0
+        return str(run(capsys, root, "thread", S, "--json").data["leaf"])
+
+    def test_to_before_a_compaction_that_kept_messages(
+        self, builder: HomeBuilder, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        t = builder.session("/w/app", session_id=S, modified="2026-03-02T10:00Z")
+        early = t.user("one")
+        t.assistant("two")
+        kept = [t.user("three"), t.assistant("four")]
+        t.compact(preserved=kept)
+        t.user("five")
+        root = builder.write()
+        assert f"recollect fork {S} --at {early}" in self.refused(capsys, root, early)
+        assert run(capsys, root, "fork", S, "--at", early).code == 0
+        assert self.ended(capsys, root, kept[0]) == kept[0]
+
+    def test_to_before_a_plain_compaction(self, builder: HomeBuilder, capsys: pytest.CaptureFixture[str]) -> None:
+        t = builder.session("/w/app", session_id=S, modified="2026-03-02T10:00Z")
+        t.user("one")
+        two = t.assistant("two")
+        t.compact()
+        t.user("three")
+        assert self.ended(capsys, builder.write(), two) == two
+
+    def test_to_progress(self, builder: HomeBuilder, capsys: pytest.CaptureFixture[str]) -> None:
+        t = builder.session("/w/app", session_id=S, modified="2026-03-02T10:00Z")
+        t.user("one")
+        t.assistant(tools=[bash("ls", "a")])
+        passed = t.progress("hook_progress", tool_use_id="toolu_1")
+        t.results()
+        assert "passed over" in self.refused(capsys, builder.write(), passed)
+
+    def test_to_a_row_that_accompanies_a_message(
+        self, builder: HomeBuilder, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        t = builder.session("/w/app", session_id=S, modified="2026-03-02T10:00Z")
+        one = t.user("one")
+        note = t.attachment("date", date="x")
+        t.assistant("two")
+        assert self.ended(capsys, builder.write(), note) == one
+
+    def test_to_a_call_whose_results_follow_it(self, builder: HomeBuilder, capsys: pytest.CaptureFixture[str]) -> None:
+        t = builder.session("/w/app", session_id=S, modified="2026-03-02T10:00Z")
+        t.user("one")
+        call = t.assistant(tools=[bash("ls", "a"), bash("pwd", "b")])
+        t.results()
+        t.assistant("two")
+        assert self.ended(capsys, builder.write(), call) == call
 
 
 def test_new_refuses_bad_and_known_ids(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
