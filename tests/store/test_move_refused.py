@@ -175,6 +175,38 @@ def test_the_longest_old_path_decides() -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "path", "moved"),
+    [
+        ("/a", "/", "/a", "/"),
+        ("/a", "//", "/a/b", "/b"),
+        ("/a", "C:/", "/a", "C:\\"),
+        ("/a", "C:\\", "/a/b", "C:\\b"),
+        ("C:\\", "/mnt/c", "C:\\", "/mnt/c"),
+        ("C:\\", "/mnt/c", "C:\\b\\c", "/mnt/c/b/c"),
+    ],
+)
+def test_roots_are_paths_too(old: str, new: str, path: str, moved: str) -> None:
+    assert path_map([(old, new)]).moved(path) == moved
+
+
+def test_a_link_to_the_root_is_not_the_root(tmp_path: Path) -> None:
+    link = tmp_path / "all"
+    link.symlink_to("/")
+    assert path_map([(str(link), "/w")]).moved("/etc") is None
+
+
+def test_moving_to_the_root(scene: Scene) -> None:
+    before = tree(scene.home.root)
+    carry_out(scene, OLD, "/")
+    assert {path.name for path in scene.home.projects.iterdir() if path.is_file()} == set()
+    found = {item.session_id: item.project for item in Library([scene.home]).sessions()}
+    assert (found[scene.main.session_id], found[scene.below.session_id]) == ("/", "/sub dir")
+    assert len(found) == 6
+    scene.journal.undo(scene.journal.record(), scene.home)
+    assert tree(scene.home.root) == before
+
+
+@pytest.mark.parametrize(
     ("text", "pair"),
     [
         ("/a=/b", ("/a", "/b")),
@@ -239,6 +271,8 @@ def test_a_client_elsewhere_needs_force(scene: Scene) -> None:
         ("relative", "/w/x", Refused),
         (OLD, "relative", Refused),
         ("/", "/w/x", Refused),
+        ("\\\\", "/w/x", Refused),
+        (OLD, "\\\\", Refused),
         (OLD, "/w/\x00", Refused),
     ],
 )
