@@ -255,6 +255,32 @@ def test_undo_is_refused_where_somebody_wrote_since(root: Path, capsys: pytest.C
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "arguments", [["rename", S, "x"], ["append", S, "--role", "user", "five"]], ids=lambda value: value[0]
+)
+def test_a_line_that_must_be_ended_first_counts(
+    arguments: list[str], root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The plan names as many bytes as the file grows by, also where its last line has no end yet."""
+    path = next(root.glob(f"projects/*/{S}.jsonl"))
+    whole = run(capsys, root, *arguments, "--dry-run", "--json").data["steps"]
+    path.write_bytes(path.read_bytes().removesuffix(b"\n"))
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    plan = run(capsys, root, *arguments, "--dry-run", "--json").data["steps"]
+    numbers = [int(step.split()[1]) for steps in (whole, plan) for step in steps]
+    assert numbers[1] == numbers[0] + 1
+    before = path.stat().st_size
+    assert run(capsys, root, *arguments).code == 0
+    assert path.stat().st_size == before + numbers[1]
+
+
+def test_appending_says_how_to_take_it_back(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = run(capsys, root, "append", S, "--role", "user", "five")
+    number = run(capsys, root, "changes", "--json").data["rows"][0]["number"]
+    assert done.err.startswith(f"change {number}; ")
+    assert done.out.split() == thread(capsys, root)[-1:]
+
+
 def test_a_read_only_home_is_refused(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if os.geteuid() == 0:
         pytest.skip("root writes everywhere; tests/faults covers this with failing system calls")

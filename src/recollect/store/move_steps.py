@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import Refused
 from .actions import Append, Remove, Replace
-from .changes import Change
+from .changes import Change, lacks_newline
 from .evidence import hashed, new_hash
 from .kept import kept
 from .paths import open_inside
@@ -31,7 +31,7 @@ class MovingChange(Change):
     def append_moved(self, now: Path, then: Path, data: bytes) -> None:
         """Lines at the end of a file that an earlier step moves; its time stays."""
         before = kept(now)
-        if before is not None and before.size and not _ends_with_newline(now):
+        if before is not None and lacks_newline(now, before):
             data = b"\n" + data
         self.rely_on(now)
         step = Append(str(then), f"append-{len(self.steps)}", before, len(data), keep_mtime=True)
@@ -216,9 +216,3 @@ def _refuse_links(path: Path) -> None:
                 f"{item} is a link, which would not lead to the same place after the move",
                 hint="nothing was changed; replace it by what it leads to, or take it away", slug="outside-home",
             )  # fmt: skip
-
-
-def _ends_with_newline(path: Path) -> bool:
-    with open(path, "rb") as stream:
-        stream.seek(-1, os.SEEK_END)
-        return stream.read(1) == b"\n"
