@@ -14,7 +14,7 @@ import pytest
 from tests.running import run, tree_state
 
 from recollect.testing import HomeBuilder
-from recollect.testing.toolcalls import edit, write
+from recollect.testing.toolcalls import bash, edit, write
 
 
 @pytest.fixture
@@ -142,6 +142,69 @@ def test_rewind_and_go_on(root: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert run(capsys, root, "rewind", S, "ffffffff").code == 3
 
 
+class TestRewindsThatTheClientWouldIgnore:
+    """A checkpoint at a row that the client does not hold changes nothing: it must not be written as if it did."""
+
+    def refused(self, capsys: pytest.CaptureFixture[str], root: Path, at: str) -> str:
+        before = tree_state(root)
+        for more in ([], ["--dry-run"]):
+            ran = run(capsys, root, "rewind", S, at, *more)
+            assert (ran.code, ran.out) == (6, "")
+        assert tree_state(root) == before
+        return ran.err
+
+    def ended(self, capsys: pytest.CaptureFixture[str], root: Path, at: str) -> str:
+        assert run(capsys, root, "rewind", S, at).code == 0
+        return str(run(capsys, root, "thread", S, "--json").data["leaf"])
+
+    def test_to_before_a_compaction_that_kept_messages(
+        self, builder: HomeBuilder, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        t = builder.session("/w/app", session_id=S, modified="2026-03-02T10:00Z")
+        early = t.user("one")
+        t.assistant("two")
+        kept = [t.user("three"), t.assistant("four")]
+        t.compact(preserved=kept)
+        t.user("five")
+        root = builder.write()
+        assert f"recollect fork {S} --at {early}" in self.refused(capsys, root, early)
+        assert run(capsys, root, "fork", S, "--at", early).code == 0
+        assert self.ended(capsys, root, kept[0]) == kept[0]
+
+    def test_to_before_a_plain_compaction(self, builder: HomeBuilder, capsys: pytest.CaptureFixture[str]) -> None:
+        t = builder.session("/w/app", session_id=S, modified="2026-03-02T10:00Z")
+        t.user("one")
+        two = t.assistant("two")
+        t.compact()
+        t.user("three")
+        assert self.ended(capsys, builder.write(), two) == two
+
+    def test_to_progress(self, builder: HomeBuilder, capsys: pytest.CaptureFixture[str]) -> None:
+        t = builder.session("/w/app", session_id=S, modified="2026-03-02T10:00Z")
+        t.user("one")
+        t.assistant(tools=[bash("ls", "a")])
+        passed = t.progress("hook_progress", tool_use_id="toolu_1")
+        t.results()
+        assert "passed over" in self.refused(capsys, builder.write(), passed)
+
+    def test_to_a_row_that_accompanies_a_message(
+        self, builder: HomeBuilder, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        t = builder.session("/w/app", session_id=S, modified="2026-03-02T10:00Z")
+        one = t.user("one")
+        note = t.attachment("date", date="x")
+        t.assistant("two")
+        assert self.ended(capsys, builder.write(), note) == one
+
+    def test_to_a_call_whose_results_follow_it(self, builder: HomeBuilder, capsys: pytest.CaptureFixture[str]) -> None:
+        t = builder.session("/w/app", session_id=S, modified="2026-03-02T10:00Z")
+        t.user("one")
+        call = t.assistant(tools=[bash("ls", "a"), bash("pwd", "b")])
+        t.results()
+        t.assistant("two")
+        assert self.ended(capsys, builder.write(), call) == call
+
+
 def test_new_refuses_bad_and_known_ids(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     where = ["--project", str(tmp_path)]
     assert run(capsys, root, "new", *where, "--id", "not-a-uuid").code == 6
@@ -190,6 +253,32 @@ def test_undo_is_refused_where_somebody_wrote_since(root: Path, capsys: pytest.C
     before = path.read_bytes()
     assert run(capsys, root, "undo").code == 6
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "arguments", [["rename", S, "x"], ["append", S, "--role", "user", "five"]], ids=lambda value: value[0]
+)
+def test_a_line_that_must_be_ended_first_counts(
+    arguments: list[str], root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The plan names as many bytes as the file grows by, also where its last line has no end yet."""
+    path = next(root.glob(f"projects/*/{S}.jsonl"))
+    whole = run(capsys, root, *arguments, "--dry-run", "--json").data["steps"]
+    path.write_bytes(path.read_bytes().removesuffix(b"\n"))
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    plan = run(capsys, root, *arguments, "--dry-run", "--json").data["steps"]
+    numbers = [int(step.split()[1]) for steps in (whole, plan) for step in steps]
+    assert numbers[1] == numbers[0] + 1
+    before = path.stat().st_size
+    assert run(capsys, root, *arguments).code == 0
+    assert path.stat().st_size == before + numbers[1]
+
+
+def test_appending_says_how_to_take_it_back(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = run(capsys, root, "append", S, "--role", "user", "five")
+    number = run(capsys, root, "changes", "--json").data["rows"][0]["number"]
+    assert done.err.startswith(f"change {number}; ")
+    assert done.out.split() == thread(capsys, root)[-1:]
 
 
 def test_a_read_only_home_is_refused(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

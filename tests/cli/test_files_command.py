@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.running import run, tree_state
 
 from recollect.cli.main import main
 from recollect.testing import HomeBuilder, uuid_from
@@ -160,3 +161,55 @@ def test_a_session_without_files(tmp_path: Path, capsys: pytest.CaptureFixture[s
     builder.session("/w/app", session_id=SESSION).user("hello")
     assert main(["--home", str(builder.write()), "--json", "files", SESSION]) == 1
     assert json.loads(capsys.readouterr().out)["rows"] == []
+
+
+class TestPlacesThatAreNeverWritten:
+    """`files --write` is for files of projects: it neither writes nor shows what is in a home."""
+
+    def refused(self, case: Case, *output: str, code: int = 6) -> str:
+        before = tree_state(case.home)
+        ran = run(case.capsys, case.home, "files", SESSION, "new.bin", "--at", "end", "--write", "--yes", *output)
+        assert ran.code == code
+        assert tree_state(case.home) == before
+        assert ran.out == ""
+        return ran.err
+
+    def test_a_transcript(self, case: Case) -> None:
+        place = next(case.home.glob("projects/*/*.jsonl"))
+        assert "[inside-home]" in self.refused(case, "--output", str(place))
+
+    def test_a_new_file_in_the_home(self, case: Case) -> None:
+        assert "[inside-home]" in self.refused(case, "--output", str(case.home / "new.txt"))
+
+    def test_by_a_link_to_a_folder_of_the_home(self, case: Case, tmp_path: Path) -> None:
+        (tmp_path / "innocent").symlink_to(case.home / "projects")
+        assert "[inside-home]" in self.refused(case, "--output", str(tmp_path / "innocent" / "new.txt"))
+
+    def test_a_home_that_is_not_the_one_asked(
+        self, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        other = tmp_path / "other"
+        (other / "projects").mkdir(parents=True)
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(other))
+        assert "[inside-home]" in self.refused(case, "--output", str(other / "new.txt"))
+        assert not (other / "new.txt").exists()
+
+    def test_the_files_own_place(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        builder = HomeBuilder(tmp_path / "claude")
+        session = builder.session("/w/app", session_id=SESSION)
+        session.user("remember it")
+        session.call(write(str(builder.root / "CLAUDE.md"), "remembered\n"))
+        root = builder.write()
+        ran = run(capsys, root, "files", SESSION, "CLAUDE.md", "--at", "end", "--write", "--yes")
+        assert (ran.code, ran.out) == (6, "")
+        assert not (root / "CLAUDE.md").exists()
+
+    @pytest.mark.parametrize("inside", [True, False])
+    def test_secrets_are_not_shown(self, case: Case, tmp_path: Path, inside: bool) -> None:
+        place = (case.home if inside else tmp_path) / ".credentials.json"
+        place.write_text('{"token": "hush"}')
+        assert "[secret]" in self.refused(case, "--output", str(place))
+        assert place.read_text() == '{"token": "hush"}'
+
+    def test_an_empty_name(self, case: Case) -> None:
+        self.refused(case, "--output", "", code=2)

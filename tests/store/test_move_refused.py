@@ -11,6 +11,7 @@ from tests.store.moving_scene import NEIGHBOUR, NEW, OLD, Bare, Scene, carry_out
 
 from recollect.errors import NotFound, RecollectError, Refused, StoreBusy
 from recollect.format.file_history import hash_of_path
+from recollect.format.project_key import project_key
 from recollect.library.library import Library
 from recollect.store.home import Home
 from recollect.store.move import plan_move
@@ -169,9 +170,111 @@ def test_two_projects_may_change_places(tmp_path: Path) -> None:
     assert found == {one.session_id: "/w/two", two.session_id: "/w/one"}
 
 
+@pytest.mark.parametrize(
+    "pairs", [["/w/one", "/w/two", "/w/one"], ["/w/two", "/w/one", "/w/x"], ["/w/one", "/w/two", "/w/x"]]
+)
+def test_places_that_are_left_in_the_same_move_are_not_taken(tmp_path: Path, pairs: list[str]) -> None:
+    builder = HomeBuilder(tmp_path / "claude")
+    for path in ("/w/one", "/w/two"):
+        builder.session(path, modified="2026-03-01T00:00Z").user(path)
+    scene = Bare(builder)
+    before = tree(scene.home.root)
+    with pytest.raises(Refused) as refused:
+        plan_move(scene.journal, scene.home, pairs[0], pairs[1], maps=[(pairs[1], pairs[2])], merge=True)
+    assert refused.value.slug == "taking-turns"
+    assert tree(scene.home.root) == before
+
+
+class TestTwoProjectsBecomeOne:
+    """Both move to a place where, at the time of planning, neither is."""
+
+    MAPS = ("/w/one", "/w/both"), ("/w/two", "/w/both")
+
+    @pytest.fixture
+    def builder(self, tmp_path: Path) -> HomeBuilder:
+        builder = HomeBuilder(tmp_path / "claude")
+        for path in ("/w/one", "/w/two"):
+            session = builder.session(path, session_id=uuid_from(path), modified="2026-03-01T00:00Z")
+            session.user(path), session.call(persisted(builder.tool_output(session, "t", path), id="toolu_1"))
+            builder.memory(path, f"of {path}")
+            builder.file(f"projects/{project_key(path)}/memory/same.md", b"same")
+            builder.file(f"projects/{project_key(path)}/memory/{path[-3:]}/own.md", b"own")
+            builder.sessions_index(path, [builder.index_entry(session)])
+        return builder
+
+    def test_not_without_merge(self, builder: HomeBuilder) -> None:
+        scene = Bare(builder)
+        with pytest.raises(Refused) as refused:
+            plan_move(scene.journal, scene.home, *self.MAPS[0], maps=self.MAPS[1:])
+        assert refused.value.slug == "exists" and "both become -w-both" in refused.value.message
+
+    @pytest.mark.parametrize("is_there", [False, True], ids=["new", "there"])
+    def test_merged(self, builder: HomeBuilder, is_there: bool) -> None:
+        ids = {uuid_from("/w/one"), uuid_from("/w/two")}
+        if is_there:
+            third = builder.session("/w/both", session_id=uuid_from("third"), modified="2026-03-01T00:00Z")
+            third.user("third")
+            builder.sessions_index("/w/both", [builder.index_entry(third)])
+            ids.add(third.session_id)
+        scene = Bare(builder)
+        before = tree(scene.home.root)
+        carry_out(scene, *self.MAPS[0], maps=self.MAPS[1:], merge=True)
+        folder = scene.home.projects / "-w-both"
+        assert [path.name for path in scene.home.projects.iterdir()] == ["-w-both"]
+        assert {(item.session_id, item.project) for item in Library([scene.home]).sessions()} == {
+            (ident, "/w/both") for ident in ids
+        }
+        assert sorted(path.read_text() for path in (folder / "memory").glob("MEMORY*")) == ["of /w/one", "of /w/two"]
+        assert {path.name for path in (folder / "memory").iterdir() if "MEMORY" not in path.name} == {
+            "same.md", "one", "two",
+        }  # fmt: skip
+        index = json.loads((folder / "sessions-index.json").read_bytes())
+        assert {(entry["sessionId"], entry["projectPath"]) for entry in index["entries"]} == {
+            (ident, "/w/both") for ident in ids
+        }
+        for path in ("/w/one", "/w/two"):
+            output = folder / uuid_from(path) / "tool-results" / "t.txt"
+            assert output.read_text() == path
+            assert str(output) in (folder / f"{uuid_from(path)}.jsonl").read_text()
+        scene.journal.undo(scene.journal.record(), scene.home)
+        assert tree(scene.home.root) == before
+
+
 def test_the_longest_old_path_decides() -> None:
     paths = path_map([("/a", "/x"), ("/a/b", "/y")])
     assert paths.moved("/a/b/c") == "/y/c" and paths.moved("/a/bc") == "/x/bc" and paths.moved("/ab") is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path", "moved"),
+    [
+        ("/a", "/", "/a", "/"),
+        ("/a", "//", "/a/b", "/b"),
+        ("/a", "C:/", "/a", "C:\\"),
+        ("/a", "C:\\", "/a/b", "C:\\b"),
+        ("C:\\", "/mnt/c", "C:\\", "/mnt/c"),
+        ("C:\\", "/mnt/c", "C:\\b\\c", "/mnt/c/b/c"),
+    ],
+)
+def test_roots_are_paths_too(old: str, new: str, path: str, moved: str) -> None:
+    assert path_map([(old, new)]).moved(path) == moved
+
+
+def test_a_link_to_the_root_is_not_the_root(tmp_path: Path) -> None:
+    link = tmp_path / "all"
+    link.symlink_to("/")
+    assert path_map([(str(link), "/w")]).moved("/etc") is None
+
+
+def test_moving_to_the_root(scene: Scene) -> None:
+    before = tree(scene.home.root)
+    carry_out(scene, OLD, "/")
+    assert {path.name for path in scene.home.projects.iterdir() if path.is_file()} == set()
+    found = {item.session_id: item.project for item in Library([scene.home]).sessions()}
+    assert (found[scene.main.session_id], found[scene.below.session_id]) == ("/", "/sub dir")
+    assert len(found) == 6
+    scene.journal.undo(scene.journal.record(), scene.home)
+    assert tree(scene.home.root) == before
 
 
 @pytest.mark.parametrize(
@@ -239,6 +342,8 @@ def test_a_client_elsewhere_needs_force(scene: Scene) -> None:
         ("relative", "/w/x", Refused),
         (OLD, "relative", Refused),
         ("/", "/w/x", Refused),
+        ("\\\\", "/w/x", Refused),
+        (OLD, "\\\\", Refused),
         (OLD, "/w/\x00", Refused),
     ],
 )

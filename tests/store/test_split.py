@@ -70,6 +70,13 @@ def test_to_another_path(shared: Shared) -> None:
     assert tree(shared.home.root) == before
 
 
+def test_to_the_root_of_the_file_system(shared: Shared) -> None:
+    shared.split(project=A, to="/")
+    found = {item.session_id: item.project for item in Library([shared.home]).sessions()}
+    assert found == {shared.a.session_id: "/", shared.b.session_id: B}
+    assert f"{shared.a.session_id}.jsonl" in shared.names("-")
+
+
 def test_into_a_folder_of_a_name(shared: Shared) -> None:
     """The project keeps its path: nothing but the place of the files changes, and what names it."""
     before = tree(shared.home.root)

@@ -102,6 +102,41 @@ def test_a_paste_that_two_deleted_sessions_share_goes_with_them(scene: Scene) ->
     assert not shared.exists()
 
 
+class TestTwoTranscriptsOfOneId:
+    @pytest.fixture
+    def copies(self, scene: Scene) -> list[SessionFile]:
+        """The session as it is, and a copy of it in the folder of a project below."""
+        source = scene.path(scene.main, OLD)
+        copy = scene.path(scene.main, f"{OLD}/sub dir")
+        copy.write_bytes(source.read_bytes())
+        os.utime(copy, (1_700_000_000, 1_700_000_000))
+        found = Library([scene.home]).files()
+        return sorted((file for file in found if file.session_id == scene.main.session_id), key=lambda file: file.path)
+
+    def test_what_goes_by_the_id_stays_with_the_other(self, scene: Scene, copies: list[SessionFile]) -> None:
+        going, staying = copies
+        before = tree(scene.home.root)
+        result = commit(plan_delete(scene.journal, scene.home, [going]))
+        below = (str(going.path), str(going.session_folder))
+        assert {name for name in before if name not in tree(scene.home.root)} == {
+            name for name in before if name.startswith(below)
+        }
+        assert len(result.notes) == 1
+        assert str(going.path) in result.notes[0] and str(staying.path) in result.notes[0]
+
+    def test_both_take_it_along(self, scene: Scene, copies: list[SessionFile]) -> None:
+        before = tree(scene.home.root)
+        result = commit(plan_delete(scene.journal, scene.home, copies))
+        assert not any(scene.main.session_id in name for name in tree(scene.home.root))
+        assert result.notes == [] and len(result.paths) == len(set(result.paths))
+        scene.journal.undo(scene.journal.record(), scene.home)
+        assert tree(scene.home.root) == before
+
+    def test_so_does_their_project(self, scene: Scene, copies: list[SessionFile]) -> None:
+        commit(plan_delete_project(scene.journal, scene.home, OLD))
+        assert not any(scene.main.session_id in name for name in tree(scene.home.root))
+
+
 def test_deleting_a_project(scene: Scene) -> None:
     before = tree(scene.home.root)
     result = commit(plan_delete_project(scene.journal, scene.home, OLD))

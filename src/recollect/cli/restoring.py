@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ..environment import home_candidates
 from ..errors import DamagedData, Refused
 from ..library.session import Session
 from ..store.file_contents import FileState, unified_diff
+from ..store.home import existing_homes
+from ..store.paths import is_secret, refuse_in_homes
 from .changing import carry_out, confirm
 from .face import Face
 
@@ -16,7 +19,8 @@ def restore_file(
     face: Face, session: Session, path: str, state: FileState, output: str | None, *, dry_run: bool, yes: bool
 ) -> None:
     """Write the state to the file's own place (or `output`); a state in which it did not exist removes it."""
-    target = Path(os.path.abspath(os.path.expanduser(output or path)))
+    target = Path(os.path.abspath(os.path.expanduser(path if output is None else output)))
+    _refuse_place(face, target)
     if state.content is None and state.exists is not False:
         raise DamagedData(f"what {path} held there is not known: {state.note or 'no backup'}", slug="unknown-content")
     now = _current(target)
@@ -40,9 +44,17 @@ def restore_file(
         carry_out(face, change, result, dry_run=dry_run, yes=True, said=f"{target} is as it was")
 
 
-def _current(target: Path) -> bytes | None:
+def _refuse_place(face: Face, target: Path) -> None:
+    """Before anything there is read or shown: what is no file of a project is no business of this command."""
+    if is_secret(target):
+        raise Refused(f"{target.name} holds secrets and is never touched", slug="secret")
     if target.is_symlink() or (target.exists() and not target.is_file()):
         raise Refused(f"{target} is not a regular file", slug="not-a-file")
+    homes = [*face.library.homes, *existing_homes(home_candidates()[0])]
+    refuse_in_homes(homes, target, hint="--output FILE puts it into another folder")
+
+
+def _current(target: Path) -> bytes | None:
     try:
         return target.read_bytes()
     except FileNotFoundError:

@@ -76,6 +76,23 @@ def ending_at(transcript: Transcript, thread: Thread, uuid: str, until: int | No
     return ending
 
 
+def rewound(transcript: Transcript, uuid: str, size: int) -> Thread:
+    """The conversation after a checkpoint set on purpose at the end of the file, which has `size` bytes with it."""
+    told = StateLine(len(transcript.rows), 0, 0, 0, "last-prompt", leaf=uuid, explicit=True)
+    return find_thread(transcript.with_rows(transcript.rows, [*transcript.states, told], size))
+
+
+def ends_on(thread: Thread, row: Row) -> bool:
+    """Whether the conversation ends on this row: a message is its leaf, anything else accompanies the leaf.
+
+    Results of the leaf's calls may follow it: the client puts them back.
+    """
+    if row.is_message:
+        return thread.leaf is not None and thread.leaf == row.uuid
+    uuids = [item.uuid for item in thread.chain]
+    return row.uuid in uuids and thread.leaf in uuids and uuids.index(thread.leaf) < uuids.index(row.uuid)
+
+
 def sent_on_resume(transcript: Transcript) -> list[Row]:
     """The rows that reach the model when this transcript is resumed: the thread without a place for every other row."""
     if any(preserves(row.compact) for row in transcript.rows if row.compact is not None):

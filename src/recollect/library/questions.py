@@ -19,7 +19,7 @@ from ..environment import own_folder, time_zone
 from ..errors import NotFound, QueryError, Refused, Unavailable
 from ..index.sql import Answer, Limits, Question
 from ..store import disk
-from ..store.paths import is_inside
+from ..store.paths import refuse_in_homes
 
 if TYPE_CHECKING:
     from ..index.ingest import Progress
@@ -185,7 +185,5 @@ def _outside_homes(library: Library, target: Path) -> Path:
         raise NotFound(f"there is no folder {real.parent}", slug="no-such-folder")
     if real.is_dir():
         raise Refused(f"{target} is a folder", hint="name the file that is to be written", slug="not-a-file")
-    for home in library.homes:
-        if is_inside(home, real):
-            raise Refused(f"{target} lies in a Claude home", hint="choose another folder", slug="inside-home")
+    refuse_in_homes(library.homes, real, hint="choose another folder")
     return real

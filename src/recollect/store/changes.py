@@ -93,7 +93,8 @@ class Change:
         elif create:
             raise Refused(f"{path} exists already", slug="exists")
         self._appended[str(path)] = [data]
-        self.steps.append(Append(str(path), f"append-{len(self.steps)}", before, len(data), keep_mtime))
+        length = len(data) + (before is not None and lacks_newline(path, before))
+        self.steps.append(Append(str(path), f"append-{len(self.steps)}", before, length, keep_mtime))
 
     def write(
         self,
@@ -234,7 +235,7 @@ class Change:
             if (now is None) != (step.before is None):
                 raise _changed_meanwhile(step.path)
             data = b"".join(self._appended[step.path])
-            if now is not None and now.size and not _ends_with_newline(step.path, now.size):
+            if now is not None and lacks_newline(step.path, now):
                 data = b"\n" + data
             step.before, step.length = now, len(data)
             self._stage(step.staged, [data])
@@ -311,10 +312,16 @@ def _changed_meanwhile(name: str) -> StoreBusy:
     )
 
 
-def _ends_with_newline(path: str, size: int) -> bool:
-    with open(path, "rb") as stream:
-        stream.seek(size - 1)
-        return stream.read(1) == b"\n"
+def lacks_newline(path: str | Path, now: Kept) -> bool:
+    """Whether the last line of a file is open, so that another one cannot follow yet."""
+    if not now.size:
+        return False
+    try:
+        with open(path, "rb") as stream:
+            stream.seek(now.size - 1)
+            return stream.read(1) != b"\n"
+    except OSError as problem:
+        raise disk.explain(problem, Path(path)) from problem
 
 
 def _mode_of(path: Path) -> int:

@@ -9,7 +9,9 @@ from typing import Final
 
 from ..errors import NotFound, Refused
 from ..format.encode import check_text, checkpoint, custom_title, encode_line, tag
+from ..graph.ending import ends_on, rewound
 from ..graph.rows import Transcript
+from ..graph.thread import LIVE
 from .changes import Change, Journal
 from .guard import refuse_if_busy
 from .read import EntryBytes, read_transcript
@@ -84,10 +86,23 @@ def _tags(file: SessionFile) -> list[str]:
 
 
 def plan_rewind(journal: Journal, file: SessionFile, message: str, *, force: bool = False) -> tuple[Change, str]:
-    """Make a row the end of the conversation by an explicit checkpoint, which clients know since 2.1.70."""
+    """Make a row the end of the conversation by an explicit checkpoint, which clients know since 2.1.70.
+
+    Raises Refused where the client would end it elsewhere all the same: it ignores checkpoints at rows that it does not hold.
+    """
     transcript = read_transcript(file.path, file.home)
     uuid = find_row(transcript, message, file.session_id)
     entry = checkpoint(file.session_id, uuid)
+    row = transcript.by_uuid[uuid]
+    thread = rewound(transcript, uuid, transcript.size + len(encode_line(entry)))
+    if not ends_on(thread, row):
+        place = thread.placements[row.index]
+        why = "" if place.status == LIVE else f": {place.reason}"
+        hint = f"`recollect fork {file.session_id} --at {uuid}` makes a session that ends there"
+        raise Refused(
+            f"the client would not end the conversation at {uuid}{why}", slug="not-in-conversation",
+            hint=hint if row.is_message else "name a message: `recollect thread SESSION` lists them",
+        )  # fmt: skip
     return _append(journal, file, "rewind", f"Rewind {file.session_id} to {uuid}", entry, force), uuid
 
 

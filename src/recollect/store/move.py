@@ -27,7 +27,7 @@ from .changes import Change, Journal
 from .guard import refuse_if_busy
 from .home import Home
 from .home_places import history_edits, moved_config, plugin_edits, project_paths
-from .move_index import INDEX, move_index_along, move_index_entries
+from .move_index import INDEX, MovingIndexes
 from .move_steps import MovingChange, Placing, has_files
 from .move_survey import MovingFolder, MovingSession, Owned, owned_folders, survey
 from .open_clients import refuse_shared_file, refuse_work_in
@@ -105,17 +105,21 @@ class _Planner:
         self.merge = merge
         self.force = force
         self.placing = Placing(change, project_key(paths.olds[0]).strip("-")[-40:] or "elsewhere")
+        self.indexes = MovingIndexes(self.placing, paths)
         self.result = MoveResult(pairs=list(paths.pairs))
         self._outputs: dict[tuple[str, str], Path] = {}
         """Long outputs in the folders that move, by session and name: where they will be."""
         self._dropped: set[Path] = set()
+        self._followed: set[Path] = set()
 
     def plan(self, owned: dict[str, Owned], name_for: Callable[[str], str]) -> None:
         config = self._read(self.home.config_file)
         moving = survey(self.home, owned, self.paths, project_paths(config or b""), name_for)
         self._refuse_running([session for folder in moving for session in folder.sessions])
+        _refuse_taking_turns(moving)
         for folder in moving:
             self._move_folder(folder)
+        self.indexes.write()
         self.placing.refuse_clashes("cannot merge")
         for folder in moving:
             self._note_outputs(folder)
@@ -150,23 +154,24 @@ class _Planner:
         self.result.sessions += [session.session_id for session in folder.sessions]
         source, target = folder.source, folder.target
         if source == target:
-            move_index_along(self.placing, folder, self.paths)
+            self.indexes.along(folder)
             return
         self.result.folders.append((source.name, target.name))
         if folder.stay:
             shown = ", ".join(folder.stay)
             self.result.notes.append(f"{source.name} also holds sessions of {shown}: they stay, memory is copied")
         _refuse_strange_target(source, target)
-        if not target.exists() and folder.whole:
+        there = self.placing.there(target)
+        if there is None and folder.whole:
             self.placing.put(source, target)
-            move_index_along(self.placing, folder, self.paths)
+            self.indexes.along(folder)
             return
-        if target.exists() and has_files(target) and not self.merge:
-            raise Refused(
-                f"{target} exists already and is not empty",
-                hint="use --merge to put the sessions of both together", slug="exists",
-            )  # fmt: skip
-        move_index_entries(self.placing, folder, self.paths)
+        if there is not None and has_files(there) and not self.merge:
+            in_the_way = f"{target} exists already and is not empty"
+            if there != target:
+                in_the_way = f"{there.name} and {source.name} would both become {target.name}"
+            raise Refused(in_the_way, hint="use --merge to put the sessions of both together", slug="exists")
+        self.indexes.over(folder)
         if folder.whole:
             self.placing.put_content(source, target, skip=(INDEX,))
             self.change.remove_folder(source)
@@ -198,14 +203,21 @@ class _Planner:
             self._follow_transcript(session, path, context)
         for path in session.agents:
             meta = path.with_suffix(".meta.json")
-            data = self._read(self.placing.place_of(meta)[0])
+            now, then = self.placing.place_of(meta)
+            if then in self._followed:
+                continue
+            self._followed.add(then)
+            data = self._read(now)
             edits = agent_meta_edits(data, self.paths) if data is not None else []
             if data is not None and edits:
                 self.result.paths_edited += len(edits)
                 self.placing.rewrite(meta, [apply_edits(data, edits)])
 
     def _follow_transcript(self, session: MovingSession, path: Path, context: Context) -> None:
-        now = self.placing.place_of(path)[0]
+        now, then = self.placing.place_of(path)
+        if then in self._followed:  # two copies of one file become one
+            return
+        self._followed.add(then)
         if not readable(self.home, now):
             self.result.notes.append(f"{path} cannot be read and is moved as it is")
             return
@@ -299,6 +311,18 @@ class _Planner:
         except (RecollectError, OSError) as problem:
             self.result.notes.append(f"{path} is left as it is: {problem}")
             return None
+
+
+def _refuse_taking_turns(moving: list[MovingFolder]) -> None:
+    """Nothing moves to where something else is until the same move: every step would have to wait for another one."""
+    leaving = {folder.source for folder in moving if folder.whole and folder.source != folder.target}
+    for folder in moving:
+        if folder.target in leaving and folder.target != folder.source:
+            raise Refused(
+                f"{folder.source.name} would move to the place that {folder.target.name} leaves in the same move",
+                hint="move it to a path of which there is nothing first, and from there to the one you want",
+                slug="taking-turns",
+            )  # fmt: skip
 
 
 def _refuse_strange_target(source: Path, target: Path) -> None:

@@ -5,6 +5,7 @@ Clients 2.0.77 - 2.1.20 keep it, as a cache: an entry whose file has the time it
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,51 +18,70 @@ from .paths import read_inside
 INDEX: Final = "sessions-index.json"
 
 
-def move_index_along(placing: Placing, folder: MovingFolder, paths: PathMap) -> None:
-    """The folder has moved as a whole, or stays where it is: the entries of its sessions change."""
-    known = _read(placing, folder.source / INDEX)
-    if known is None:
-        return
-    moved = _moved(known[1], folder, paths)
-    if moved != known[1]:
-        placing.rewrite(folder.source / INDEX, [index_bytes(known[0], moved)])
+@dataclass
+class _Index:
+    path: Path
+    head: dict[str, Any]
+    entries: list[dict[str, Any]]
+    before: list[dict[str, Any]]
 
 
-def move_index_entries(placing: Placing, folder: MovingFolder, paths: PathMap) -> None:
-    """Sessions go into a folder that is there: their entries go into its index, if it has one (the client adds others)."""
-    source, target = folder.source / INDEX, folder.target / INDEX
-    known, there = _read(placing, source), _read(placing, target)
-    moving = _ids(folder)
-    entries = known[1] if known is not None else []
-    if there is not None and entries:
-        held = {entry.get("sessionId") for entry in there[1]}
-        new = [entry for entry in _moved(entries, folder, paths) if entry.get("sessionId") in moving - held]
-        if new:
-            placing.rewrite(target, [index_bytes(there[0], [*there[1], *new])])
-    if folder.whole:
-        if source.exists():
-            placing.change.remove(source)
-    elif known is not None:
-        rest = [entry for entry in entries if entry.get("sessionId") not in moving]
-        if rest != entries:
-            placing.rewrite(source, [index_bytes(known[0], rest)])
+class MovingIndexes:
+    """The indexes of the folders that move. Each is written once, however many folders become one."""
+
+    def __init__(self, placing: Placing, paths: PathMap) -> None:
+        self.placing = placing
+        self.paths = paths
+        self._known: dict[Path, _Index] = {}
+        """By the place where it will be."""
+
+    def along(self, folder: MovingFolder) -> None:
+        """The folder has moved as a whole, or stays where it is: the entries of its sessions change."""
+        index = self._open(folder.source / INDEX)
+        if index is not None:
+            index.entries = self._moved(index.entries, folder)
+
+    def over(self, folder: MovingFolder) -> None:
+        """Sessions go into a folder that is there: their entries go into its index, if it has one (the client adds others)."""
+        source, there = folder.source / INDEX, self.placing.there(folder.target / INDEX)
+        known, joined = self._open(source), self._open(there) if there is not None else None
+        moving = _ids(folder)
+        if known is not None and joined is not None:
+            held = {entry.get("sessionId") for entry in joined.entries}
+            new = [e for e in self._moved(known.entries, folder) if e.get("sessionId") in moving - held]
+            joined.entries = [*joined.entries, *new]
+        if folder.whole:
+            if source.exists():
+                self._known.pop(source, None)
+                self.placing.change.remove(source)
+        elif known is not None:
+            known.entries = [entry for entry in known.entries if entry.get("sessionId") not in moving]
+
+    def write(self) -> None:
+        """Plan what came of it."""
+        for index in self._known.values():
+            if index.entries != index.before:
+                self.placing.rewrite(index.path, [index_bytes(index.head, index.entries)])
+
+    def _open(self, path: Path) -> _Index | None:
+        """The index that is at this path on disk while the change is planned."""
+        then = self.placing.place_of(path)[1]
+        if then not in self._known:
+            found = index_entries(read_inside(self.placing.change.home, path)) if path.is_file() else None
+            if found is None:
+                return None
+            self._known[then] = _Index(path, *found, found[1])
+        return self._known[then]
+
+    def _moved(self, entries: list[dict[str, Any]], folder: MovingFolder) -> list[dict[str, Any]]:
+        moving = _ids(folder)
+        return [
+            moved_index_entry(entry, self.paths, folder.target / f"{entry['sessionId']}.jsonl")
+            if entry.get("sessionId") in moving
+            else entry
+            for entry in entries
+        ]
 
 
 def _ids(folder: MovingFolder) -> set[object]:
     return {session.session_id for session in folder.sessions}
-
-
-def _moved(entries: list[dict[str, Any]], folder: MovingFolder, paths: PathMap) -> list[dict[str, Any]]:
-    moving = _ids(folder)
-    return [
-        moved_index_entry(entry, paths, folder.target / f"{entry['sessionId']}.jsonl")
-        if entry.get("sessionId") in moving
-        else entry
-        for entry in entries
-    ]
-
-
-def _read(placing: Placing, path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
-    if not path.is_file():
-        return None
-    return index_entries(read_inside(placing.change.home, path))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import Refused
 from .actions import Append, Remove, Replace
-from .changes import Change
+from .changes import Change, lacks_newline
 from .evidence import hashed, new_hash
 from .kept import kept
 from .paths import open_inside
@@ -23,10 +23,15 @@ class MovingChange(Change):
     was read at the old one; it must not change until `commit`.
     """
 
+    def move(self, source: Path, target: Path) -> None:
+        super().move(source, target)
+        if source.is_dir():  # later steps put things into folders that are there by then
+            self._made.update(str(target / Path(folder).relative_to(source)) for folder, _, _ in os.walk(source))
+
     def append_moved(self, now: Path, then: Path, data: bytes) -> None:
         """Lines at the end of a file that an earlier step moves; its time stays."""
         before = kept(now)
-        if before is not None and before.size and not _ends_with_newline(now):
+        if before is not None and lacks_newline(now, before):
             data = b"\n" + data
         self.rely_on(now)
         step = Append(str(then), f"append-{len(self.steps)}", before, len(data), keep_mtime=True)
@@ -69,6 +74,16 @@ class Placing:
         self.clashes: list[Path] = []
         self.renamed: list[Path] = []
         self._placed: dict[Path, tuple[Path, Path]] = {}
+        self._coming: dict[Path, Path] = {}
+        """What moves to a place where nothing is yet, by that place."""
+
+    def there(self, place: Path) -> Path | None:
+        """What will be at a place, by its name on disk while the change is planned; None where nothing will."""
+        for parent in [place, *place.parents]:
+            if parent in self._coming:
+                found = self._coming[parent] / place.relative_to(parent)
+                return found if os.path.lexists(found) else None
+        return place if os.path.lexists(place) else None
 
     def put(self, source: Path, target: Path) -> None:
         """Move a file or folder to a name where nothing is, or where the same bytes are; else it is a clash."""
@@ -84,40 +99,46 @@ class Placing:
                 self._put(child, target / child.name, keep_both=child.name == "memory")
 
     def _put(self, source: Path, target: Path, *, keep_both: bool) -> None:
-        if not os.path.lexists(target):
-            self.change.move(source, target)
-            self._placed[source] = (source, target)
-        elif source.is_dir() and target.is_dir() and not target.is_symlink():
+        there = self.there(target)
+        if there is None:
+            self._move(source, target)
+        elif source.is_dir() and there.is_dir() and not there.is_symlink():
             for child in sorted(source.iterdir()):
                 self._put(child, target / child.name, keep_both=keep_both)
             self.change.remove_folder(source)
-        elif self._same_bytes(source, target):
-            self.change.rely_on(target)
+        elif self._same_bytes(source, there):
+            self.change.rely_on(there)
             self.change.remove(source)
-            self._placed[source] = (target, target)
+            self._placed[source] = (there, target)
         elif keep_both and source.is_file():
             beside = self.free_name(target)
             self.renamed.append(beside)
-            self.change.move(source, beside)
-            self._placed[source] = (source, beside)
+            self._move(source, beside)
         else:
             self.clashes.append(target)
 
+    def _move(self, source: Path, target: Path) -> None:
+        self.change.move(source, target)
+        self._placed[source] = (source, target)
+        self._coming[target] = source
+
     def copy(self, source: Path, target: Path) -> None:
         """A copy of a file, beside one that is there already and differs."""
-        if os.path.lexists(target):
-            if self._same_bytes(source, target):
+        there = self.there(target)
+        if there is not None:
+            if self._same_bytes(source, there):
                 return
             target = self.free_name(target)
             self.renamed.append(target)
         self.change.rely_on(source)
         self.change.write(target, self._chunks(source), mtime_ns=source.stat().st_mtime_ns)
+        self._coming[target] = source
 
     def free_name(self, path: Path) -> Path:
         for number in range(1, 1000):
             again = "" if number == 1 else f"-{number}"
             candidate = path.with_name(f"{path.stem}-from-{self.label}{again}{path.suffix}")
-            if not os.path.lexists(candidate):
+            if self.there(candidate) is None:
                 return candidate
         raise Refused(f"{path} exists already", slug="exists")
 
@@ -195,9 +216,3 @@ def _refuse_links(path: Path) -> None:
                 f"{item} is a link, which would not lead to the same place after the move",
                 hint="nothing was changed; replace it by what it leads to, or take it away", slug="outside-home",
             )  # fmt: skip
-
-
-def _ends_with_newline(path: Path) -> bool:
-    with open(path, "rb") as stream:
-        stream.seek(-1, os.SEEK_END)
-        return stream.read(1) == b"\n"

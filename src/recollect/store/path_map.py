@@ -11,6 +11,7 @@ from typing import Final
 from ..errors import Refused
 
 _WINDOWS: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+_DRIVE: Final = re.compile(r"[A-Za-z]:\\")
 
 
 def is_absolute(path: str) -> bool:
@@ -41,7 +42,7 @@ class PathMap:
         for old, new in sorted(self.pairs, key=lambda pair: len(pair[0]), reverse=True):
             rest = _rest(path, old)
             if rest is not None:
-                return new + _in_style_of(new, rest)
+                return _stem(new) + _in_style_of(new, rest) if rest else new
         return None
 
     def is_change(self, path: str | None) -> bool:
@@ -62,11 +63,21 @@ def _rest(path: str, old: str) -> str | None:
     """What follows `old` in `path`: "" or a part that begins with a separator; None if it is another path."""
     if path == old:
         return ""
-    if path.startswith(old) and path[len(old) : len(old) + 1] in ("/", "\\"):
-        if path[len(old)] == "\\" and not is_windows_path(path):
+    stem = _stem(old)
+    if path.startswith(stem) and path[len(stem) : len(stem) + 1] in ("/", "\\"):
+        if path[len(stem)] == "\\" and not is_windows_path(path):
             return None  # a backslash is an ordinary character there
-        return path[len(old) :]
+        return path[len(stem) :]
     return None
+
+
+def _stem(path: str) -> str:
+    """What stands before the separator in all paths below this one: a root ends with it."""
+    return path[:-1] if _is_root(path) else path
+
+
+def _is_root(path: str) -> bool:
+    return path == "/" or _DRIVE.fullmatch(path) is not None
 
 
 def _in_style_of(new: str, rest: str) -> str:
@@ -84,13 +95,15 @@ def path_map(pairs: Iterable[tuple[str, str]]) -> PathMap:
         if "\x00" in old + new:
             raise Refused("a path with a NUL byte", slug="bad-path")
         before, after = _plain(old), _plain(new)
-        if not before:
+        if not before or not after:
+            raise Refused(f"{(new if before else old)!r} names no folder", slug="bad-path")
+        if before == "/":
             raise Refused("the root of the file system cannot be moved", slug="bad-path")
         if found.setdefault(before, after) != after:
             raise Refused(f"{before} cannot become two paths", slug="bad-path")
     for old, new in list(found.items()):
         real = old if is_windows_path(old) else os.path.realpath(old)
-        if real != old and not is_below(real, new):
+        if real != old and real != "/" and (_is_root(new) or not is_below(real, new)):
             found.setdefault(real, new)
     if all(old == new for old, new in found.items()):
         raise Refused("old and new path are the same", slug="same-path")
@@ -98,9 +111,11 @@ def path_map(pairs: Iterable[tuple[str, str]]) -> PathMap:
 
 
 def _plain(path: str) -> str:
+    """Without a separator at the end, but for a root, which is nothing else."""
     if is_windows_path(path):
-        return path.rstrip("\\/")
-    return os.path.normpath(path).rstrip("/")
+        bare = path.rstrip("\\/")
+        return f"{bare}\\" if _DRIVE.fullmatch(f"{bare}\\") else bare
+    return "/" + os.path.normpath(path).strip("/")
 
 
 def parse_pair(text: str) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,6 +25,13 @@ def is_inside(home: Home, path: Path | str) -> bool:
     except ValueError:  # a NUL byte: no such path can be
         return False
     return is_below(home.real_root, real) or real == os.path.realpath(home.config_file)
+
+
+def refuse_in_homes(homes: Iterable[Home], path: Path, *, hint: str) -> None:
+    """Raise Refused where a path that must lie outside of these homes lies in one of them."""
+    for home in homes:
+        if is_inside(home, path):
+            raise Refused(f"{path} lies in the Claude home {home.root}", hint=hint, slug="inside-home")
 
 
 def open_inside(home: Home, path: Path, *, buffering: int = 1 << 20) -> BinaryIO:

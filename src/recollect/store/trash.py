@@ -1,6 +1,7 @@
 """Deleting: everything that belongs to a session or a project goes into the journal, from where `undo` brings it back.
 
-A session's footprint is all that is named by its id. Its lines in `history.jsonl` stay: they are the user's own prompts, and
+A session's footprint is all that is named by its id; while another transcript of that id stays in the home, its other
+places stay with it. Its lines in `history.jsonl` stay: they are the user's own prompts, and
 the arrow keys of the client find them. Deleting a project takes those out as well, and its entry in `.claude.json`, as
 the client's own `purge` does; unlike `purge`, sessions of another project in the same folder stay.
 """
@@ -8,7 +9,7 @@ the client's own `purge` does; unlike `purge`, sessions of another project in th
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -57,14 +58,19 @@ def footprint(home: Home, session: SessionFile, scan: Scan | None = None) -> lis
 
 
 def _footprints(
-    home: Home, sessions: Sequence[SessionFile], beside: dict[tuple[str, str], list[Path]]
+    home: Home,
+    sessions: Sequence[SessionFile],
+    beside: dict[tuple[str, str], list[Path]],
+    staying: Container[str] = (),
 ) -> list[list[Path]]:
+    """Of each session; of those `staying` (their ids) only what is of this very transcript."""
     pastes = _pastes(home, {file.session_id for file in sessions})
     found = []
     for file in sessions:
         own = [file.path, file.session_folder, *beside.get((file.folder, file.session_id), [])]
         own += [path for path in list_inside(home, file.path.parent) if path.name.startswith(f"{file.path.name}.")]
-        if is_session_id(file.session_id):  # any other name may be that of something else
+        # Any other name than an id may be that of something else.
+        if is_session_id(file.session_id) and file.session_id not in staying:
             own += [home.root / place.format(file.session_id) for place in _BY_ID]
             own += [
                 path
@@ -99,8 +105,7 @@ def plan_delete(
     change = journal.change(home, "delete", f"Delete {names}")
     result = DeleteResult()
     try:
-        beside = agents_beside(home, scan_home(home) if scan is None else scan)
-        _remove_sessions(change, journal, sessions, beside, result, keep=set())
+        _remove_sessions(change, journal, sessions, scan_home(home) if scan is None else scan, result, keep=set())
     except BaseException:
         change.__exit__()
         raise
@@ -136,8 +141,7 @@ def _plan_project(change: Change, journal: Journal, path: str, force: bool, resu
     known = [name for name in project_paths(config or b"") if is_of_it(name)]
     owned = owned_folders(home)
     whole, sessions = _folders_of(home, owned, is_of_it, [path, real, *known])
-    beside = agents_beside(home, scan_home(home))
-    _remove_sessions(change, journal, sessions, beside, result, keep={str(folder) for folder in whole})
+    _remove_sessions(change, journal, sessions, scan_home(home), result, keep={str(folder) for folder in whole})
     for folder in whole:
         _remove(change, folder, result)
     _remove_history(change, is_of_it, force, result)
@@ -180,7 +184,7 @@ def _remove_sessions(
     change: Change,
     journal: Journal,
     sessions: Sequence[SessionFile],
-    beside: dict[tuple[str, str], list[Path]],
+    scan: Scan,
     result: DeleteResult,
     *,
     keep: set[str],
@@ -191,18 +195,27 @@ def _remove_sessions(
         if not os.path.lexists(file.path):
             raise NotFound(f"no such file: {file.path}", slug="no-such-file")
         refuse_if_busy(home, file.session_id, file.path, journal, rewrite=True)
-    for file, paths in zip(sessions, _footprints(home, sessions, beside), strict=True):
+    going = {file.path for file in sessions}
+    staying = {file.session_id: file.path for file in scan.sessions if file.path not in going}
+    gone: set[Path] = set()
+    for file, paths in zip(sessions, _footprints(home, sessions, agents_beside(home, scan), staying), strict=True):
         result.sessions.append(file.session_id)
         change.rely_on(file.path)
         for path in paths:
-            if str(path.parent) not in keep:
+            if str(path.parent) not in keep and path not in gone:  # two transcripts of one id share places
+                gone.add(path)
                 _remove(change, path, result)
+        if file.session_id in staying:
+            result.notes.append(
+                f"{file.path} goes alone: {staying[file.session_id]} has the same id and stays, with file history, tasks "
+                "and all else that is named by it"
+            )
     by_folder: dict[Path, set[str]] = {}
     for file in sessions:
         if str(file.path.parent) not in keep:
             by_folder.setdefault(file.path.parent, set()).add(file.session_id)
-    for folder, gone in by_folder.items():
-        _forget_in_index(change, folder / INDEX, gone, result)
+    for folder, forgotten in by_folder.items():
+        _forget_in_index(change, folder / INDEX, forgotten, result)
 
 
 def _forget_in_index(change: Change, path: Path, gone: set[str], result: DeleteResult) -> None:

@@ -13,7 +13,7 @@ import click
 from ...errors import Refused
 from ...format.encode import check_message, check_text
 from ...library.writing import session_writer
-from ..changing import carry_out, changing_options, session_to_change
+from ..changing import carry_out, changing_options, session_to_change, tell_undo
 from ..face import Face, command, session_argument
 
 _LIMIT = 50 << 20
@@ -62,6 +62,8 @@ def append(
         record = writer.record
     if face.is_text:
         face.print(uuid)
+        if record is not None:
+            tell_undo(face, record)
         return
     steps = [] if record is None else [action.describe() for action in record.actions]
     number = None if record is None else record.number

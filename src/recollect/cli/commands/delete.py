@@ -14,7 +14,7 @@ from ...store.trash import DeleteResult, plan_delete, plan_delete_project
 from ..changing import carry_out, changing_options, session_to_change
 from ..face import Face, command, complete_session
 from ..words import plural
-from .move import here, only_home
+from .move import here, only_home, tell
 
 
 @command(
@@ -44,10 +44,11 @@ def delete(face: Face, sessions: tuple[str, ...], project: str | None, dry_run: 
             )
         change, result = plan_delete(face.journal, next(iter(homes.values())), list(files.values()))
     with change:
+        if not dry_run and face.is_text:
+            tell(face, result)
         carry_out(face, change, result.as_dict(), dry_run=dry_run, yes=yes, destructive=True, said=_said(result))
-        if face.is_text:
-            for note in result.notes:
-                face.say(f"note: {note}")
+        if dry_run and face.is_text:
+            tell(face, result)
 
 
 def _said(result: DeleteResult) -> str:

@@ -104,6 +104,8 @@ def files(
         raise click.UsageError("--at needs a PATH, or --diff.")
     if write and (path is None or at is None or diff):
         raise click.UsageError("--write needs a PATH and --at MESSAGE.")
+    if output == "":  # a variable of the shell that was never set: not the file's own place
+        raise click.UsageError("--output needs the name of a file.")
     question = _Question(face.library.session(session), path)
     if write:
         (file,) = question.load_texts()

@@ -14,6 +14,7 @@ from ...errors import Refused
 from ...store.home import Home
 from ...store.move import MoveResult, plan_move
 from ...store.path_map import is_windows_path, parse_pair
+from ...store.trash import DeleteResult
 from ..changing import carry_out, changing_options
 from ..face import Face, command
 
@@ -98,7 +99,7 @@ def summary(result: MoveResult, verb: str) -> str:
     return ", ".join(parts)
 
 
-def tell(face: Face, result: MoveResult) -> None:
+def tell(face: Face, result: MoveResult | DeleteResult) -> None:
     for note in result.notes:
         face.say(f"note: {note}")
 
