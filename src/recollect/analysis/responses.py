@@ -182,12 +182,22 @@ def _joined(found: Iterable[Response]) -> list[Response]:
             kept[key] = item
             continue
         first, second = (other, item) if _order(other) <= _order(item) else (item, other)
-        for_all = LOWER_BOUND | PARTIAL
-        flags = first.flags & ~(for_all | ODD) | (first.flags & second.flags & for_all)
-        flags |= (first.flags | second.flags) & ODD
-        largest = Counts(*(max(pair) for pair in zip(first.counts, second.counts, strict=True)))
-        kept[key] = first._replace(counts=largest, flags=flags, copies=first.copies + second.copies)
+        kept[key] = _one(first, second)
+    if any(not key[2] for key in kept):
+        from ..index.nameless_calls import names_of
+
+        for key, name in names_of(kept, "").items():
+            kept[name] = _one(kept[name], kept.pop(key))
     return list(kept.values())
+
+
+def _one(first: Response, second: Response) -> Response:
+    """A call that was found twice, booked where the first one is."""
+    for_all = LOWER_BOUND | PARTIAL
+    flags = first.flags & ~(for_all | ODD) | (first.flags & second.flags & for_all)
+    flags |= (first.flags | second.flags) & ODD
+    largest = Counts(*(max(pair) for pair in zip(first.counts, second.counts, strict=True)))
+    return first._replace(counts=largest, flags=flags, copies=first.copies + second.copies)
 
 
 def _order(item: Response) -> tuple[bool, int, int, bool, str, str]:
