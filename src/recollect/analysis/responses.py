@@ -31,6 +31,7 @@ from ..index.call_packs import (
 from ..index.catalogue import Catalogue
 from ..store.home import Home
 from .cost import Counts, cost_of
+from .totals import Totals
 
 if TYPE_CHECKING:
     from .prices.book import PriceBook
@@ -170,6 +171,13 @@ def _booked(
                 strings[row[SPEED]], strings[row[GEO]], strings[row[STOP]], agent if row[AGENT] is None else row[AGENT],
                 strings[row[BRANCH]], strings[row[CWD]], session, path, roots[home], flags, copies, row[OUTPUT_LINE] or row[LINE],
             )  # fmt: skip
+
+
+def total_of(found: Iterable[Response], book: PriceBook) -> Totals:
+    totals = Totals()
+    for item in found:
+        totals.add(item.counts, item.cost(book), *item.marks)
+    return totals
 
 
 def _joined(found: Iterable[Response]) -> list[Response]:
