@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from tests.analysis.scene import Scene, tokens
@@ -13,6 +14,7 @@ from recollect.analysis import running_block as module
 from recollect.analysis.blocks import HOUR, MINUTE, find_blocks
 from recollect.analysis.responses import home_numbers
 from recollect.analysis.running_block import running_block
+from recollect.index.call_packs import times_of
 from recollect.library.accounting import Accounting
 
 NOW = 1_772_500_000_000_000
@@ -32,7 +34,19 @@ def write(scene: Scene, ago: list[int], per_file: int = 1000) -> None:
 def running(accounting: Accounting) -> tuple[int, bool] | None:
     accounting.sync()
     found = running_block(accounting.catalogue.connection, home_numbers(accounting.catalogue, accounting.homes), NOW)
-    return None if found is None else tuple(found)
+    return None if found is None else (found.start, found.certain)
+
+
+def noting(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The files whose calls are looked at."""
+    read: list[int] = []
+
+    def noted(db: Any, file_id: int) -> tuple[int | None, ...]:
+        read.append(file_id)
+        return times_of(db, file_id)
+
+    monkeypatch.setattr(module, "times_of", noted)
+    return read
 
 
 def by_all_calls(accounting: Accounting) -> tuple[int, bool] | None:
@@ -64,9 +78,7 @@ def test_calls_with_pauses(scene: Scene, seed: int) -> None:
 def test_no_more_is_looked_at_than_may_be(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then the block is told by what was looked at, and said to be uncertain."""
     write(scene, [20 * MINUTE * number for number in range(3 * 200)], per_file=30)
-    read: list[int] = []
-    times_of = module.times_of
-    monkeypatch.setattr(module, "times_of", lambda db, file_id: read.append(file_id) or times_of(db, file_id))
+    read = noting(monkeypatch)
     monkeypatch.setattr(module, "MOST_CALLS", 100)
     with scene.open() as accounting:
         found = running(accounting)
@@ -76,9 +88,7 @@ def test_no_more_is_looked_at_than_may_be(scene: Scene, monkeypatch: pytest.Monk
 
 def test_a_pause_of_the_last_day_is_enough(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     write(scene, [HOUR, 2 * HOUR, 10 * HOUR, *(number * HOUR for number in range(30, 300))], per_file=1)
-    read: list[int] = []
-    times_of = module.times_of
-    monkeypatch.setattr(module, "times_of", lambda db, file_id: read.append(file_id) or times_of(db, file_id))
+    read = noting(monkeypatch)
     with scene.open() as accounting:
         assert running(accounting) == by_all_calls(accounting)
     assert len(read) == 3

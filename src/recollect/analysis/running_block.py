@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _DAY: Final = 24
 _LOOK_BACK: Final = (72, 216, 648, 1944)
 """Hours that are looked at where the last day had no such pause. Nobody works for the last of them without one."""
-MOST_CALLS: Final = 100_000
+MOST_CALLS: Final = 50_000
 """So many are looked at beyond the last day: that takes about as long as starting the interpreter."""
 _HOURS: Final = LENGTH // HOUR
 
