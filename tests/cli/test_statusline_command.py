@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.analysis.scene import Scene, tokens
-from tests.cli.usage_scene import FULL, SESSION, ask, now, scene
+from tests.cli.usage_scene import FULL, OPUS, SESSION, ask, now, scene
 from tests.running import run
 
 from recollect.cli import lean_statusline
@@ -160,3 +160,86 @@ def test_status_line_with_a_home_that_is_none(
     monkeypatch.setattr(sys, "stdin", io.StringIO('{"cost": {"total_cost_usd": 0.5}}'))
     ran = run(capsys, tmp_path / "nowhere", "statusline")
     assert (ran.code, ran.out.strip()) == (0, "session $0.50")
+
+
+# -- the same figures and marks as the reports --------------------------------------------------------------------------
+READ = tokens(0, 0, read=100_000)
+
+
+def of_homes(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *homes: Path) -> str:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps({"session_id": SESSION})))
+    named = [word for home in homes for word in ("--home", str(home))]
+    return run(capsys, None, *named, "statusline", "--timezone", "UTC").out.strip()
+
+
+def test_status_line_counts_a_call_of_two_homes_once(
+    scene: Scene, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Scene(tmp_path / "other")
+    row = scene.answer("msg_9", READ, request="r9", time=now(), session=SESSION)
+    for one in (scene, other):
+        one.append(SESSION, row)
+    other.append(SESSION, scene.answer("msg_8", READ, request="r8", time=now(3000), session=SESSION))
+    line = of_homes(capsys, monkeypatch, scene.root, other.root)
+    assert "| today $0.03 | block $0.03 (" in line
+
+
+def test_status_line_looks_at_a_home_that_was_not_looked_at(
+    scene: Scene, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though all of another home was looked at a moment ago."""
+    other = Scene(tmp_path / "other")
+    scene.append(SESSION, scene.answer("msg_9", READ, request="r9", time=now(), session=SESSION))
+    other.write("zz", scene.answer("msg_8", READ, request="r8", time=now(), session="zz"))
+    assert "today $0.03" in of_homes(capsys, monkeypatch, scene.root)
+    assert "today $0.06" in of_homes(capsys, monkeypatch, scene.root, other.root)
+    other.write("zy", scene.answer("msg_7", READ, request="r7", time=now(), session="zy"))
+    assert "today $0.06" in of_homes(capsys, monkeypatch, scene.root, other.root), "both were looked at"
+
+
+def test_status_line_has_the_block_of_the_blocks(ask: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where somebody works for two days without a pause."""
+    for number in range(123, -1, -1):
+        row = scene.answer(f"b{number}", READ, request=f"b{number}", time=now(20 * number), session=SESSION)
+        scene.append(SESSION, row)
+    line = status(ask, monkeypatch, "{}")
+    (block,) = [row for row in ask("usage", "--more", "blocks", "--json").data["rows"] if row["active"]]
+    assert f"block ${block['cost_micro_usd'] / 1e6:.2f} (" in line
+
+
+def test_status_line_says_where_the_block_may_have_begun_at_another_hour(
+    ask: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(40, -1, -1):
+        row = scene.answer(f"b{number}", READ, request=f"b{number}", time=now(60 * number), session="zz")
+        scene.write(f"zz{number}", row)
+    monkeypatch.setattr("recollect.analysis.running_block.MOST_CALLS", 5)
+    assert "| block ~$" in status(ask, monkeypatch, "{}")
+
+
+def test_status_line_of_a_model_without_a_price(ask: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = "22222222-2222-4222-8222-222222222222"
+    scene.write(other, scene.answer("z1", READ, request="z1", time=now(), session=other, model="claude-zeta-9"))
+    line = status(ask, monkeypatch, json.dumps({"session_id": other}))
+    assert line.startswith("session ? | today ? | block ? (") and line.endswith("left, ?/h)")
+    scene.append(other, scene.answer("z2", READ, request="z2", time=now(), session=other, model=OPUS))
+    line = status(ask, monkeypatch, json.dumps({"session_id": other}))
+    assert line.startswith("session $0.05+? | today $0.05+? | block $0.05+? (") and "+?/h)" in line
+
+
+def test_status_line_of_a_lower_bound(ask: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = "22222222-2222-4222-8222-222222222222"
+    row = scene.answer("z1", READ, request="z1", time=now(), session=other, stop=None, version="2.0.50")
+    scene.write(other, row)
+    line = status(ask, monkeypatch, json.dumps({"session_id": other}))
+    assert line.startswith("session ≥$0.03 | today ≥$0.03 | block ≥$0.03 (") and ", ≥$" in line
+
+
+def test_status_line_after_an_answer_without_counts(ask: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene.append(
+        SESSION,
+        scene.answer("msg_9", READ, request="req_9", time=now(), session=SESSION),
+        scene.answer("msg_10", {}, request="req_10", time=now(), session=SESSION),
+    )
+    assert status(ask, monkeypatch, json.dumps({"session_id": SESSION})).endswith("| context 50%")
+    assert ask("usage", "--more", "context", "--json").data["rows"][0]["last_tokens"] == 100_000

@@ -22,10 +22,10 @@ def test_all_counts() -> None:
             "service_tier": "standard",
         }
     )
-    assert usage == Usage(10, 20, 100, 200, 4000, 2, service_tier="standard")
+    assert usage == Usage(10, 20, 100, 200, 4000, 2, service_tier="standard", whole=True)
     assert usage is not None
     assert usage.total == 4330
-    assert not usage.odd
+    assert not usage.odd and not usage.is_odd
 
 
 def test_older_clients_tell_only_the_sum_of_what_was_cached() -> None:
@@ -48,7 +48,19 @@ def test_an_empty_usage_is_zero_and_not_odd() -> None:
 
 @pytest.mark.parametrize("value", ["12", -1, 1.5, True, [], {}, 1 << 54, 2**70])
 def test_what_is_no_count_is_zero_and_marked(value: Any) -> None:
-    assert parse_usage({"input_tokens": value, "output_tokens": 7}) == Usage(output_tokens=7, odd=True)
+    assert parse_usage({"input_tokens": value, "output_tokens": 7}) == Usage(output_tokens=7, odd=True, whole=True)
+
+
+def test_a_whole_number_with_a_point_is_a_count() -> None:
+    found = parse_usage({"input_tokens": 10.0, "output_tokens": 7})
+    assert found == Usage(10, 7, whole=True) and not found.is_odd
+
+
+def test_counts_are_missing_where_no_line_has_them() -> None:
+    lines = [{"input_tokens": 10}, {"output_tokens": 7}, {"input_tokens": 10, "output_tokens": 7}]
+    found = [parse_usage(line) or Usage() for line in lines]
+    assert [item.is_odd for item in found] == [True, True, False]
+    assert found[0].maximum(found[1]).is_odd and not found[0].maximum(found[2]).is_odd
 
 
 def test_null_is_zero_and_not_odd() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from tests.analysis.scene import MODEL, Scene, tokens
 
 import recollect
 from recollect.index import sql_refresh
@@ -288,3 +289,14 @@ def test_a_reader_keeps_reading_while_the_tables_are_renewed(builder: HomeBuilde
         builder.write()
         assert library.sql("SELECT count(*) FROM sessions").rows == [[2]]
         assert reader.execute("SELECT count(*) FROM sessions").fetchall() == [(1,)]
+
+
+def test_a_call_that_one_file_has_without_its_model_counts_once(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    bare = scene.answer("msg_1", tokens(10, 1), model=None, session="a", time="2025-11-01T10:00:00Z")
+    scene.write("a", bare)
+    scene.write("b", scene.answer("msg_1", tokens(5, 200), session="b"))
+    scene.write("c", scene.answer("msg_2", tokens(1, 1), model=None, session="c"))
+    library = recollect.open(scene.root)
+    found = rows(library, "SELECT message_id, model, session_id, input_tokens, output_tokens FROM responses ORDER BY 1")
+    assert found == [("msg_1", MODEL, "b", 10, 200), ("msg_2", "", "c", 1, 1)]

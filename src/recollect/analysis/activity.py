@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
 from typing import Final
 
 from .responses import Response
 from .zones import Zone
 
 PAUSE: Final = 5 * 60_000_000
-"""Five minutes without a call end a stretch of work; each stretch is as long as from its first call to its last, and a minute."""
+"""Five minutes without a call end a stretch of work; each stretch is as long as from its first call to its last, and a minute.
+One that goes on over midnight counts to both days."""
 _MINUTE: Final = 60_000_000
 
 
 def active_seconds(found: Iterable[Response], zone: Zone) -> dict[str, float]:
     """Seconds of work by day. Sub-agents that work at the same time do not count twice."""
-    moments = sorted({item.time for item in found if item.time is not None})
+    moments = sorted({item.time for item in found if item.time is not None and zone.day(item.time)})
     days: dict[str, float] = {}
     start = before = None
     for moment in [*moments, None]:
         if before is not None and start is not None and (moment is None or moment - before > PAUSE):
-            day = zone.day(start)
-            days[day] = days.get(day, 0.0) + (before - start + _MINUTE) / 1e6
+            for day, length in _by_day(start, before + _MINUTE, zone):
+                days[day] = days.get(day, 0.0) + length / 1e6
             start = moment
         if start is None:
             start = moment
@@ -29,11 +31,25 @@ def active_seconds(found: Iterable[Response], zone: Zone) -> dict[str, float]:
     return days
 
 
+def _by_day(start: int, end: int, zone: Zone) -> Iterator[tuple[str, int]]:
+    """The days of a stretch, each with what of it (microseconds) is before the next midnight of the zone."""
+    while start < end:
+        day = zone.day(start)
+        try:
+            stop = min(zone.start_of(date.fromisoformat(day) + timedelta(days=1)), end)
+        except (OverflowError, ValueError, OSError):  # the calendar ends there
+            stop = end
+        if stop <= start:
+            stop = end
+        yield day, stop - start
+        start = stop
+
+
 def hours_of_week(found: Iterable[Response], zone: Zone) -> list[list[int]]:
-    """Calls by weekday (Monday first) and hour of the day."""
+    """Calls by weekday (Monday first) and hour of the day. Those that no day holds are in none."""
     table = [[0] * 24 for _ in range(7)]
     for item in found:
-        if item.time is not None:
+        if item.time is not None and zone.day(item.time):
             local = zone.local(item.time)
             table[local.weekday()][local.hour] += 1
     return table

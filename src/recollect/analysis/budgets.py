@@ -41,6 +41,7 @@ class BudgetState:
     projected: int
     """What it comes to at the end of the period, if it goes on like this."""
     unpriced: int = 0
+    lower_bounds: int = 0
 
     @property
     def percent(self) -> float:
@@ -60,6 +61,7 @@ class BudgetState:
             "used_micro_usd": self.used, "percent": None if percent == float("inf") else round(percent, 1),
             "state": self.state, "projected_micro_usd": self.projected, "first_day": self.first_day.isoformat(),
             "last_day": self.last_day.isoformat(), "unpriced_calls": self.unpriced,
+            "lower_bound_calls": self.lower_bounds,
         }  # fmt: skip
 
 

@@ -24,6 +24,8 @@ class CacheUse:
     """What the same calls would have cost without a cache, in micro-dollars."""
     unpriced: int = 0
     """Calls of models without a price: in the tokens, not in the money."""
+    lower_bounds: int = 0
+    """Calls of which the output is a lower bound: with them the money is."""
 
     @property
     def hit_rate(self) -> float | None:
@@ -41,7 +43,7 @@ class CacheUse:
             "calls": self.calls, "prompt_tokens": self.prompt, "cache_read": self.read, "cache_written": self.written,
             "hit_rate": None if rate is None else round(rate, 4), "cost_micro_usd": self.cost,
             "without_cache_micro_usd": self.uncached, "saved_micro_usd": self.saved,
-            "unpriced_calls": self.unpriced,
+            "unpriced_calls": self.unpriced, "lower_bound_calls": self.lower_bounds,
         }  # fmt: skip
 
 
@@ -57,6 +59,7 @@ def cache_use(found: Iterable[Response], book: PriceBook) -> tuple[dict[str, Cac
             use.prompt += counts.prompt
             use.read += counts.cache_read
             use.written += counts.cache_write_5m + counts.cache_write_1h
+            use.lower_bounds += item.lower_bound
             if tariff is None:
                 use.unpriced += 1
             else:

@@ -43,7 +43,8 @@ class Course:
 
     @property
     def last(self) -> int:
-        return self.steps[-1].counts.prompt + self.steps[-1].counts.output if self.steps else 0
+        """What the window held at the end. An answer that was written down without its counts says nothing of that."""
+        return next((item.counts.tokens for item in reversed(self.steps) if item.counts.tokens), 0)
 
     def data(self, *, whole: bool = False) -> dict[str, Any]:
         peak = self.peak

@@ -31,6 +31,7 @@ from ..index.call_packs import (
 from ..index.catalogue import Catalogue
 from ..store.home import Home
 from .cost import Counts, cost_of
+from .totals import Totals
 
 if TYPE_CHECKING:
     from .prices.book import PriceBook
@@ -172,6 +173,13 @@ def _booked(
             )  # fmt: skip
 
 
+def total_of(found: Iterable[Response], book: PriceBook) -> Totals:
+    totals = Totals()
+    for item in found:
+        totals.add(item.counts, item.cost(book), *item.marks)
+    return totals
+
+
 def _joined(found: Iterable[Response]) -> list[Response]:
     """The same over several homes: a call that is in two of them is booked on its first."""
     kept: dict[tuple[str, str, str], Response] = {}
@@ -182,12 +190,22 @@ def _joined(found: Iterable[Response]) -> list[Response]:
             kept[key] = item
             continue
         first, second = (other, item) if _order(other) <= _order(item) else (item, other)
-        for_all = LOWER_BOUND | PARTIAL
-        flags = first.flags & ~(for_all | ODD) | (first.flags & second.flags & for_all)
-        flags |= (first.flags | second.flags) & ODD
-        largest = Counts(*(max(pair) for pair in zip(first.counts, second.counts, strict=True)))
-        kept[key] = first._replace(counts=largest, flags=flags, copies=first.copies + second.copies)
+        kept[key] = _one(first, second)
+    if any(not key[2] for key in kept):
+        from ..index.nameless_calls import names_of
+
+        for key, name in names_of(kept, "").items():
+            kept[name] = _one(kept[name], kept.pop(key))
     return list(kept.values())
+
+
+def _one(first: Response, second: Response) -> Response:
+    """A call that was found twice, booked where the first one is."""
+    for_all = LOWER_BOUND | PARTIAL
+    flags = first.flags & ~(for_all | ODD) | (first.flags & second.flags & for_all)
+    flags |= (first.flags | second.flags) & ODD
+    largest = Counts(*(max(pair) for pair in zip(first.counts, second.counts, strict=True)))
+    return first._replace(counts=largest, flags=flags, copies=first.copies + second.copies)
 
 
 def _order(item: Response) -> tuple[bool, int, int, bool, str, str]:

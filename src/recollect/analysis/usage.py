@@ -51,7 +51,7 @@ class UsageReport:
     unpriced: dict[str, int] = field(default_factory=dict)
     """Models without a price, and how many calls of each."""
     timeless: int = 0
-    """Calls without a time: they are in the totals, and under "(no time)" by day."""
+    """Calls without a time, or with one that no calendar holds: they are in the totals, and under "(no time)" by day."""
     today: bool = False
     """Everything is priced as today, not as on its day."""
 
@@ -78,7 +78,11 @@ def key_function(by: str, zone: Zone, *, separate: bool = False) -> Callable[[Re
         period = period_of(by)
         return lambda item: period(zone.day(item.time)) or NO_TIME
     if by == "hour":
-        return lambda item: NO_TIME if item.time is None else zone.local(item.time).strftime("%Y-%m-%d %H:00")
+        return lambda item: (
+            zone.local(item.time).strftime("%Y-%m-%d %H:00")
+            if item.time is not None and zone.day(item.time)
+            else NO_TIME
+        )
     makers: dict[str, Callable[[Response], str | None]] = {
         "session": lambda item: item.session_id,
         "project": lambda item: project_path(item.cwd, separate=separate),
@@ -104,7 +108,7 @@ def gather(
         cost = None if tariff is None else micro_dollars(item.counts, tariff, book.search)
         if cost is None:
             report.unpriced[item.model] = report.unpriced.get(item.model, 0) + 1
-        if item.time is None:
+        if not zone.day(item.time):
             report.timeless += 1
         report.totals.add(item.counts, cost, *item.marks)
         for tool, counts, share in [("", item.counts, cost)] if tools is None else tools(item):

@@ -28,10 +28,14 @@ def lines_changed(catalogue: Catalogue, found: Iterable[Response], book: PriceBo
         of_session.setdefault(item.session_id or "", name)
         row = projects.setdefault(
             name,
-            {"project": name, "files": set(), "added": 0, "removed": 0, "cost_micro_usd": 0, "unpriced_calls": 0},
-        )
+            {
+                "project": name, "files": set(), "added": 0, "removed": 0, "cost_micro_usd": 0, "unpriced_calls": 0,
+                "lower_bound_calls": 0,
+            },
+        )  # fmt: skip
         row["cost_micro_usd"] += cost or 0
         row["unpriced_calls"] += cost is None
+        row["lower_bound_calls"] += item.lower_bound
     rows = catalogue.connection.execute(
         "SELECT f.session_id, c.path, min(c.lines_added), min(c.lines_removed), c.tool_use_id FROM file_changes c "
         "JOIN files f ON f.id = c.file_id GROUP BY coalesce(c.tool_use_id, c.entry_id), c.path"
@@ -75,6 +79,7 @@ def commits(catalogue: Catalogue, found: Iterable[Response], book: PriceBook) ->
                 "time": to_iso(moment / 1e6), "session_id": session, "command": target, "calls": len(part),
                 "branch": part[-1][0].git_branch if part else None, "cost_micro_usd": sum(cost or 0 for _, cost in part),
                 "unpriced_calls": sum(cost is None for _, cost in part),
+                "lower_bound_calls": sum(item.lower_bound for item, _ in part),
             }
         )  # fmt: skip
     return told
@@ -96,9 +101,14 @@ def pull_requests(
             url = next((link.url for link in of_session if link.is_behind(item)), of_session[-1].url)
             cost = item.cost(book)
             row = told.setdefault(
-                url, {"pr_url": url, "sessions": set(), "calls": 0, "cost_micro_usd": 0, "unpriced_calls": 0}
-            )
+                url,
+                {
+                    "pr_url": url, "sessions": set(), "calls": 0, "cost_micro_usd": 0, "unpriced_calls": 0,
+                    "lower_bound_calls": 0,
+                },
+            )  # fmt: skip
             row["unpriced_calls"] += cost is None
+            row["lower_bound_calls"] += item.lower_bound
             row["sessions"].add(item.session_id)
             row["calls"] += 1
             row["cost_micro_usd"] += cost or 0

@@ -12,9 +12,12 @@ from __future__ import annotations
 import json
 import sys
 import time
-from datetime import date
+from datetime import date, timedelta
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..analysis.responses import Response
 
 #: Seconds of the processor after which no more is taken in, and how many bytes of transcripts one of them is good for.
 _ENOUGH_SECONDS = 0.1
@@ -23,7 +26,8 @@ _BYTES_A_SECOND = 250 << 20
 LEAST_BYTES, MOST_BYTES = 1 << 20, 6 << 20
 #: The client sends a few kilobytes: what is longer is not from it.
 MOST_INPUT = 1 << 20
-_HOUR = 3_600_000_000
+#: Calls of so many microseconds, as a rule, tell when the running block began.
+_DAY = 86_400_000_000
 
 
 def read_input() -> str:
@@ -78,21 +82,24 @@ def statusline(given: dict[str, Any], homes: list[str], timezone: str | None = N
         figures = _figures(given, homes, timezone)
     except Exception:  # an index in use, a damaged home: what the client told is better than nothing
         figures = {}
-    from ..analysis.cost import dollars
+    from .usage_text import cost_in_words
+
+    def money(name: str, cost: int | None = None) -> str:
+        """A sum with its marks: what is not taken in yet, then what no count can tell."""
+        totals, mark = figures[name], figures[f"{name} mark"]
+        words = cost_in_words(totals.cost if cost is None else cost, totals.unpriced, totals.lower_bounds)
+        return mark + words.removeprefix("≥") if mark and words != "?" else words
 
     if "session" in figures and not (figures["session mark"] and session_cost is not None):
-        parts.append(f"session {figures['session mark']}{dollars(figures['session'])}")
+        parts.append(f"session {money('session')}")
     elif session_cost is not None:
-        parts.append(f"session {dollars(session_cost)}")
+        parts.append(f"session {cost_in_words(session_cost, 0)}")
     if "today" in figures:
-        parts.append(f"today {figures['today mark']}{dollars(figures['today'])}")
+        parts.append(f"today {money('today')}")
     if "block" in figures:
         minutes = figures["left"] // 60_000_000
-        mark = figures["block mark"]
-        parts.append(
-            f"block {mark}{dollars(figures['block'])} "
-            f"({minutes // 60}h{minutes % 60:02d} left, {mark}{dollars(figures['hour'])}/h)"
-        )
+        hourly = money("block", figures["hour"])
+        parts.append(f"block {money('block')} ({minutes // 60}h{minutes % 60:02d} left, {hourly}/h)")
     if _is_number(share) and 0 <= share < 1000:
         parts.append(f"context {share:.0f}%")
     elif "context" in figures:
@@ -101,7 +108,9 @@ def statusline(given: dict[str, Any], homes: list[str], timezone: str | None = N
 
 
 def _figures(given: dict[str, Any], homes: list[str], timezone: str | None) -> dict[str, Any]:
-    from ..analysis.responses import home_numbers, responses
+    from ..analysis.responses import home_numbers, responses, total_of
+    from ..analysis.running_block import running_block
+    from ..analysis.totals import Totals
     from ..library.accounting import open_accounting
 
     with open_accounting(homes, timezone=timezone) as accounting:
@@ -111,10 +120,21 @@ def _figures(given: dict[str, Any], homes: list[str], timezone: str | None) -> d
         behind = accounting.sync_some(_bytes_to_read, session)
         now = time.time_ns() // 1000
         found: dict[str, Any] = {}
-        day = accounting.zone.day(now)
+        today = date.fromisoformat(accounting.zone.day(now))
+        begin, end = (accounting.zone.start_of(day) for day in (today, today + timedelta(days=1)))
         numbers = home_numbers(accounting.catalogue, accounting.homes)
-        found["today"] = sum(totals.cost for totals in accounting.sums.totals(numbers, day, day).values())
-        found["today mark"] = behind.mark(accounting.zone.start_of(date.fromisoformat(day)))
+        block = running_block(accounting.catalogue.connection, numbers, now) if numbers else None
+        since = begin if block is None else min(begin, block.start) if len(numbers) > 1 else block.start
+        recent: list[Response] = []
+        if block is not None or len(numbers) > 1:
+            recent = list(responses(accounting.catalogue, accounting.homes, since=since))
+        if len(numbers) > 1:  # a call may stand in several homes
+            found["today"] = total_of((item for item in recent if begin <= (item.time or 0) < end), accounting.book)
+        else:
+            found["today"] = Totals()
+            for totals in accounting.sums.totals(numbers, today.isoformat(), today.isoformat()).values():
+                found["today"].join(totals)
+        found["today mark"] = behind.mark(begin)
         if session is not None:
             rows = accounting.catalogue.connection.execute("SELECT id FROM files WHERE session_id = ?", (session,))
             files = [row[0] for row in rows]
@@ -123,20 +143,19 @@ def _figures(given: dict[str, Any], homes: list[str], timezone: str | None) -> d
                 from ..analysis.context import courses
 
                 found["session mark"] = behind.mark(0) if behind.of_session else ""
-                found["session"] = sum(item.cost(accounting.book) or 0 for item in items)
+                found["session"] = total_of(items, accounting.book)
                 for course in courses(items, accounting.book):
                     if course.window and not behind.of_session:
                         found["context"] = round(course.last * 100 / course.window)
-        from ..analysis.blocks import find_blocks
+        if block is not None:
+            from ..analysis.blocks import find_blocks
 
-        since = now - 24 * _HOUR
-        recent = responses(accounting.catalogue, accounting.homes, since=since)
-        blocks = find_blocks(recent, accounting.book)
-        if blocks and blocks[-1].is_active(now):
-            found["block"] = blocks[-1].totals.cost
-            found["block mark"] = behind.mark(since)
-            found["left"] = blocks[-1].end - now
-            found["hour"] = round(blocks[-1].burn(now)[1])
+            inside = [item for item in recent if block.start <= (item.time or 0) < block.end]
+            for item in find_blocks(inside, accounting.book):
+                found["block"] = item.totals
+                found["block mark"] = behind.mark(now - _DAY) or ("" if block.certain else "~")
+                found["left"] = item.end - now
+                found["hour"] = round(item.burn(now)[1])
         return found
 
 

@@ -15,6 +15,7 @@ from ..analysis.usage import NO_TIME, PERIODS, Group
 from ..errors import Refused, Unavailable
 from .charts import not_in_future, over_time
 from .plot_fonts import usable_family
+from .usage_text import money
 
 if TYPE_CHECKING:
     from ..analysis.usage import UsageReport
@@ -129,8 +130,7 @@ def draw(report: UsageReport) -> str:
 
 
 def _title(report: UsageReport) -> str:
-    unknown = "+?" if report.totals.unpriced else ""
-    return f"Cost by {report.by.replace(',', ', ')}: {dollars(report.totals.cost)}{unknown} (days in {report.zone})"
+    return f"Cost by {report.by.replace(',', ', ')}: {money(report.totals)} (days in {report.zone})"
 
 
 def _in_time(report: UsageReport) -> list[Group]:

@@ -41,6 +41,13 @@ def unpriced_remark(calls: int) -> str:
     return f"+? {plural(calls, 'call')} without a known price {_are(calls)} not in the cost: see recollect usage"
 
 
+def lower_bound_remark(calls: int) -> str:
+    return (
+        f"≥ output of {plural(calls, 'call')} is a lower bound: only a placeholder was written, as clients "
+        "1.0.30 to 2.1.96 did, and later ones where an answer was cut off"
+    )
+
+
 def remarks(report: UsageReport) -> list[str]:
     """What has to be said about a report, one sentence each."""
     when = "today's for everything" if report.today else "each as on the day of use"
@@ -51,10 +58,7 @@ def remarks(report: UsageReport) -> list[str]:
             f"{plural(report.copies, 'copy', 'copies')} of calls in other files {_are(report.copies)} not counted again"
         )
     if totals.lower_bounds:
-        told.append(
-            f"≥ output of {plural(totals.lower_bounds, 'call')} is a lower bound: only a placeholder was written, as clients "
-            "1.0.30 to 2.1.96 did, and later ones where an answer was cut off"
-        )
+        told.append(lower_bound_remark(totals.lower_bounds))
     for model, calls in sorted(report.unpriced.items()):
         told.append(
             f"+? no price known for {model or '(no model)'}: {plural(calls, 'call')} {_are(calls)} counted, but not in the cost"
@@ -131,7 +135,10 @@ def _cell(value: Any) -> Any:
 
 
 def message_tokens(model: str | None, seconds: float | None, usage: Usage, *, lower_bound: bool = False) -> str:
-    """``10 in, 200 out (80 thinking), 30 written (5 min), 500 read, $0.0123``; `≥` where the output is a placeholder."""
+    """``10 in, 200 out (80 thinking), 30 written (5 min), 500 read, $0.0123``; `≥` where the output is a placeholder.
+
+    A count that is missing or none is nought, as everywhere; then that is said.
+    """
     from ..analysis.cost import message_cost
     from ..analysis.prices.book import price_book
 
@@ -143,4 +150,5 @@ def message_tokens(model: str | None, seconds: float | None, usage: Usage, *, lo
     parts += [f"{tokens(usage.cache_read)} read"] if usage.cache_read else []
     searches = usage.web_searches
     parts += [f"{searches:,} web search{'es' if searches != 1 else ''}"] if searches else []
-    return ", ".join([*parts, least + dollars(message_cost(price_book(), model, seconds, usage))])
+    parts.append(least + dollars(message_cost(price_book(), model, seconds, usage)))
+    return ", ".join(parts) + (" (a count is missing or none)" if usage.is_odd else "")

@@ -10,7 +10,7 @@ from ..analysis.cost import dollars
 from .charts import bar, sparkline
 from .face import Column, Face
 from .moments import local_in
-from .usage_text import cost_in_words, csv_text, tokens, unpriced_remark
+from .usage_text import cost_in_words, csv_text, lower_bound_remark, tokens, unpriced_remark
 from .words import number, plural, seconds, size
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def show_topic(
     elif face.is_text and not shown:
         face.say("nothing found")
     elif face.is_text:
-        _show_table(face, shown, columns, extra.get("unpriced_calls", 0))
+        _show_table(face, shown, columns, extra)
         _show_parts(face, shown)
         for line in extra.get("drawn", ()):
             face.print(line)
@@ -53,7 +53,7 @@ def show_topic(
     return bool(rows)
 
 
-def _show_table(face: Face, rows: Rows, columns: tuple[Column, ...], unpriced: int) -> None:
+def _show_table(face: Face, rows: Rows, columns: tuple[Column, ...], known: dict[str, Any]) -> None:
     """A sum of money that leaves something out says so."""
     for row in rows:
         if "cost_micro_usd" in row:
@@ -61,9 +61,10 @@ def _show_table(face: Face, rows: Rows, columns: tuple[Column, ...], unpriced: i
             if row["cost"] == "?":  # then nothing else that money is in is known, either
                 row |= {key: None for key in row if "micro_usd" in key}
     face.table(rows, columns)
-    unpriced = unpriced or sum(row.get("unpriced_calls", 0) for row in rows)
-    if unpriced:
-        face.say(unpriced_remark(unpriced))
+    for name, remark in (("unpriced_calls", unpriced_remark), ("lower_bound_calls", lower_bound_remark)):
+        calls = known[name] if name in known else sum(row.get(name, 0) for row in rows)
+        if calls:
+            face.say(remark(calls))
 
 
 def _percent(value: float) -> str:
@@ -85,7 +86,7 @@ def _cache(accounting: Accounting, chosen: Selection) -> Answer:
         Column("without_cache_micro_usd", "without cache", dollars, right=True),
         Column("saved_micro_usd", "saved", dollars, right=True),
     )  # fmt: skip
-    known = {"totals": total.data(), "unpriced_calls": total.unpriced}
+    known = {"totals": total.data(), "unpriced_calls": total.unpriced, "lower_bound_calls": total.lower_bounds}
     return rows, columns, known, "saved is net: writing to the cache costs more than plain input"
 
 

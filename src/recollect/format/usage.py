@@ -29,6 +29,13 @@ class Usage:
     service_tier: str | None = None
     speed: str | None = None
     geo: str | None = None
+    whole: bool = False
+    """Some line has both its input and its output."""
+
+    @property
+    def is_odd(self) -> bool:
+        """Whether a count is missing or none: it is taken as nought."""
+        return self.odd or not self.whole
 
     @property
     def total(self) -> int:
@@ -75,6 +82,7 @@ def parse_usage(value: Any) -> Usage | None:
         _text(value.get("service_tier")),
         _text(value.get("speed")),
         None if geo == "not_available" else geo,
+        value.get("input_tokens") is not None and value.get("output_tokens") is not None,
     )
 
 
@@ -89,7 +97,16 @@ class _Counter:
     def count(self, value: Any, largest: int = LARGEST_COUNT) -> int:
         if value is None:
             return 0
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= largest:
+        found = whole_count(value, largest)
+        if found is None:
             self.odd = True
-            return 0
-        return value
+        return found or 0
+
+
+def whole_count(value: Any, largest: int = LARGEST_COUNT) -> int | None:
+    """A count, which some programs write as 10.0; None for what is none."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= largest:
+        return None
+    return value

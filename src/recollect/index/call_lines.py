@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ..format.entries import decode_loosely
-from ..format.usage import LARGEST_COUNT, LARGEST_SEARCHES
+from ..format.usage import LARGEST_COUNT, LARGEST_SEARCHES, whole_count
 
 NEEDLE: Final = b'put_tokens"'
 """The end of `input_tokens` and `output_tokens`, and of the names of all counts that have to do with the cache: no usage that
@@ -216,12 +216,10 @@ class _Mender:
     def _count(self, value: Any, largest: int = LARGEST_COUNT) -> int | None:
         if value is None:
             return None
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= largest:
+        found = whole_count(value, largest)
+        if found is None:
             self.odd = True
-            return 0
-        return value
+        return found or 0
 
 
 def _text(value: Any) -> str | None:

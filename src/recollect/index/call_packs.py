@@ -55,6 +55,16 @@ def _decoder() -> Callable[[bytes], Columns]:
     return Decoder(Columns).decode
 
 
+@cache
+def _times_decoder() -> Callable[[bytes], tuple[int | None, ...]]:
+    """Reads one column and passes over the others: a third of the time that all of them take."""
+    from msgspec import Raw
+    from msgspec.msgpack import Decoder
+
+    columns, times = Decoder(tuple[Raw, ...]).decode, Decoder(tuple[int | None, ...]).decode
+    return lambda pack: times(columns(pack)[TIME])
+
+
 def packed(file_id: int, columns: Columns) -> tuple[int, int, int | None, str, bytes]:
     """A row of `call_packs`."""
     times = columns[TIME]
@@ -65,10 +75,16 @@ def packed(file_id: int, columns: Columns) -> tuple[int, int, int | None, str, b
 
 def unpacked(pack: bytes) -> Columns:
     """Its calls. Raises what the catalogue raises where it is damaged: then it is made anew."""
+    columns = _decoder()(_sound(pack))
+    if len(columns) == WIDTH:
+        return columns
+    raise apsw.CorruptError("a pack of calls is damaged")
+
+
+def _sound(pack: bytes) -> bytes:
+    """A pack without its checksum."""
     if crc32(pack[4:]).to_bytes(4) == pack[:4]:  # most damage would still be numbers and texts, only other ones
-        columns = _decoder()(pack[4:])
-        if len(columns) == WIDTH:
-            return columns
+        return pack[4:]
     raise apsw.CorruptError("a pack of calls is damaged")
 
 
@@ -94,6 +110,12 @@ def all_calls(
     where = f" WHERE {' AND '.join(wanted)}" if wanted else ""
     for file_id, pack in db.execute(f"SELECT file_id, rows FROM call_packs{where} ORDER BY file_id", values):
         yield file_id, unpacked(pack)
+
+
+def times_of(db: apsw.Connection, file_id: int) -> tuple[int | None, ...]:
+    """When the calls of a file were made."""
+    pack = db.execute("SELECT rows FROM call_packs WHERE file_id = ?", (file_id,)).get
+    return () if pack is None else _times_decoder()(_sound(pack))
 
 
 def files_with(db: apsw.Connection, messages: Collection[str]) -> list[int]:

@@ -127,6 +127,9 @@ class _Intake:
         self._progress = progress
         self._allowed = None if most_bytes is None else max(most_bytes, 1)
         self._strings = Strings(catalogue.connection)
+        # Calls without a model are rare: only where that text is known some may have to be joined with others.
+        if catalogue.connection.execute("SELECT 1 FROM strings WHERE text = ''").get is not None:
+            self._strings.number("")
         # To know all calls that there are pays only for who takes in more than a few.
         self._sharing = Sharing(catalogue, many=len(changes) > 20 and most_bytes is None)
         self._new = NewFiles(catalogue)
@@ -139,6 +142,8 @@ class _Intake:
         self._view = memoryview(self._buffer)
         self._base = address_of(self._buffer) if self._search is not None else 0
         self._begun: int | None = None
+        self._begins = False
+        """Whether the time that the file was begun at is still looked for."""
         self._all_there = False
         """Whether the buffer holds the file that was read last from its first byte on."""
         self._cut_short = False
@@ -221,9 +226,9 @@ class _Intake:
                 change.session_id = told
                 if not is_new:
                     db.execute("UPDATE files SET session_id = ? WHERE id = ?", (change.session_id, change.file_id))
+            if self._begun is not None:
+                self._begun_files.append((change.file_id, self._begun))
             if change.start == 0:
-                if self._begun is not None:
-                    self._begun_files.append((change.file_id, self._begun))
                 self._put(change, found)
             else:
                 self._add(change, found)
@@ -238,6 +243,11 @@ class _Intake:
 
     def _put(self, change: FileChange, found: FileCalls) -> None:
         """The calls of a file that was read from its start."""
+        if "" in self._strings.numbers:
+            from .nameless_calls import named
+
+            found.calls = named(found.calls, "")
+            self._sharing.note_nameless(change, found.calls)
         columns = found.columns()
         if columns:
             self._packs.append(packed(change.file_id, columns))
@@ -254,23 +264,30 @@ class _Intake:
 
         db = self._catalogue.connection
         db.execute("INSERT OR IGNORE INTO sums_stale VALUES (?)", (change.file_id,))
+        if self._begun is not None:  # it may be another file's copy now
+            self._sharing.forget(change)
         if not found.calls:
             return
-        rows = calls_of(db, change.file_id)
-        places = {row[:3]: place for place, row in enumerate(rows)}
+        rows = {row[:3]: row for row in calls_of(db, change.file_id)}
         for new in map(tuple, found.calls.values()):
-            place = places.get(new[:3])
-            if place is None:
-                rows.append(new)
-            else:
-                rows[place] = joined_rows(rows[place], new)
-        db.execute(INSERT_PACK, packed(change.file_id, tuple(zip(*rows, strict=True))))
+            old = rows.get(new[:3])
+            rows[new[:3]] = new if old is None else joined_rows(old, new)
+        nameless = self._strings.numbers.get("")
+        if nameless is not None:
+            from .nameless_calls import named
+
+            before, rows = rows, named(rows, nameless)
+            if rows is not before:  # their places are other ones
+                self._sharing.forget(change)
+            self._sharing.note_nameless(change, found.calls)
+        db.execute(INSERT_PACK, packed(change.file_id, tuple(zip(*rows.values(), strict=True))))
         self._sharing.note(change, found.calls)
         self._report.calls += len(found.calls)
 
     def _read(self, stream: BinaryIO, change: FileChange, found: FileCalls) -> tuple[int, int, tuple[int, str] | None]:
         """Hand on every line with token counts. Returns the end of the last line, the number of lines, the cost state."""
         self._begun, self._all_there, self._cut_short = None, False, False
+        self._begins = change.start == 0 or self._has_no_begin(change)
         if len(self._buffer) > BUFFER * 8 + 1:
             self._use(mmap.mmap(-1, BUFFER + 1))
         if change.start:
@@ -312,9 +329,8 @@ class _Intake:
             if skipping and last:
                 start = buffer.find(b"\n", 0, end) + 1
                 lines, skipping = lines + 1, False
-            if base == 0 and (mark := buffer.find(TIMESTAMP, 0, last)) >= 0:
-                mark += len(TIMESTAMP)
-                self._begun = self._microseconds(buffer[mark : mark + 24].decode("ascii", "replace"))
+            if self._begins:
+                self._look_for_begin(buffer, last)
             lines = found.scan(buffer, view, start, last, lines, self._search, self._base)
             if found.cost_state is not None:
                 begin_at, end_at = found.cost_state
@@ -332,6 +348,19 @@ class _Intake:
                 self._cut_short = True
                 return base, lines, state
 
+    def _has_no_begin(self, change: FileChange) -> bool:
+        """Whether no line of a file had a time until now."""
+        db = self._catalogue.connection
+        return db.execute("SELECT 1 FROM call_files WHERE file_id = ?", (change.file_id,)).get is None
+
+    def _look_for_begin(self, data: mmap.mmap | bytes, end: int) -> None:
+        """The first time that stands there, as long as none was found."""
+        mark = -1
+        while self._begun is None and (mark := data.find(TIMESTAMP, mark + 1, end)) >= 0:
+            place = mark + len(TIMESTAMP)
+            self._begun = self._microseconds(data[place : place + 24].decode("ascii", "replace"))
+        self._begins = self._begun is None
+
     def _tail(
         self, buffer: mmap.mmap, last: int, end: int, base: int, lines: int, found: FileCalls,
         state: tuple[int, str] | None, skipping: bool,
@@ -343,6 +372,8 @@ class _Intake:
         data = buffer[last:end]
         if not data.strip() or skipping or not is_whole(data):
             return base + last, lines, state
+        if self._begins:
+            self._look_for_begin(data, len(data))
         if NEEDLE in data or ANSWER in data:
             found.take(data, lines + 1)
         if is_cost_state(data):

@@ -273,7 +273,7 @@ class FileCalls:
             self.told_session = entry.sessionId
         # Without an id of the message: by its request, else by its row, else every line is a call of its own.
         ident = answer.id or (
-            "" if request else f"row:{entry.uuid}" if entry.uuid else f"line:{line}:{self.session_id}"
+            "" if request else f"row:{entry.uuid}" if entry.uuid else f"line:{line}:{self.session_id or self.agent_id}"
         )
         key = (ident, request or "", model)
         flags |= _missing(usage)
@@ -478,6 +478,9 @@ def joined_rows(old: Row, new: Row) -> Row:
     call[FLAGS] = old[FLAGS] & ~both | old[FLAGS] & new[FLAGS] & both | new[FLAGS] & ODD
     if new[STOP] is not None:
         call[STOP] = new[STOP]
+    if old[TIME] is None:
+        call[TIME] = new[TIME]
+        call[FLAGS] |= new[FLAGS] & ZONELESS
     return tuple(call)
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from ..format.uuids import UUID
 
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 
 #: What changed from one version of the schema to the next.
 HISTORY: Final[dict[int, str]] = {
@@ -22,6 +22,7 @@ HISTORY: Final[dict[int, str]] = {
     2: "the word index finds entries by their number; calls are packed by file",
     3: "packs of calls are MessagePack; the bytes before a place are known again by CRC-32",
     4: "calls know the line of their output, and sub-agents inside the main file; clients before 1.0.30 have no lower bounds",
+    5: "lines of a call that lack its model are joined with those that name it; sub-agents' lines without any id stay apart",
 }
 
 

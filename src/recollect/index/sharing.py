@@ -29,12 +29,16 @@ from .call_packs import (
 )
 from .catalogue import Catalogue
 from .file_calls import CallKey
+from .nameless_calls import names_of
 from .tracking import FileChange
 
 #: Message, request, number of the model.
 Key = tuple[str, str, int]
 _SOME_FILE: Final = 0
 """Stands for a file that was there before: it may be one of several with that call."""
+_NAMELESS: Final = "nameless"
+"""Stands behind a copy that has no model."""
+_NAMED_WIDTH: Final = 14
 _INSERT: Final = f"INSERT OR REPLACE INTO shared_calls VALUES ({', '.join('?' * 15)})"
 
 
@@ -52,17 +56,29 @@ class Sharing:
         for in vain."""
         self._holders: dict[int, set[int]] | None = {} if many else None
         """Files of hashes that came more than once; None where files were there before, or may have lost calls."""
+        self._nameless: dict[int, set[tuple[str, str]]] = {}
+        """By home: messages and requests of calls that some file has without a model, as far as `_seen` is kept."""
         self._files: set[int] = set()
         """The files that hold what was touched, as far as `_holders` tells."""
         if self._seen is not None:
             homes: dict[int, int] = dict(iter(self._db.execute("SELECT id, home_id FROM files")))
             names: dict[int, str] = dict(iter(self._db.execute("SELECT id, text FROM strings")))
+            nameless = self._nameless_number()
             for file_id, columns in all_calls(self._db):
                 self._holders = None
                 seen = self._seen.setdefault(homes[file_id], {})
                 models = map(names.__getitem__, columns[MODEL])
+                if nameless is not None and nameless in columns[MODEL]:
+                    keys = zip(columns[MESSAGE], columns[REQUEST], columns[MODEL], strict=True)
+                    pairs = {key[:2] for key in keys if key[2] == nameless}
+                    self._nameless.setdefault(homes[file_id], set()).update(pairs)
                 hashes = map(hash, zip(columns[MESSAGE], columns[REQUEST], models, strict=True))
                 seen.update(zip(hashes, repeat(_SOME_FILE)))
+
+    def _nameless_number(self) -> int | None:
+        """The number of the model of calls that have none; None where there are no such calls."""
+        found: int | None = self._db.execute("SELECT id FROM strings WHERE text = ''").get
+        return found
 
     def _home(self, change: FileChange) -> int:
         root = change.home.real_root
@@ -94,6 +110,19 @@ class Sharing:
         touched = self._touched.setdefault(home, set())
         touched.update((row[MESSAGE], row[REQUEST], row[MODEL]) for row in rows)
 
+    def note_nameless(self, change: FileChange, calls: Mapping[CallKey, Sequence[Any]]) -> None:
+        """Before `note`, where calls without a model are known: such a call may be one that another file has with its model."""
+        if self._seen is None:
+            return  # all are looked for
+        home = self._home(change)
+        nameless = self._nameless.setdefault(home, set())
+        nameless.update(key[:2] for key in calls if not key[2])
+        again = [row for key, row in calls.items() if key[:2] in nameless]
+        if again:
+            self._holders = None
+            touched = self._touched.setdefault(home, set())
+            touched.update((row[MESSAGE], row[REQUEST], row[MODEL]) for row in again)
+
     def _hold(self, file_id: int, hashes: Sequence[int], bringers: Sequence[int]) -> None:
         """Note that a file holds calls which other files brought."""
         if self._holders is None:
@@ -114,6 +143,7 @@ class Sharing:
             home: {key: [] for key in keys} for home, keys in self._touched.items()
         }
         files = files_with(self._db, messages) if self._holders is None else sorted(self._files)
+        nameless = self._nameless_number()
         facts = {
             row[0]: row[1:]
             for row in self._db.execute(
@@ -121,6 +151,8 @@ class Sharing:
                 f"WHERE f.id IN ({', '.join(map(str, files))})"
             )
         }
+        if nameless is not None:
+            self._look_for_all_models(found, files, facts)
         for file_id, columns in all_calls(self._db, files):
             home, kind, path, begun = facts[file_id]
             wanted = found.get(home)
@@ -132,11 +164,36 @@ class Sharing:
                     copies.append((file_id, number, row[TIME], row[FLAGS], kind, path, *row[COUNTS], begun))
         for home, wanted in found.items():
             before = self._booked(home, messages)
-            booked = [self._settle(home, key, copies, before.get(key), stale) for key, copies in wanted.items()]
-            self._db.executemany(_INSERT, [row for row in booked if row is not None])
+            names = {} if nameless is None else self._names(wanted, nameless)
+            for key, name in names.items():
+                wanted[name] += [(*copy, _NAMELESS) for copy in wanted.pop(key)]
+            booked = {key: self._settle(home, key, copies, before.get(key), stale) for key, copies in wanted.items()}
+            for key, name in names.items():  # its lines point to the call that they are part of
+                booked[key] = (home, *key, *(booked[name] or ())[4:])
+                stale.update(file_id for file_id in [before.get(key)] if file_id is not None)
+            self._db.executemany(_INSERT, [row for row in booked.values() if row is not None])
         self._touched.clear()
         self._files.clear()
         return stale
+
+    def _look_for_all_models(
+        self,
+        found: dict[int, dict[Key, list[tuple[Any, ...]]]],
+        files: Iterable[int],
+        facts: Mapping[int, Sequence[Any]],
+    ) -> None:
+        """What one model's call is booked on may change where lines without a model come or go: look at all of a request."""
+        pairs = {home: {key[:2] for key in wanted} for home, wanted in found.items()}
+        for file_id, columns in all_calls(self._db, files):
+            home = facts[file_id][0]
+            for key in zip(columns[MESSAGE], columns[REQUEST], columns[MODEL], strict=True):
+                if key[:2] in pairs.get(home, ()):
+                    found[home].setdefault(key, [])
+
+    def _names(self, wanted: Mapping[Key, Sequence[Any]], nameless: int) -> dict[Key, Key]:
+        """Calls that stand somewhere without a model, each with the one that it is. Of several it is the earliest."""
+        there = [key for key, copies in wanted.items() if copies]
+        return names_of(sorted(there, key=lambda key: (min(map(_order, wanted[key])), key)), nameless)
 
     def _booked(self, home: int, messages: Collection[str]) -> dict[Key, int]:
         """Calls of these messages that are shared until now, and the files they are booked on."""
@@ -160,12 +217,7 @@ class Sharing:
                 )
                 stale.update(row[0] for row in rows)
             return None
-        owner = min(
-            rows,
-            key=lambda row: (
-                row[2] is None, row[2] or 0, row[3] & COPIED, row[4] != "session", row[13] is None, row[13] or 0, row[5], row[1],
-            ),
-        )  # fmt: skip
+        owner = min(rows, key=_order)
         counts = list(map(max, *(row[6:13] for row in rows)))
         flags = owner[3] & ~(LOWER_BOUND | ODD | PARTIAL)
         for holds_for_all in (LOWER_BOUND, PARTIAL):
@@ -175,3 +227,11 @@ class Sharing:
             flags |= ODD
         stale.update(row[0] for row in rows)
         return home, *key, owner[0], owner[1], len(rows), *counts, flags
+
+
+def _order(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The least of some copies is booked; one without a model only where no other is."""
+    return (
+        len(row) > _NAMED_WIDTH, row[2] is None, row[2] or 0, row[3] & COPIED, row[4] != "session", row[13] is None,
+        row[13] or 0, row[5], row[1],
+    )  # fmt: skip

@@ -301,15 +301,23 @@ SOURCES: Final[tuple[RawTable, ...]] = (
 STRINGS: Final = RawTable("strings", "strings t", _columns("id | number |\ntext | text |"), whole=True)
 
 #: One API call = (message_id, request_id, model) over all files. Calls that stand in several: which of the rows is booked, by
-#: the rule of `sharing`, and the largest of each number.
+#: the rule of `sharing`, and the largest of each number. A row without a model is one of the call that has one.
 SHARED: Final = f"""CREATE OR REPLACE TABLE raw.shared AS
-    SELECT c.file_id, c.number, row_number() OVER (same ORDER BY c.time IS NULL, c.time, c.flags & {CALL_FLAGS["copied"]},
-               f.kind <> 'session', f.path, c.number, c.file_id) = 1 AS booked, count(*) OVER same AS copies,
+    WITH named AS (
+        SELECT n.message_id, n.request_id, min(o.model) AS model FROM raw.calls n
+        JOIN raw.calls o ON o.message_id = n.message_id AND o.request_id = n.request_id AND o.model <> ''
+        WHERE n.model = '' GROUP BY ALL),
+    calls AS (
+        SELECT c.* REPLACE (coalesce(named.model, c.model) AS model), named.model IS NOT NULL AS nameless FROM raw.calls c
+        LEFT JOIN named ON named.message_id = c.message_id AND named.request_id = c.request_id AND c.model = '')
+    SELECT c.file_id, c.number, row_number() OVER (same ORDER BY c.nameless, c.time IS NULL, c.time,
+               c.flags & {CALL_FLAGS["copied"]}, f.kind <> 'session', f.path, c.number, c.file_id) = 1 AS booked,
+           count(*) OVER same AS copies,
            max(input) OVER same AS input, max(output) OVER same AS output, max(cache_write_5m) OVER same AS cache_write_5m,
            max(cache_write_1h) OVER same AS cache_write_1h, max(cache_read) OVER same AS cache_read,
            max(thinking) OVER same AS thinking, max(web_searches) OVER same AS web_searches,
            bool_and(c.flags & {CALL_FLAGS["lower_bound"]} <> 0) OVER same AS lower_bound
-    FROM raw.calls c JOIN raw.files f ON f.file_id = c.file_id
-    JOIN (SELECT message_id, request_id, model FROM raw.calls GROUP BY ALL HAVING count(*) > 1) several
+    FROM calls c JOIN raw.files f ON f.file_id = c.file_id
+    JOIN (SELECT message_id, request_id, model FROM calls GROUP BY ALL HAVING count(*) > 1) several
       ON several.message_id = c.message_id AND several.request_id = c.request_id AND several.model = c.model
     WINDOW same AS (PARTITION BY c.message_id, c.request_id, c.model)"""

@@ -185,13 +185,17 @@ class Accounting:
         return found if known else None
 
     def _looked_lately(self) -> bool:
-        return 0 <= time.time() - self.catalogue.note(_LOOKED) < _LOOK_SECONDS
+        """Whether every home was looked at a moment ago."""
+        now = time.time()
+        return all(0 <= now - self.catalogue.note(f"{_LOOKED} {home.real_root}") < _LOOK_SECONDS for home in self.homes)
 
     def _note_look(self) -> None:
         db = self.catalogue.connection
         db.set_busy_timeout(0)
         try:
-            self.catalogue.set_note(_LOOKED, int(time.time()))
+            with self.catalogue.transaction():
+                for home in self.homes:
+                    self.catalogue.set_note(f"{_LOOKED} {home.real_root}", int(time.time()))
         except (apsw.BusyError, apsw.ReadOnlyError, apsw.FullError):  # then the next one looks at everything again
             pass
         finally:

@@ -52,13 +52,15 @@ def set_budget(folder: Path, budget: Budget) -> None:
 
 
 def remove_budgets(folder: Path, period: str | None, project: str | None) -> list[Budget]:
-    """Take budgets away: those of a period and project, or all. Returns what was removed."""
+    """Take away the budget of a period, for everything or for one project; without a period all of them, or all of the project.
+
+    Returns what was removed.
+    """
     budgets = read_budgets(folder)
-    gone = [
-        item
-        for item in budgets
-        if (period is None or item.period == period) and (project is None or item.project == project)
-    ]
+    if period is None:
+        gone = [item for item in budgets if project is None or item.project == project]
+    else:
+        gone = [item for item in budgets if (item.period, item.project) == (period, project)]
     if gone:
         write_budgets(folder, [item for item in budgets if item not in gone])
     return gone
@@ -76,5 +78,5 @@ def budget_states(accounting: Accounting, budgets: Sequence[Budget], now: int) -
             chosen = replace(chosen, project=budget.project)
         totals = accounting.usage("day", chosen).totals
         ahead = projection(totals.cost, first, last, now, zone)
-        found.append(BudgetState(budget, totals.cost, first, last, ahead, totals.unpriced))
+        found.append(BudgetState(budget, totals.cost, first, last, ahead, totals.unpriced, totals.lower_bounds))
     return found

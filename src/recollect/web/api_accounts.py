@@ -36,7 +36,7 @@ CACHE = record(
     {
         "model": text(), "calls": integer(), "prompt_tokens": integer(), "cache_read": integer(), "cache_written": integer(),
         "hit_rate": nullable("number"), "cost_micro_usd": integer(), "without_cache_micro_usd": integer(),
-        "saved_micro_usd": {"type": "integer"}, "unpriced_calls": integer(),
+        "saved_micro_usd": {"type": "integer"}, "unpriced_calls": integer(), "lower_bound_calls": integer(),
     }
 )  # fmt: skip
 BUDGET = {"type": "object", "required": ["period", "amount_micro_usd", "used_micro_usd", "state"]}

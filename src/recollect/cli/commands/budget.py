@@ -1,7 +1,8 @@
 """`recollect budget`: set budgets, and see how they stand.
 
 JSON: rows of {period, project, amount_micro_usd, used_micro_usd, percent, state, projected_micro_usd, first_day, last_day,
-unpriced_calls}, with total and timezone. `state` is ok, warning (from 80 % on) or exceeded. Exit code 1 where one is exceeded.
+unpriced_calls, lower_bound_calls}, with total and timezone. `state` is ok, warning (from 80 % on) or exceeded. Exit code 1
+where one is exceeded.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 @command(
     "budget",
     epilog="recollect budget set 50/month\nrecollect budget set 7.50/day --project myapp\nrecollect budget\n"
-    "recollect budget remove month\nrecollect budget remove all",
+    "recollect budget remove month\nrecollect budget remove day --project myapp\nrecollect budget remove all",
 )
 @click.argument("action", required=False, type=click.Choice(["set", "remove"]))
 @click.argument("amount", required=False, metavar="AMOUNT/PERIOD")
@@ -67,7 +68,7 @@ def _show(face: Face, budgets: list[Budget], timezone: str | None, quiet: bool) 
     from ...library.accounting import open_accounting
     from ...library.budgets import budget_states
     from ..charts import bar
-    from ..usage_text import cost_in_words, unpriced_remark
+    from ..usage_text import lower_bound_remark, unpriced_remark
 
     with open_accounting(face.homes, timezone=timezone) as accounting:
         states = budget_states(accounting, budgets, time.time_ns() // 1000)
@@ -79,9 +80,9 @@ def _show(face: Face, budgets: list[Budget], timezone: str | None, quiet: bool) 
             [
                 {
                     "budget": f"{_words(item.budget.amount)} a {item.budget.period}", "project": item.budget.project or "all",
-                    "used": cost_in_words(item.used, item.unpriced), "percent": _percent(item),
+                    "used": _used(item), "percent": _percent(item),
                     "bar": bar(min(item.percent, 100), 100, 20),
-                    "ahead": _words(item.projected), "until": item.last_day.isoformat(), "state": item.state,
+                    "ahead": _used(item, item.projected), "until": item.last_day.isoformat(), "state": item.state,
                 }
                 for item in states
             ],
@@ -91,12 +92,21 @@ def _show(face: Face, budgets: list[Budget], timezone: str | None, quiet: bool) 
         face.print(f"days in {zone}")
         if unpriced := max((item.unpriced for item in states), default=0):
             face.say(unpriced_remark(unpriced))
+        if lower_bounds := max((item.lower_bounds for item in states), default=0):
+            face.say(lower_bound_remark(lower_bounds))
     for item in states:
         if item.state != "ok":
             share = f" ({_percent(item)})" if item.budget.amount else ""
-            face.say(f"{item.state}: {cost_in_words(item.used, item.unpriced)} of {_whole(item.budget)}{share}")
+            face.say(f"{item.state}: {_used(item)} of {_whole(item.budget)}{share}")
     if any(item.state == "exceeded" for item in states):
         raise click.exceptions.Exit(1)
+
+
+def _used(item: BudgetState, amount: int | None = None) -> str:
+    """What is used, or another sum of the same calls, with its marks."""
+    from ..usage_text import cost_in_words
+
+    return cost_in_words(item.used if amount is None else amount, item.unpriced, item.lower_bounds)
 
 
 def _percent(item: BudgetState) -> str:

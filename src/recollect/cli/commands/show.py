@@ -1,7 +1,8 @@
 """`recollect show`: a conversation, readable.
 
 JSON: session_id, title, project, branch, total, from, limit, and rows: messages of {number, uuid, uuids, role, time, model,
-status, text, blocks, lines, usage}, with --tokens also cost_micro_usd and lower_bound (its output is a placeholder). Roles:
+status, text, blocks, lines, usage}, with --tokens also cost_micro_usd, lower_bound (its output is a placeholder) and odd (a
+count is missing or none: it is nought). Roles:
 user, assistant, tool (results), meta (sent by the client, not typed), summary (of a compaction), system, attachment, error.
 `blocks` are {type, ...} as in the transcript: text, thinking, tool_use, tool_result, image, ...
 """
@@ -151,6 +152,7 @@ def message_row(view: MessageView, number: int, *, tokens: bool = False) -> dict
 
         row["cost_micro_usd"] = None if usage is None else message_cost(price_book(), view.model, view.time, usage)
         row["lower_bound"] = view.lower_bound
+        row["odd"] = usage is not None and usage.is_odd
     return row
 
 

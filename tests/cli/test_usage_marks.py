@@ -1,0 +1,91 @@
+"""A sum that is a lower bound, or of counts that are none, says so wherever it is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.analysis.scene import Scene, tokens
+from tests.cli.usage_scene import SESSION, ask, now, scene
+
+__all__ = ["ask", "scene"]
+LOWER = {"stop": None, "version": "2.0.50"}
+
+
+@pytest.fixture
+def cut_off(scene: Scene) -> Scene:
+    """A session whose last answer before a commit was cut off; the commit is linked to a pull request."""
+    call = scene.answer("msg_9", tokens(10, 1), request="req_9", time="2026-03-02T11:00:00Z", session=SESSION, **LOWER)
+    call["message"]["content"] = [{"type": "tool_use", "id": "t9", "name": "Bash", "input": {"command": "git commit"}}]
+    link = {"type": "pr-link", "prUrl": "https://example.invalid/1", "sessionId": SESSION}
+    scene.append(SESSION, call, link)
+    return scene
+
+
+@pytest.mark.parametrize("topic", ["cache", "changes", "commits", "prs", "blocks"])
+def test_topics_mark_lower_bounds(ask: Any, cut_off: Scene, topic: str) -> None:
+    ran = ask("usage", "--more", topic)
+    assert "≥$" in ran.out and "≥ output of 1 call is a lower bound" in ran.err
+    data = ask("usage", "--more", topic, "--json").data
+    assert max(row["lower_bound_calls"] for row in data["rows"]) == 1
+    assert min(row["lower_bound_calls"] for row in data["rows"]) == (0 if topic != "changes" and topic != "prs" else 1)
+
+
+def test_topics_without_a_lower_bound_have_no_mark(ask: Any) -> None:
+    for topic in ("cache", "changes", "commits"):
+        ran = ask("usage", "--more", topic)
+        assert "≥" not in ran.out + ran.err
+
+
+def test_a_picture_marks_lower_bounds(ask: Any, cut_off: Scene, tmp_path: Path) -> None:
+    target = tmp_path / "plot.svg"
+    assert ask("usage", "--plot", str(target)).code == 0
+    assert "Cost by day: ≥$" in target.read_text("utf-8")
+
+
+def test_a_budget_marks_lower_bounds(ask: Any, scene: Scene) -> None:
+    used = tokens(0, 0, read=100_000)
+    scene.append(SESSION, scene.answer("msg_9", used, request="r9", time=now(), session=SESSION, **LOWER))
+    ask("budget", "set", "0.035/month")
+    ran = ask("budget")
+    assert "≥$0.03" in ran.out and "≥ output of 1 call is a lower bound" in ran.err
+    assert "warning: ≥$0.03 of $0.04 a month" in ran.err
+    assert ask("budget", "--json").data["rows"][0]["lower_bound_calls"] == 1
+
+
+@pytest.mark.parametrize(
+    ("used", "words", "odd"),
+    [
+        ({"input_tokens": 10.0, "output_tokens": 100}, "10 in, 100 out, $0.0015", False),
+        ({"input_tokens": "x", "output_tokens": 100}, "0 in, 100 out, $0.0015 (a count is missing or none)", True),
+        ({"output_tokens": 100}, "0 in, 100 out, $0.0015 (a count is missing or none)", True),
+    ],
+)  # fmt: skip
+def test_show_tokens_of_odd_counts(ask: Any, scene: Scene, used: dict[str, Any], words: str, odd: bool) -> None:
+    scene.append(SESSION, scene.answer("msg_9", used, request="req_9", session=SESSION, parentUuid="u1"))
+    lines = ask("show", SESSION, "--all", "--tokens").out.splitlines()
+    assert [line for line in lines if line.endswith(words)]
+    assert ask("show", SESSION, "--all", "--tokens", "--json").data["rows"][-1]["odd"] is odd
+    assert ask("usage", "--json").data["totals"]["odd_calls"] == odd
+
+
+def test_budgets_of_a_period_are_removed_one_by_one(ask: Any) -> None:
+    def there() -> list[tuple[str, str | None]]:
+        return [(row["period"], row["project"]) for row in ask("budget", "--json").data["rows"]]
+
+    for words in (
+        ["5/month"],
+        ["1/month", "--project", "a"],
+        ["2/month", "--project", "b"],
+        ["1/day", "--project", "a"],
+    ):
+        ask("budget", "set", *words)
+    assert ask("budget", "remove", "month").code == 0
+    assert there() == [("month", "a"), ("month", "b"), ("day", "a")]
+    assert ask("budget", "remove", "month").code == 1
+    assert ask("budget", "remove", "month", "--project", "b").code == 0
+    assert there() == [("month", "a"), ("day", "a")]
+    ask("budget", "set", "5/month")
+    assert ask("budget", "remove", "all", "--project", "a").code == 0
+    assert there() == [("month", None)]
