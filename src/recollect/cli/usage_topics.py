@@ -10,7 +10,7 @@ from ..analysis.cost import dollars
 from .charts import bar, sparkline
 from .face import Column, Face
 from .moments import local_in
-from .usage_text import cost_in_words, csv_text, tokens, unpriced_remark
+from .usage_text import cost_in_words, csv_names, csv_text, tokens, unpriced_remark
 from .words import number, plural, seconds, size
 
 if TYPE_CHECKING:
@@ -30,14 +30,15 @@ def show_topic(
     face: Face, accounting: Accounting, chosen: Selection, topic: str, limit: int | None, *, as_csv: bool
 ) -> bool:
     rows, columns, extra, remark = _TOPICS[topic](accounting, chosen)
-    shown = rows if limit is None else rows[:limit]
+    shown, total = rows[:limit], extra.pop("total_row", None)
     zone = accounting.zone.name
-    if as_csv and shown:
-        face.print(csv_text(row | {"timezone": zone} for row in shown).rstrip("\n"))
-    elif face.is_text and not shown:
+    if as_csv and rows:
+        names = [*csv_names(rows[0]), "timezone"]
+        face.print(csv_text((row | {"timezone": zone} for row in shown), names).rstrip("\n"))
+    elif face.is_text and not rows:
         face.say("nothing found")
     elif face.is_text:
-        _show_table(face, shown, columns, extra.get("unpriced_calls", 0))
+        _show_table(face, [*shown, total] if total is not None else shown, columns, extra.get("unpriced_calls", 0))
         _show_parts(face, shown)
         for line in extra.get("drawn", ()):
             face.print(line)
@@ -76,8 +77,6 @@ def _cache(accounting: Accounting, chosen: Selection) -> Answer:
     models, total = cache_use(accounting.responses(chosen), accounting.book)
     ordered = sorted(models.items(), key=lambda pair: -pair[1].saved)
     rows = [{"model": model or "(no model)", **use.data()} for model, use in ordered]
-    if rows:
-        rows.append({"model": "total", **total.data()})
     columns = (
         Column("model"), Column("calls", show=number, right=True), Column("prompt_tokens", "prompt", tokens, right=True),
         Column("cache_read", "read", tokens, right=True), Column("cache_written", "written", tokens, right=True),
@@ -85,7 +84,7 @@ def _cache(accounting: Accounting, chosen: Selection) -> Answer:
         Column("without_cache_micro_usd", "without cache", dollars, right=True),
         Column("saved_micro_usd", "saved", dollars, right=True),
     )  # fmt: skip
-    known = {"totals": total.data(), "unpriced_calls": total.unpriced}
+    known = {"totals": total.data(), "unpriced_calls": total.unpriced, "total_row": {"model": "total", **total.data()}}
     return rows, columns, known, "saved is net: writing to the cache costs more than plain input"
 
 
@@ -103,7 +102,7 @@ def _speed(accounting: Accounting, chosen: Selection) -> Answer:
                 data[f"{name}_{share}"] = (data[name] or {}).get(share)
         rows.append(data)
     with EntryReader(accounting.place_of) as reader:
-        turns = turn_seconds(catalogue, reader, {item.file_id for item in found})
+        turns = turn_seconds(catalogue, reader, found)
     told = {"count": len(turns), "p50": quantile(turns, 0.5), "p95": quantile(turns, 0.95)}
     columns = (
         Column("model"), Column("answers", show=number, right=True),
@@ -139,7 +138,9 @@ def _tools(accounting: Accounting, chosen: Selection) -> Answer:
 def _context(accounting: Accounting, chosen: Selection) -> Answer:
     from ..analysis.context import courses
 
-    found = courses(accounting.responses(chosen), accounting.book, accounting.entries())
+    found = courses(
+        accounting.responses(chosen), accounting.book, accounting.entries(), since=chosen.since, until=chosen.until
+    )
     whole = chosen.session is not None
     rows = []
     for item in found:

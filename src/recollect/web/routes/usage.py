@@ -115,9 +115,10 @@ def explained(request: Request) -> Response:
     values["back"] = urlencode({"by": by, "span": span, "unit": unit})
 
     def count(accounting: Accounting) -> dict[str, Any]:
-        shares = shares_of(accounting, by)
+        used = accounting.responses(Selection(since=since(accounting, span)))
+        shares = shares_of(accounting, by, used)
         found: list[tuple[int, UsedCall]] = []
-        for item in accounting.responses(Selection(since=since(accounting, span))):
+        for item in used:
             own = [cost or 0 for name, _, cost in shares(item) if not key or name == key]
             if own:
                 found.append((sum(own), item))
