@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from itertools import permutations
 from typing import Any
@@ -142,7 +143,7 @@ def test_what_an_advisor_used_goes_to_the_tools_of_its_message(scene: Scene) -> 
 @pytest.mark.parametrize("name", ["project", "model", "branch", "agent"])
 def test_an_empty_choice_is_the_same_by_whatever_it_is_grouped(filled: Scene, name: str) -> None:
     """The quick sums know no choice: they must not answer."""
-    chosen = Selection(**{name: ""})
+    chosen = replace(Selection(), **{name: ""})  # type: ignore[arg-type]
     with filled.open() as accounting:
         assert accounting.usage("day", chosen).totals == accounting.usage("session", chosen).totals
 
