@@ -221,6 +221,11 @@ def test_a_choice_that_says_nothing_is_refused(ask: Any, command: str, option: s
     assert ran.code == 2 and "it is empty" in ran.err
 
 
+def test_odd_counts_are_told_with_where_to_look(ask: Any, scene: Scene) -> None:
+    scene.append(SESSION, scene.answer("m9", tokens(-1, 5), request="r9", session=SESSION))
+    assert "those are taken as nought, see --explain" in ask("usage").err
+
+
 # -- limits -----------------------------------------------------------------------------------------------------------
 def test_a_limit_holds_for_csv_of_explanations(ask: Any) -> None:
     for limit in (0, 1, 3):

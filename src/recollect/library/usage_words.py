@@ -31,7 +31,7 @@ def remarks(report: UsageReport, *, more: str = "see --explain") -> list[str]:
     if totals.odd:
         told.append(
             f"{plural(totals.odd, 'call')} {have(totals.odd)} counts that are missing or none (negative, text or too large); "
-            "those are taken as nought, {more}"
+            f"those are taken as nought, {more}"
         )
     if report.timeless:
         told.append(f"{plural(report.timeless, 'call')} {have(report.timeless)} no time: see (no time)")
