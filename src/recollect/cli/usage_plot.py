@@ -40,6 +40,8 @@ _COLORS: Final = (
 MOST_BARS: Final = 120
 _LETTER: Final = 7.5
 """How wide a letter of a label is, at most."""
+_APART: Final = 24
+"""Room before the bar of what has no time: it is no next day."""
 
 
 def write_plot(report: UsageReport, target: str) -> None:
@@ -103,13 +105,16 @@ def draw(report: UsageReport) -> str:
         parts.append(f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{WIDTH - _RIGHT}" y2="{y:.1f}" stroke="#dddddd"/>')
         words = f"${number * step / 1_000_000:,.{digits}f}"  # each as exact as the step between them
         parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end" fill="#555555">{words}</text>')
-    slot = inner_width / max(len(groups), 1)
+    apart = _APART if len(groups) > 1 and groups[-1].key == NO_TIME else 0
+    slot = (inner_width - apart) / max(len(groups), 1)
     labels = [key if len(key) <= 14 else key[:6] + "…" + key[-6:] for key in (group.key for group in groups)]
     widest = _LETTER * (max(map(len, labels), default=0) + 1)
     every = max(ceil(widest / slot), 1)  # so that no label stands on the next one
     named = _named(groups, every)
     for place, group in enumerate(groups):
         x, y = _LEFT + slot * place, float(_TOP + inner_height)
+        if place == len(groups) - 1:
+            x += apart
         for model in models:
             spent_here = group.models[model].cost if model in group.models else 0
             if not spent_here:
@@ -154,7 +159,7 @@ def _left_out(report: UsageReport, drawn: list[Group]) -> str:
 
 def _named(groups: list[Group], every: int) -> set[int]:
     """Places with a label: every so many. What has no time always has its own, and then none stands right before it."""
-    found = {place for place in range(0, len(groups), every) if groups[place].keys}
+    found = set(range(0, len(groups), every))
     last = len(groups) - 1
     if groups and groups[last].key == NO_TIME:
         found = {place for place in found if last - place >= every} | {last}
@@ -162,14 +167,11 @@ def _named(groups: list[Group], every: int) -> set[int]:
 
 
 def _in_time(report: UsageReport) -> list[Group]:
-    """Periods without use stand between the others; what has no time stands behind them, apart."""
+    """Periods without use stand between the others; what has no time stands behind them."""
     known = {group.key: group for group in report.groups}
     timeless = known.pop(NO_TIME, None)
     drawn = over_time(not_in_future(dict.fromkeys(known, 0))[0], report.by)
-    found = [known.get(key) or Group((key,)) for key, _ in drawn]
-    if timeless is not None:
-        found += [Group(()), timeless] if found else [timeless]
-    return found
+    return [known.get(key) or Group((key,)) for key, _ in drawn] + ([timeless] if timeless is not None else [])
 
 
 def _scale(top: int) -> tuple[int, int]:

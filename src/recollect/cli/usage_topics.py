@@ -125,7 +125,9 @@ def _tools(accounting: Accounting, chosen: Selection) -> Answer:
     from ..analysis.tools import tool_use
 
     found = tool_use(accounting.entries(), accounting.responses(chosen))
-    rows = [{"tool": name, **use.data()} for name, use in sorted(found.items(), key=lambda pair: -pair[1].calls)]
+    rows = [
+        {"tool": name, **use.data()} for name, use in sorted(found.items(), key=lambda pair: (-pair[1].calls, pair[0]))
+    ]
     columns = (
         Column("tool"), Column("calls", show=number, right=True), Column("errors", show=number, right=True),
         Column("error_rate", "failed", _percent, right=True), Column("seconds_total", "time", seconds, right=True),
