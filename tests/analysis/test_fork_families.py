@@ -137,3 +137,41 @@ def test_a_fork_of_which_only_a_part_was_written_has_the_larger_counts_of_the_tw
     scene.write("a", rows[0])
     scene.write("b", *copied(rows, "b"), *call(scene, 1, "b"))
     assert held(scene) == (wanted(0, 1), {"a": 1, "b": 1})
+
+
+def groups(scene: Scene, index: Path | None = None) -> dict[str, dict[str, tuple[int, int]]]:
+    with scene.open(index=index) as accounting:
+        return {
+            by: {group.key: (group.totals.calls, group.totals.counts.output) for group in accounting.usage(by).groups}
+            for by in ("session", "agent", "day")
+        }
+
+
+@pytest.mark.parametrize("entries_first", [False, True])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("b", "z"),  # its path no longer comes first
+        ("z", "a"),
+        ("s", "t"),  # its lines are of another session now
+        ("../-q/c", "c"),  # the same session in another folder
+        ("agent-a1", "agent-a2"),
+        ("s/subagents/agent-a1", "t/subagents/agent-a1"),
+    ],
+)
+def test_a_file_that_gets_another_name_counts_as_if_it_always_had_it(
+    scene: Scene, tmp_path: Path, before: str, after: str, entries_first: bool
+) -> None:
+    both = [*call(scene, 1, "s", isSidechain=True), *call(scene, 2, "s")]
+    nobody = [{key: value for key, value in row.items() if key != "sessionId"} for row in call(scene, 3, "")]
+    scene.write("c" if "-q" not in before else "a", *both, *nobody)
+    scene.write(before, *both, *nobody, *call(scene, 4, "s"))
+    groups(scene)
+    scene.path(after).parent.mkdir(parents=True, exist_ok=True)
+    scene.path(before).rename(scene.path(after))
+    if entries_first:
+        with scene.open() as accounting:
+            accounting.entries()
+    assert groups(scene) == groups(scene, tmp_path / "fresh")
+    with scene.open() as accounting:
+        assert accounting.sync().files == 0

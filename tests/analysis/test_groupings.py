@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from itertools import permutations
 from typing import Any
@@ -81,6 +82,70 @@ def test_a_tool_that_is_called_twice_in_a_response_is_one_call_of_it(filled: Sce
         rows = {group.key: group.totals for group in accounting.usage("tool").groups}
     assert (rows["Read"].calls, rows["Bash"].calls) == (1, 1)
     assert (rows["Read"].counts.output, rows["Bash"].counts.output) == (21, 10)
+
+
+def calling(scene: Scene, message: str, *tools: str, **more: Any) -> dict[str, Any]:
+    answer = scene.answer(message, tokens(10, 30), request=message, **more)
+    answer["message"]["content"] = [
+        {"type": "tool_use", "id": f"{message}-{number}", "name": name, "input": {}}
+        for number, name in enumerate(tools)
+    ]
+    return answer
+
+
+def progress(told: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "progress", "sessionId": "s", "timestamp": told["timestamp"], "uuid": f"p{told['uuid']}", "cwd": "/work/a",
+        "data": {"type": "agent_progress", "agentId": "a1", "message": told},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("has_own_file", [False, True])
+def test_tools_of_a_sub_agent_are_known_by_its_progress_or_by_its_own_file(scene: Scene, has_own_file: bool) -> None:
+    """Clients 2.1.0 to 2.1.42 repeat a sub-agent's answers in the main file, one line for each block."""
+    parts = [calling(scene, "m2", "Grep"), calling(scene, "m2", "Grep", "Read"), calling(scene, "m3")]
+    scene.write("s", calling(scene, "m1", "Task"), *map(progress, parts))
+    if has_own_file:
+        scene.write("s/subagents/agent-a1", *(part | {"agentId": "a1", "isSidechain": True} for part in parts))
+    with scene.open() as accounting:
+        report = accounting.usage("tool")
+    outputs = {group.key: group.totals.counts.output for group in report.groups}
+    assert outputs == {"Task": 30, "Grep": 15, "Read": 15, "(no tool)": 30}
+
+
+def test_hostile_progress_lines_have_no_tools(scene: Scene) -> None:
+    good = calling(scene, "m2", "Grep")
+    odd: list[Any] = [progress(calling(scene, "m9", "Grep")) for _ in range(5)]
+    odd[0]["data"] = "tool_use"
+    odd[1]["data"]["message"] = ["tool_use"]
+    odd[2]["data"]["message"]["message"]["content"] = "tool_use"
+    odd[3]["data"]["message"]["message"]["content"] = ["tool_use", {"type": "tool_use", "id": 5, "name": None}]
+    odd[4]["data"]["message"]["message"]["id"] = ["tool_use"]
+    scene.write("s", *odd, progress(good))
+    with scene.open() as accounting:
+        outputs = {group.key: group.totals.counts.output for group in accounting.usage("tool").groups}
+    assert outputs["Grep"] == 30
+
+
+def test_what_an_advisor_used_goes_to_the_tools_of_its_message(scene: Scene) -> None:
+    answer = calling(scene, "m1", "Bash")
+    answer["message"]["usage"]["iterations"] = [
+        {"type": "message", "input_tokens": 10, "output_tokens": 30},
+        {"type": "advisor_message", "model": OPUS, "input_tokens": 100, "output_tokens": 7},
+    ]
+    scene.write("s", answer)
+    with scene.open() as accounting:
+        for chosen, output in ((Selection(), 37), (Selection(model="opus"), 7)):
+            [group] = accounting.usage("tool", chosen).groups
+            assert (group.key, group.totals.counts.output) == ("Bash", output)
+
+
+@pytest.mark.parametrize("name", ["project", "model", "branch", "agent"])
+def test_an_empty_choice_is_the_same_by_whatever_it_is_grouped(filled: Scene, name: str) -> None:
+    """The quick sums know no choice: they must not answer."""
+    chosen = replace(Selection(), **{name: ""})  # type: ignore[arg-type]
+    with filled.open() as accounting:
+        assert accounting.usage("day", chosen).totals == accounting.usage("session", chosen).totals
 
 
 def test_a_grouping_that_is_named_twice_counts_once() -> None:

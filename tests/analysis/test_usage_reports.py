@@ -246,7 +246,7 @@ def test_a_count_of_the_client_may_be_written_with_spaces(scene: Scene, end: str
     scene.write("t", at(scene, 2, None), "{ " + json.dumps(cost_state(9.0))[1:], end=end)
     with scene.open() as accounting:
         assert [(item.session_id, item.same) for item in accounting.comparisons()] == [("s", True), ("t", False)]
-        assert [item.session_id for item in accounting.comparisons("t")] == ["t"]
+        assert [item.session_id for item in accounting.comparisons(Selection(session="t"))] == ["t"]
 
 
 # -- who and where ----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.analysis.scene import Scene
+from tests.analysis.scene import Scene, tokens
 from tests.cli.usage_scene import FULL, SESSION, ask, scene
 
 from recollect.cli import plot_fonts, usage_plot
@@ -37,6 +37,56 @@ def test_no_label_stands_on_the_next_one(ask: Any, scene: Scene, tmp_path: Path,
     assert len(found) >= 3
     places = [float(x) for x, _ in found]
     assert min(right - left for left, right in pairwise(places)) > 12 * 0.6 * len(found[0][1])
+
+
+def drawn(ask: Any, target: Path, *chosen: str) -> str:
+    assert ask("usage", "--timezone", "UTC", "--plot", str(target), *chosen).code == 0
+    return target.read_text()
+
+
+@pytest.mark.parametrize("output", [2, 900, 1000, 1500, 100_000])
+def test_the_numbers_of_the_axis_have_equal_steps(ask: Any, scene: Scene, tmp_path: Path, output: int) -> None:
+    scene.write(SESSION, scene.answer("m1", tokens(0, output), time="2026-03-01T10:00:00.000Z", session=SESSION))
+    svg = drawn(ask, tmp_path / "plot.svg", "--agent", "main")
+    shown = re.findall(r'text-anchor="end" fill="#555555">\$([\d.]+)<', svg)
+    numbers = [float(text) for text in shown]
+    assert len(set(shown)) == len(shown) > 2 and len({len(text) for text in shown}) == 1
+    steps = [after - before for before, after in pairwise(numbers)]
+    assert max(steps) - min(steps) < 1e-9 and numbers[-2] < output * 15e-6 <= numbers[-1] + 1e-9
+
+
+@pytest.mark.parametrize("days", [1, 3, 40, 119, 200])
+def test_what_has_no_time_stands_apart_with_its_name(ask: Any, scene: Scene, tmp_path: Path, days: int) -> None:
+    rows = [
+        scene.answer(
+            f"d{day}", FULL, request=f"d{day}", session=SESSION,
+            time=(datetime(2025, 1, 5, 12, tzinfo=UTC) + timedelta(days=day)).isoformat(),
+        )
+        for day in range(days)
+    ]  # fmt: skip
+    scene.write(SESSION, *rows, scene.answer("n1", FULL, request="n1", time=None, session=SESSION))
+    svg = drawn(ask, tmp_path / "plot.svg", "--agent", "main")
+    bars = [
+        float(x) for x in re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="[\d.]+" height="[\d.]+" fill="#4', svg)
+    ][:-1]
+    labels = re.findall(r'<text x="([\d.]+)" y="366" text-anchor="(\w+)"[^>]*>([^<]+)<', svg)
+    assert labels[-1][2] == "(no time)"
+    if days > 1:
+        assert bars[-1] - bars[-2] > (bars[1] - bars[0] if days > 2 else 0) + 20
+    for (left, one, words), (right, other, _) in pairwise(labels):
+        end = float(left) + (0 if one == "end" else 6.9 * len(words) / 2)
+        start = float(right) - 6.9 * 9 / (1 if other == "end" else 2)
+        assert end <= start
+    assert float(labels[-1][0]) + (0 if labels[-1][1] == "end" else 6.9 * 9 / 2) < usage_plot.WIDTH
+    left_out = max(days - 119, 0)
+    assert ("not drawn" in svg) == bool(left_out)
+    if left_out:
+        assert f"not drawn: $0.29 of {left_out} rows of the table" in svg
+
+
+def test_days_in_the_future_are_said_to_be_left_out(ask: Any, scene: Scene, tmp_path: Path) -> None:
+    scene.append(SESSION, scene.answer("f1", FULL, request="f1", time="2999-01-01T10:00:00.000Z", session=SESSION))
+    assert "not drawn: $0.0035 of 1 row of the table" in drawn(ask, tmp_path / "plot.svg")
 
 
 def pixels(data: bytes) -> list[list[tuple[int, ...]]]:

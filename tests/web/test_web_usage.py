@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.analysis.scene import Scene as Spent
+from tests.analysis.scene import tokens
 from tests.web.scene import CACHE_SESSION, Scene, scene, until
 
 from recollect.analysis.budgets import parse_budget
 from recollect.library.budgets import set_budget
 from recollect.library.library import Library
+from recollect.library.usage_words import remarks
 from recollect.testing import HomeBuilder
 from recollect.web.session_choice import asked_of
 from recollect.web.wording import money
@@ -108,6 +111,35 @@ def test_every_row_is_explained_by_calls_that_add_up_to_it(demo: Scene) -> None:
     everything = script.get("/usage/explain?by=day&span=all&key=").text
     whole = sum(int(row["cost_micro_usd"]) for row in rows)
     assert f"{money(whole)} in {sum(int(row['calls']) for row in rows):,} calls" in everything
+
+
+def test_what_the_command_says_below_its_table_stands_on_the_page(tmp_path: Path) -> None:
+    """Odd counts, times without a zone or none at all, unknown prices, lower bounds, copies."""
+    home = Spent(tmp_path)
+    rows = [
+        home.answer("m1", tokens(10, 200), request="r1", time="2026-03-01T10:00:00"),
+        home.answer("m2", tokens(-5, 200), request="r2"),
+        home.answer("m3", tokens(10, 200), request="r3", time=None),
+        home.answer("m4", tokens(10, 200), request="r4", model="claude-<nobody>-9"),
+        home.answer("m5", tokens(10, 1), request="r5", stop=None),
+    ]
+    home.write("s", *rows)
+    home.write("t", *({**row, "sessionId": "t"} for row in rows[:1]))
+    with home.open() as accounting:
+        told = remarks(accounting.usage("day"), more="see the calls behind their row")
+    assert len(told) == 7
+    script = scene(home.root, tmp_path / "own").script
+    text = until(lambda: script.get("/usage?span=all").text, "<tfoot>")
+    shown = [unescape(line) for line in re.findall("<li>(.*?)</li>", text[text.index("How it is counted") :])]
+    assert [line.partition(";")[2] for line in shown[:1]] == [
+        line.partition(";")[2] for line in told[:1]
+    ]  # zones differ
+    assert shown[1:] == told[1:]
+    assert "calls behind their row" in text and "&lt;nobody&gt;" in text and "<nobody>" not in text
+    whole = text[text.index("<tfoot>") : text.index("</tfoot>")]
+    assert whole.count(">≥</abbr>") == 2 and whole.count(">+?</abbr>") == 1
+    explained = script.get("/usage/explain?by=day&span=all&key=").text
+    assert explained.count("no zone, taken as UTC") == explained.count("a count is missing or none") == 1
 
 
 def test_blocks_with_the_running_one_ahead(tmp_path: Path) -> None:

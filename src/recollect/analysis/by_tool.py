@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import add
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ..format.entries import decode_loosely
+from ..index.call_packs import ADVISOR, PROGRESS
+from .calls_made import calls_made
 from .cost import Counts
 from .responses import Response
 
 if TYPE_CHECKING:
     from ..index.catalogue import Catalogue
+    from ..index.reading_back import PlaceOf
     from .prices.book import PriceBook
 
 NO_TOOL = "(no tool)"
+_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
-def tool_names(catalogue: Catalogue) -> dict[tuple[int, str], list[str]]:
-    """The tools that each response called, by (file, message)."""
-    rows = catalogue.connection.execute(
-        "SELECT t.file_id, e.message_id, t.name FROM tool_calls t JOIN entries e ON e.id = t.entry_id "
-        "WHERE t.name IS NOT NULL AND e.message_id IS NOT NULL ORDER BY t.file_id, e.line, t.tool_use_id"
-    )
-    found: dict[tuple[int, str], list[str]] = {}
-    for file_id, message, name in rows:
-        found.setdefault((file_id, message), []).append(name)
-    return found
-
-
-def tool_shares(catalogue: Catalogue, book: PriceBook) -> Callable[[Response], list[tuple[str, Counts, int | None]]]:
-    """How a response is shared out: (tool, counts, cost) for each tool that it called, by how often it did."""
-    named = tool_names(catalogue)
+def tool_shares(
+    catalogue: Catalogue, found: Iterable[Response], book: PriceBook, place_of: PlaceOf
+) -> Callable[[Response], list[tuple[str, Counts, int | None]]]:
+    """How each of these responses is shared out: (tool, counts, cost) for each tool that it called, by how often it did."""
+    named = _tool_names(catalogue, found, place_of)
 
     def shares(item: Response) -> list[tuple[str, Counts, int | None]]:
         cost = item.cost(book)
-        tools = named.get((item.file_id, item.message_id.removesuffix("#advisor")), [])
+        tools = named.get(_key(item), [])
         if len(tools) < 2:
             return [(tools[0] if tools else NO_TOOL, item.counts, cost)]
         amounts = zip(*(_split(count, len(tools)) for count in item.counts), strict=True)
@@ -47,6 +42,63 @@ def tool_shares(catalogue: Catalogue, book: PriceBook) -> Callable[[Response], l
         return [(tool, *share) for tool, share in found.items()]
 
     return shares
+
+
+def _key(item: Response) -> str:
+    """What an advisor used belongs to the response that asked it."""
+    return item.message_id.removesuffix("#advisor") or item.request_id
+
+
+def _tool_names(catalogue: Catalogue, found: Iterable[Response], place_of: PlaceOf) -> dict[str, list[str]]:
+    """The tools that each response called, in the order of their lines."""
+    found = [
+        item._replace(message_id=_key(item), flags=item.flags & ~ADVISOR) if item.flags & ADVISOR else item
+        for item in found
+    ]
+    calls: dict[str, list[tuple[int, str, str]]] = {}
+    for item, call in calls_made(catalogue, found, "e.line, t.tool_use_id, t.name"):
+        calls.setdefault(_key(item), []).append(call)
+    named = {key: [name for _, _, name in sorted(made)] for key, made in calls.items()}
+    left = {item.file_id for item in found if item.flags & PROGRESS and _key(item) not in named}
+    if left:
+        for key, tools in _named_in_progress(catalogue, left, place_of).items():
+            named.setdefault(key, tools)
+    return named
+
+
+def _named_in_progress(catalogue: Catalogue, files: set[int], place_of: PlaceOf) -> dict[str, list[str]]:
+    """Tools that sub-agents called of which only `progress` lines tell (2.1.0 to 2.1.42): the catalogue does not hold them."""
+    from ..index.reading_back import EntryReader
+
+    rows = catalogue.connection.execute(
+        "SELECT file_id, offset, length FROM entries WHERE type = 'progress' "
+        f"AND file_id IN ({', '.join(map(str, files))}) ORDER BY file_id, line"
+    )
+    calls: dict[str, dict[str, str]] = {}
+    with EntryReader(place_of) as reader:
+        for file_id, offset, length in rows:
+            data = reader.bytes_at(file_id, offset, length)
+            if b'tool_use"' in data:
+                for key, ident, name in _calls_in(decode_loosely(data)):
+                    calls.setdefault(key, {}).setdefault(ident, name)
+    return {key: list(made.values()) for key, made in calls.items()}
+
+
+def _calls_in(entry: Any) -> Iterator[tuple[str, str, str]]:
+    """Message (or request), call and tool of the calls in a `progress` line."""
+    inner = _inside(_inside(entry, "data"), "message")
+    answer = _inside(inner, "message")
+    blocks, key = answer.get("content"), answer.get("id") or inner.get("requestId")
+    for block in blocks if isinstance(blocks, list) else ():
+        if isinstance(block, dict) and block.get("type") in _CALLS and isinstance(key, str):
+            ident, name = block.get("id"), block.get("name")
+            if isinstance(ident, str) and isinstance(name, str):
+                yield key, ident, name
+
+
+def _inside(value: Any, name: str) -> dict[str, Any]:
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def _split(amount: int, count: int) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -111,25 +111,31 @@ class _CostState(msgspec.Struct):
 
 
 def compare(
-    catalogue: Catalogue, homes: Sequence[Home], book: PriceBook, session: str | None = None
-) -> list[Comparison]:
-    """One row per session for which the client left its count. Empty for older clients."""
+    catalogue: Catalogue, homes: Sequence[Home], book: PriceBook, session: str | None = None,
+    among: Collection[tuple[str, str | None]] | None = None,
+) -> list[Comparison]:  # fmt: skip
+    """One row per session for which the client left its count. Empty for older clients.
+
+    Of one `session`, or of those `among` which it is, by home and session.
+    """
     numbers = home_numbers(catalogue, homes)
     marks = ", ".join("?" * len(numbers))
     states: list[tuple[Any, ...]] = catalogue.connection.execute(
-        "SELECT f.session_id, s.value FROM cost_states s JOIN files f ON f.id = s.file_id "
-        f"WHERE f.kind = 'session' AND f.home_id IN ({marks}) ORDER BY f.path",
+        "SELECT h.path, f.session_id, s.value FROM cost_states s JOIN files f ON f.id = s.file_id "
+        f"JOIN homes h ON h.id = f.home_id WHERE f.kind = 'session' AND f.home_id IN ({marks}) ORDER BY f.path",
         numbers,
     ).fetchall()
     if session is not None:
-        states = [row for row in states if row[0] == session]
+        states = [row for row in states if row[1] == session]
+    if among is not None:
+        states = [row for row in states if row[:2] in among]
     if not states:
         return []
-    ours = _per_session(catalogue, homes, {row[0] for row in states})
+    ours = _per_session(catalogue, homes, {row[1] for row in states})
     found = []
-    for session_id, text in states:
+    for home, session_id, text in states:
         mine, cost, unpriced = Counts(), 0, False
-        calls = ours.get(session_id, {}).values()
+        calls = ours.get((home, session_id), {}).values()
         for item in calls:
             mine = Counts(*map(sum, zip(mine, item.counts, strict=True)))
             price = item.cost(book)
@@ -170,17 +176,17 @@ def _sum(told: _CostState) -> Counts:
 
 def _per_session(
     catalogue: Catalogue, homes: Sequence[Home], sessions: set[str]
-) -> dict[str, dict[tuple[str, str, str], Response]]:
-    """The calls in the files of each session: a copy counts for its session too, but only once there."""
+) -> dict[tuple[str, str], dict[tuple[str, str, str], Response]]:
+    """The calls in the files of each session, by home and session: a copy counts for its session too, but only once there."""
     marks = ", ".join("?" * len(sessions))
     files: list[tuple[Any, ...]] = catalogue.connection.execute(
         f"SELECT id, session_id FROM files WHERE session_id IN ({marks}) AND kind IN ('session', 'agent')",
         list(sessions),
     ).fetchall()
-    found: dict[str, dict[tuple[str, str, str], Response]] = {}
+    found: dict[tuple[str, str], dict[tuple[str, str, str], Response]] = {}
     # Without the booking of shared calls: each file alone, and copies within a session joined here.
     for item in responses(catalogue, homes, files=[file_id for file_id, _ in files], booked=False):
-        calls = found.setdefault(item.session_id or "", {})
+        calls = found.setdefault((item.home, item.session_id or ""), {})
         key = (item.message_id, item.request_id, item.model)
         other = calls.get(key)
         if other is not None:

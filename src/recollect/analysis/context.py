@@ -66,13 +66,16 @@ class Course:
         return row
 
 
-def courses(found: Iterable[Response], book: PriceBook, catalogue: Catalogue | None = None) -> list[Course]:
-    """One per session, the last used first. With a catalogue that holds the entries, compactions are counted too."""
-    sessions: dict[str, Course] = {}
+def courses(
+    found: Iterable[Response], book: PriceBook, catalogue: Catalogue | None = None, *, since: int | None = None,
+    until: int | None = None,
+) -> list[Course]:  # fmt: skip
+    """One per session, the last used first. With a catalogue that holds the entries, compactions in this time count too."""
+    sessions: dict[tuple[str, str], Course] = {}
     for item in sorted(found, key=lambda item: (item.file_id, item.line)):
         if item.session_id is None or item.agent_id is not None or item.flags & (ADVISOR | PROGRESS):
             continue
-        course = sessions.setdefault(item.session_id, Course(item.session_id))
+        course = sessions.setdefault((item.home, item.session_id), Course(item.session_id))
         course.steps.append(item)
     for course in sessions.values():
         known = book.window(course.steps[-1].model)
@@ -80,10 +83,12 @@ def courses(found: Iterable[Response], book: PriceBook, catalogue: Catalogue | N
         course.window = 1_000_000 if known is not None and course.peak > known else known
     if catalogue is not None:
         rows = catalogue.connection.execute(
-            "SELECT f.session_id, e.file_id, e.line FROM entries e JOIN files f ON f.id = e.file_id "
-            "WHERE e.subtype = 'compact_boundary' AND f.kind = 'session' ORDER BY 2, 3"
+            "SELECT h.path, f.session_id, e.file_id, e.line FROM entries e JOIN files f ON f.id = e.file_id "
+            "JOIN homes h ON h.id = f.home_id WHERE e.subtype = 'compact_boundary' AND f.kind = 'session' "
+            "AND (?1 IS NULL OR e.time >= ?1) AND (?2 IS NULL OR e.time < ?2) ORDER BY 3, 4",
+            (since, until),
         )
-        for session_id, file_id, line in rows:
-            if session_id in sessions:
-                sessions[session_id].boundaries.append((file_id, line))
+        for home, session_id, file_id, line in rows:
+            if (home, session_id) in sessions:
+                sessions[home, session_id].boundaries.append((file_id, line))
     return sorted(sessions.values(), key=lambda course: course.steps[-1].time or 0, reverse=True)

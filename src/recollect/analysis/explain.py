@@ -72,9 +72,9 @@ def explain(item: Response, book: PriceBook, zone: Zone) -> dict[str, Any]:
 
 def fits(item: Response, ident: str, zone: Zone) -> bool:
     """Whether a response is meant by an id: of its message, request, session, sub-agent or model (also as tables name it), or
-    its day."""
+    its day. What an advisor used belongs to the message that asked it."""
     return bool(
-        item.message_id == ident
+        item.message_id.removesuffix("#advisor") == ident.removesuffix("#advisor")
         or item.request_id == ident
         or (item.session_id or "").startswith(ident)
         or (item.agent_id or "") == ident

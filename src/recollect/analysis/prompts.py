@@ -52,20 +52,22 @@ def prompt_costs(
 ) -> list[PromptCost]:
     """All prompts that led to calls, the dearest first."""
     rows = catalogue.connection.execute(
-        "SELECT f.session_id, e.file_id, e.line, e.offset, e.length, e.time FROM entries e JOIN files f ON f.id = e.file_id "
+        "SELECT h.path, f.session_id, e.file_id, e.line, e.offset, e.length, e.time FROM entries e "
+        "JOIN files f ON f.id = e.file_id JOIN homes h ON h.id = f.home_id "
         "WHERE f.kind = 'session' AND e.flags & ? AND e.agent_id IS NULL ORDER BY e.file_id, e.line",
         (prompt_flag,),
     )
-    sessions: dict[str, list[PromptCost]] = {}
-    for row in rows:
-        sessions.setdefault(row[0], []).append(PromptCost(*row))
-    first: dict[str, PromptCost] = {}
+    # By home, too: the catalogue holds others than those asked for, and a copy of a session may have gone on there.
+    sessions: dict[tuple[str, str], list[PromptCost]] = {}
+    for home, *row in rows:
+        sessions.setdefault((home, row[0]), []).append(PromptCost(*row))
+    first: dict[tuple[str, str], PromptCost] = {}
     for item in found:
-        session = item.session_id or ""
+        session = (item.home, item.session_id or "")
         prompts = sessions.get(session, [])
         owner = _owner(item, prompts)
         if owner is None:
-            owner = first.setdefault(session, PromptCost(session, item.file_id, item.line, 0, 0, item.time))
+            owner = first.setdefault(session, PromptCost(session[1], item.file_id, item.line, 0, 0, item.time))
         cost = item.cost(book)
         owner.totals.add(item.counts, cost, *item.marks)
         owner.models.add(item.model)

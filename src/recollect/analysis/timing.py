@@ -84,14 +84,18 @@ def speeds(catalogue: Catalogue, found: Iterable[Response]) -> dict[str, Speed]:
     return result
 
 
-def turn_seconds(catalogue: Catalogue, reader: EntryReader, files: set[int]) -> list[float]:
-    """How long whole turns took, as the client noted (`turn_duration`, since 2.0.77)."""
+def turn_seconds(catalogue: Catalogue, reader: EntryReader, responses: Iterable[Response]) -> list[float]:
+    """How long the whole turns took that ended with one of these responses, as the client noted (`turn_duration`, since
+    2.0.77)."""
     rows = catalogue.connection.execute(
-        "SELECT file_id, offset, length FROM entries WHERE subtype = 'turn_duration' ORDER BY file_id, offset"
+        "SELECT e.file_id, e.offset, e.length, (SELECT a.message_id FROM entries a WHERE a.file_id = e.file_id "
+        "AND a.line < e.line AND a.type = 'assistant' AND a.agent_id IS NULL ORDER BY a.line DESC LIMIT 1) "
+        "FROM entries e WHERE e.subtype = 'turn_duration' ORDER BY e.file_id, e.offset"
     )
+    ended = {(item.file_id, item.message_id) for item in responses}
     found: list[float] = []
-    for file_id, offset, length in rows:
-        if file_id not in files:
+    for file_id, offset, length, message in rows:
+        if (file_id, message) not in ended:
             continue
         value = decode_loosely(reader.bytes_at(file_id, offset, length))
         told = value.get("durationMs") if isinstance(value, dict) else None

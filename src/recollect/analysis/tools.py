@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from .calls_made import calls_made
 from .responses import Response
 from .timing import quantile
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 MINUTE = 60_000_000
 LONGEST = 24 * 60 * MINUTE
+_Given = tuple[int, str, int, bool]
+"""What a tool gave back: line, tool, size, and whether the call is one of those that are asked for."""
 
 
 @dataclass(slots=True)
@@ -41,47 +44,58 @@ class ToolUse:
 
 
 def tool_use(catalogue: Catalogue, found: Iterable[Response]) -> dict[str, ToolUse]:
-    """By tool, of the files that the responses stand in; a call that was copied into another file counts once."""
+    """By tool: the calls that these responses made; one that was copied into another file counts once."""
+    found = list(found)
     by_file: dict[int, list[Response]] = {}
     for item in found:
         by_file.setdefault(item.file_id, []).append(item)
-    rows = catalogue.connection.execute(
-        "SELECT t.file_id, t.tool_use_id, t.name, t.started, t.ended, t.is_error, t.output_bytes, r.line, t.result_entry_id "
-        "FROM tool_calls t LEFT JOIN entries r ON r.id = t.result_entry_id WHERE t.name IS NOT NULL "
-        "ORDER BY t.started, t.file_id"
-    )
     result: dict[str, ToolUse] = {}
-    results: dict[int, list[tuple[int, str, int]]] = {}
-    seen: set[str] = set()
-    for file_id, ident, name, started, ended, is_error, size, line, answer in rows:
-        if file_id not in by_file or ident in seen:
-            continue
-        seen.add(ident)
+    ours: set[tuple[int, str]] = set()
+    made = calls_made(
+        catalogue, found,
+        "t.file_id, t.tool_use_id, t.name, t.started, t.ended, t.is_error, t.output_bytes, t.result_entry_id",
+    )  # fmt: skip
+    for _, (file_id, ident, name, started, ended, is_error, size, answer) in made:
         use = result.setdefault(name, ToolUse())
         use.calls += 1
         if answer is None:
             use.unanswered += 1
             continue
+        ours.add((file_id, ident))
         use.errors += bool(is_error)
         use.output_bytes += size or 0
         if started is not None and ended is not None and 0 <= ended - started <= LONGEST:
             use.seconds.append((ended - started) / 1e6)
-        if line is not None:
-            results.setdefault(file_id, []).append((line, name, size or 0))
-    for file_id, given in results.items():
-        _feed_back(by_file[file_id], sorted(given), result)
+    for file_id, given in _given(catalogue, by_file, ours).items():
+        _feed_back(by_file[file_id], given, result)
     return result
 
 
-def _feed_back(items: list[Response], given: list[tuple[int, str, int]], result: dict[str, ToolUse]) -> None:
-    lines = [line for line, _, _ in given]
+def _given(catalogue: Catalogue, files: Iterable[int], ours: set[tuple[int, str]]) -> dict[int, list[_Given]]:
+    """What tools gave back, by file and in the order of their lines: of all calls, since all made the prompt grow."""
+    rows = catalogue.connection.execute(
+        "SELECT t.file_id, r.line, t.name, t.output_bytes, t.tool_use_id FROM tool_calls t "
+        "JOIN entries r ON r.id = t.result_entry_id WHERE t.name IS NOT NULL "
+        f"AND t.file_id IN ({', '.join(map(str, files))})"
+    )
+    found: dict[int, list[_Given]] = {}
+    for file_id, line, name, size, ident in rows:
+        found.setdefault(file_id, []).append((line, name, size or 0, (file_id, ident) in ours))
+    for given in found.values():
+        given.sort()
+    return found
+
+
+def _feed_back(items: list[Response], given: list[_Given], result: dict[str, ToolUse]) -> None:
+    lines = [line for line, *_ in given]
     ordered = sorted((item for item in items if not item.message_id.endswith("#advisor")), key=lambda item: item.line)
     for before, after in pairwise(ordered):
         if before.agent_id != after.agent_id:
             continue
         between = given[bisect_right(lines, before.line) : bisect_right(lines, after.line)]
         growth = after.counts.prompt - before.counts.prompt - before.counts.output
-        total = sum(size for _, _, size in between)
+        total = sum(size for _, _, size, _ in between)
         if growth > 0 and total:
-            for _, name, size in between:
-                result[name].fed_back += growth * size // total
+            for _, name, size, is_ours in between:
+                if is_ours:
+                    result[name].fed_back += growth * size // total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import add
 from typing import Any
 
 from .cost import Counts
@@ -31,7 +32,7 @@ class Totals:
         copies: int = 0,
     ) -> None:  # fmt: skip
         self.calls += 1
-        self.counts = Counts(*map(sum, zip(self.counts, counts, strict=True)))
+        self.counts = Counts._make(map(add, self.counts, counts))
         if cost is None:
             self.unpriced += 1
         else:
@@ -43,7 +44,7 @@ class Totals:
 
     def join(self, other: Totals) -> None:
         self.calls += other.calls
-        self.counts = Counts(*map(sum, zip(self.counts, other.counts, strict=True)))
+        self.counts = Counts._make(map(add, self.counts, other.counts))
         self.cost += other.cost
         self.unpriced += other.unpriced
         self.lower_bounds += other.lower_bounds

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..format.entries import decode_loosely
 from ..format.times import to_iso
+from .calls_made import calls_made
 from .prices.book import PriceBook
 from .responses import Response, project_path
+from .shell_words import makes_commit
 
 if TYPE_CHECKING:
     from ..index.catalogue import Catalogue
     from ..index.reading_back import EntryReader
 
-_COMMIT: Final = re.compile(r"\bgit\s+(?:-\S+\s+(?:\S+\s+)?)*commit\b")
-
 
 def lines_changed(catalogue: Catalogue, found: Iterable[Response], book: PriceBook) -> list[dict[str, Any]]:
-    """By project: lines added and removed by tools, files, and what a changed line cost."""
+    """By project: lines added and removed by the tools that these responses called, files, and what a changed line cost."""
     projects: dict[str, dict[str, Any]] = {}
-    of_session: dict[str, str] = {}
+    found = list(found)
     for item in found:
         cost = item.cost(book)
-        name = project_path(item.cwd) or "(no project)"
-        of_session.setdefault(item.session_id or "", name)
+        name = _project(item)
         row = projects.setdefault(
             name,
             {
@@ -36,16 +34,15 @@ def lines_changed(catalogue: Catalogue, found: Iterable[Response], book: PriceBo
         row["cost_micro_usd"] += cost or 0
         row["unpriced_calls"] += cost is None
         row["lower_bound_calls"] += item.lower_bound
-    rows = catalogue.connection.execute(
-        "SELECT f.session_id, c.path, min(c.lines_added), min(c.lines_removed), c.tool_use_id FROM file_changes c "
-        "JOIN files f ON f.id = c.file_id GROUP BY coalesce(c.tool_use_id, c.entry_id), c.path"
-    )
-    for session, path, added, removed, _ in rows:
-        known = projects.get(of_session.get(session, ""))
-        if known is not None:
-            known["files"].add(path)
-            known["added"] += added or 0
-            known["removed"] += removed or 0
+    changes = calls_made(
+        catalogue, found, "c.path, c.lines_added, c.lines_removed", once="t.tool_use_id || char(10) || c.path",
+        source="file_changes c JOIN tool_calls t ON t.file_id = c.file_id AND t.tool_use_id = c.tool_use_id",
+    )  # fmt: skip
+    for item, (path, added, removed) in changes:
+        known = projects[_project(item)]
+        known["files"].add(path)
+        known["added"] += added or 0
+        known["removed"] += removed or 0
     told = []
     for row in projects.values():
         row["files"] = len(row["files"])
@@ -55,25 +52,31 @@ def lines_changed(catalogue: Catalogue, found: Iterable[Response], book: PriceBo
     return sorted(told, key=lambda row: -row["cost_micro_usd"])
 
 
+def _project(item: Response) -> str:
+    return project_path(item.cwd) or "(no project)"
+
+
 def commits(catalogue: Catalogue, found: Iterable[Response], book: PriceBook) -> list[dict[str, Any]]:
-    """Commits made through the shell, each with what its session had cost since the commit before."""
-    sessions: dict[str, list[tuple[Response, int | None]]] = {}
+    """Commits that these responses made through the shell, each with what its session had cost since the one before."""
+    sessions: dict[tuple[str, str], list[tuple[Response, int | None]]] = {}
+    found = list(found)
     for item in found:
         if item.session_id is not None and item.time is not None:
-            sessions.setdefault(item.session_id, []).append((item, item.cost(book)))
-    rows = catalogue.connection.execute(
-        "SELECT f.session_id, t.started, min(t.target) FROM tool_calls t JOIN files f ON f.id = t.file_id "
-        "WHERE t.name = 'Bash' AND t.target LIKE '%commit%' AND t.is_error IS NOT 1 AND t.started IS NOT NULL "
-        "GROUP BY t.tool_use_id ORDER BY t.started"
-    )
+            sessions.setdefault((item.home, item.session_id), []).append((item, item.cost(book)))
+    made = calls_made(
+        catalogue, found, "t.started, t.target",
+        where="t.name = 'Bash' AND t.target LIKE '%commit%' AND t.is_error IS NOT 1 AND t.started IS NOT NULL",
+    )  # fmt: skip
     told = []
-    since: dict[str, int] = {}
-    for session, moment, target in rows:
-        if session not in sessions or _COMMIT.search(target or "") is None:
+    since: dict[tuple[str, str], int] = {}
+    for moment, home, session, target in sorted(
+        (moment, item.home, item.session_id or "", target) for item, (moment, target) in made if makes_commit(target)
+    ):
+        if (home, session) not in sessions:
             continue
-        low = since.get(session, -(1 << 62))
-        part = [(item, cost) for item, cost in sessions[session] if low < (item.time or 0) <= moment]
-        since[session] = moment
+        low = since.get((home, session), -(1 << 62))
+        part = [(item, cost) for item, cost in sessions[home, session] if low < (item.time or 0) <= moment]
+        since[home, session] = moment
         told.append(
             {
                 "time": to_iso(moment / 1e6), "session_id": session, "command": target, "calls": len(part),

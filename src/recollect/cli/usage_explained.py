@@ -19,7 +19,7 @@ def show_explained(
     from ..analysis.explain import OMITTED, explain
     from ..analysis.explain import chosen as matching
     from ..analysis.totals import Totals
-    from .usage_text import csv_text
+    from .usage_text import csv_names, csv_text
 
     found = matching(accounting.responses(chosen), ident, accounting.zone)
     found.sort(key=lambda item: (item.time or 0, item.file_id, item.number))
@@ -31,13 +31,14 @@ def show_explained(
         if not rows:
             face.say("no API call fits")
             return False
-        face.print(csv_text(row | {"timezone": accounting.zone.name} for row in rows).rstrip("\n"))
+        names = [*csv_names(rows[0]), "timezone"]
+        told = (row | {"timezone": accounting.zone.name} for row in rows[:limit])
+        face.print(csv_text(told, names).rstrip("\n"))
     elif face.is_text:
         _print(face, rows, limit, totals)
     else:
-        shown = rows if limit is None else rows[:limit]
         face.rows(
-            shown, total=len(rows), totals=totals.data(), timezone=accounting.zone.name, prices=accounting.book.version,
+            rows[:limit], total=len(rows), totals=totals.data(), timezone=accounting.zone.name, prices=accounting.book.version,
             price_source=accounting.book.source, omitted=list(OMITTED),
         )  # fmt: skip
     return bool(rows)

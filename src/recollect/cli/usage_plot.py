@@ -11,11 +11,13 @@ import click
 
 from ..analysis.cost import dollars
 from ..analysis.prices.names import short_name
+from ..analysis.totals import Totals
 from ..analysis.usage import NO_TIME, PERIODS, Group
 from ..errors import Refused, Unavailable
 from .charts import not_in_future, over_time
 from .plot_fonts import usable_family
 from .usage_text import money
+from .words import plural
 
 if TYPE_CHECKING:
     from ..analysis.usage import UsageReport
@@ -38,6 +40,8 @@ _COLORS: Final = (
 MOST_BARS: Final = 120
 _LETTER: Final = 7.5
 """How wide a letter of a label is, at most."""
+_APART: Final = 24
+"""Room before the bar of what has no time: it is no next day."""
 
 
 def write_plot(report: UsageReport, target: str) -> None:
@@ -93,17 +97,24 @@ def draw(report: UsageReport) -> str:
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
         f'<text x="{_LEFT}" y="24" font-size="16">{escape(_title(report))}</text>',
     ]
+    if left_out := _left_out(report, groups):
+        parts.append(f'<text x="{_LEFT}" y="44" fill="#555555">{escape(left_out)}</text>')
+    digits = next(digits for digits in range(2, 7) if step % 10 ** (6 - digits) == 0)
     for number in range(high // step + 1):
         y = _TOP + inner_height - inner_height * number * step / high
         parts.append(f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{WIDTH - _RIGHT}" y2="{y:.1f}" stroke="#dddddd"/>')
-        words = escape(dollars(number * step))
+        words = f"${number * step / 1_000_000:,.{digits}f}"  # each as exact as the step between them
         parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end" fill="#555555">{words}</text>')
-    slot = inner_width / max(len(groups), 1)
+    apart = _APART if len(groups) > 1 and groups[-1].key == NO_TIME else 0
+    slot = (inner_width - apart) / max(len(groups), 1)
     labels = [key if len(key) <= 14 else key[:6] + "…" + key[-6:] for key in (group.key for group in groups)]
     widest = _LETTER * (max(map(len, labels), default=0) + 1)
     every = max(ceil(widest / slot), 1)  # so that no label stands on the next one
+    named = _named(groups, every)
     for place, group in enumerate(groups):
         x, y = _LEFT + slot * place, float(_TOP + inner_height)
+        if place == len(groups) - 1:
+            x += apart
         for model in models:
             spent_here = group.models[model].cost if model in group.models else 0
             if not spent_here:
@@ -114,10 +125,12 @@ def draw(report: UsageReport) -> str:
                 f'<rect x="{x + slot * 0.1:.2f}" y="{y:.2f}" width="{slot * 0.8:.2f}" height="{tall:.2f}" fill="{colors[model]}">'
                 f"<title>{escape(group.key)} {escape(model)} {escape(dollars(spent_here))}</title></rect>"
             )
-        if place % every == 0:
-            middle, below = x + slot / 2, _TOP + inner_height + 16
+        if place in named:
+            middle, below, anchor = x + slot / 2, _TOP + inner_height + 16, "middle"
+            if middle + _LETTER * len(labels[place]) / 2 > WIDTH:  # else its end would be cut off
+                middle, anchor = WIDTH - 2, "end"
             parts.append(
-                f'<text x="{middle:.1f}" y="{below}" text-anchor="middle" fill="#555555">{escape(labels[place])}</text>'
+                f'<text x="{middle:.1f}" y="{below}" text-anchor="{anchor}" fill="#555555">{escape(labels[place])}</text>'
             )
     x = _LEFT
     for model in models[: len(_COLORS)]:
@@ -131,6 +144,25 @@ def draw(report: UsageReport) -> str:
 
 def _title(report: UsageReport) -> str:
     return f"Cost by {report.by.replace(',', ', ')}: {money(report.totals)} (days in {report.zone})"
+
+
+def _left_out(report: UsageReport, drawn: list[Group]) -> str:
+    """What is in the title's sum and has no bar: rows beyond the most that are drawn, and days in the future."""
+    shown = {group.keys for group in drawn}
+    rest = Totals()
+    rows = [group for group in report.groups if group.keys not in shown]
+    for group in rows:
+        rest.join(group.totals)
+    return f"not drawn: {money(rest)} of {plural(len(rows), 'row')} of the table" if rows else ""
+
+
+def _named(groups: list[Group], every: int) -> set[int]:
+    """Places with a label: every so many. What has no time always has its own, and then none stands right before it."""
+    found = set(range(0, len(groups), every))
+    last = len(groups) - 1
+    if groups and groups[last].key == NO_TIME:
+        found = {place for place in found if last - place >= every} | {last}
+    return found
 
 
 def _in_time(report: UsageReport) -> list[Group]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.usage import NO_TIME, PERIODS, models_in_words
+from ..library.usage_words import remarks
 from .charts import bar, not_in_future, over_time, sparkline
 from .face import Column, Face
-from .usage_text import money, remarks, tokens
+from .usage_text import money, tokens
 from .words import plural
 
 if TYPE_CHECKING:
@@ -15,14 +16,14 @@ if TYPE_CHECKING:
 
     from ..analysis.totals import Totals
     from ..analysis.usage import Group, UsageReport
-    from ..library.accounting import Accounting
+    from ..library.accounting import Accounting, Selection
 
 _POINTS = 60
 """So many days, weeks or months are drawn at most."""
 
 
 def show_table(
-    face: Face, report: UsageReport, groups: list[Group], accounting: Accounting, session: str | None = None
+    face: Face, report: UsageReport, groups: list[Group], accounting: Accounting, chosen: Selection | None = None
 ) -> None:
     names = report.groupings
     largest = max(group.totals.cost for group in report.groups)
@@ -62,7 +63,7 @@ def show_table(
     for remark in others:
         face.say(remark)
     if accounting.has_client_counts:
-        differing = [item for item in accounting.comparisons(session) if not item.same]
+        differing = [item for item in accounting.comparisons(chosen) if not item.same]
         if differing:
             face.say(f"the client's own count differs for {plural(len(differing), 'session')}: see --check")
 

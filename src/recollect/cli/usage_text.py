@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.cost import dollars
+from ..library.usage_words import are, remarks
 from ..library.wording import plural
 
 if TYPE_CHECKING:
     from ..analysis.totals import Totals
     from ..analysis.usage import UsageReport
     from ..format.usage import Usage
-    from ..library.accounting import Accounting
+    from ..library.accounting import Accounting, Selection
 
 
 def tokens(count: int) -> str:
@@ -38,59 +39,10 @@ def cost_in_words(cost: int | None, unpriced: int, lower_bounds: int = 0) -> str
 
 
 def unpriced_remark(calls: int) -> str:
-    return f"+? {plural(calls, 'call')} without a known price {_are(calls)} not in the cost: see recollect usage"
+    return f"+? {plural(calls, 'call')} without a known price {are(calls)} not in the cost: see recollect usage"
 
 
-def lower_bound_remark(calls: int) -> str:
-    return (
-        f"≥ output of {plural(calls, 'call')} is a lower bound: only a placeholder was written, as clients "
-        "1.0.30 to 2.1.96 did, and later ones where an answer was cut off"
-    )
-
-
-def remarks(report: UsageReport) -> list[str]:
-    """What has to be said about a report, one sentence each."""
-    when = "today's for everything" if report.today else "each as on the day of use"
-    told = [f"days in {report.zone}; prices of {report.prices}, {when}"]
-    totals = report.totals
-    if report.copies:
-        told.append(
-            f"{plural(report.copies, 'copy', 'copies')} of calls in other files {_are(report.copies)} not counted again"
-        )
-    if totals.lower_bounds:
-        told.append(lower_bound_remark(totals.lower_bounds))
-    for model, calls in sorted(report.unpriced.items()):
-        told.append(
-            f"+? no price known for {model or '(no model)'}: {plural(calls, 'call')} {_are(calls)} counted, but not in the cost"
-        )
-    if totals.odd:
-        told.append(
-            f"{plural(totals.odd, 'call')} {_have(totals.odd)} counts that are missing or none (negative, text or too large); "
-            "those are taken as nought, see --explain"
-        )
-    if report.timeless:
-        told.append(f"{plural(report.timeless, 'call')} {_have(report.timeless)} no time: see (no time)")
-    if totals.zoneless:
-        told.append(
-            f"{plural(totals.zoneless, 'call')} {_have(totals.zoneless)} a time without a zone: it is taken as UTC"
-        )
-    rows = sum(group.totals.calls for group in report.groups)
-    if rows > totals.calls:
-        told.append(
-            f"calls of several tools stand in the row of each ({rows:,} in all rows); tokens and cost are shared out"
-        )
-    return told
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
-
-
-def _have(count: int) -> str:
-    return "has" if count == 1 else "have"
-
-
-def report_totals(report: UsageReport, accounting: Accounting, session: str | None = None) -> dict[str, Any]:
+def report_totals(report: UsageReport, accounting: Accounting, chosen: Selection | None = None) -> dict[str, Any]:
     """What stands beside the rows in JSON."""
     return {
         "by": report.by,
@@ -100,7 +52,7 @@ def report_totals(report: UsageReport, accounting: Accounting, session: str | No
         "unpriced_models": report.unpriced,
         "copies_not_counted": report.copies,
         "remarks": remarks(report),
-        "client_counts": [item.data() for item in accounting.comparisons(session)]
+        "client_counts": [item.data() for item in accounting.comparisons(chosen)]
         if accounting.has_client_counts
         else [],
     }
@@ -109,7 +61,7 @@ def report_totals(report: UsageReport, accounting: Accounting, session: str | No
 def csv_text(rows: Iterable[dict[str, Any]], names: Iterable[str] = ()) -> str:
     """Rows as CSV; what is nested is left out. A cell that a spreadsheet would take for a formula is quoted.
 
-    `names` are those of the columns; without them, and without rows, there is nothing.
+    `names` are those of the columns (see `csv_names`); without them, and without rows, there is nothing.
     """
     import csv
     import io
@@ -120,12 +72,17 @@ def csv_text(rows: Iterable[dict[str, Any]], names: Iterable[str] = ()) -> str:
         writer = csv.DictWriter(out, fields, lineterminator="\n", extrasaction="ignore")
         writer.writeheader()
     for row in rows:
-        flat = {key: _cell(value) for key, value in row.items() if not isinstance(value, list | dict)}
+        flat = {key: _cell(row[key]) for key in csv_names(row)}
         if writer is None:
             writer = csv.DictWriter(out, list(flat), lineterminator="\n", extrasaction="ignore")
             writer.writeheader()
         writer.writerow(flat)
     return out.getvalue()
+
+
+def csv_names(row: dict[str, Any]) -> list[str]:
+    """The columns that a row has in CSV."""
+    return [key for key, value in row.items() if not isinstance(value, list | dict)]
 
 
 def _cell(value: Any) -> Any:

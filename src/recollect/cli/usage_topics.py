@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.cost import dollars
+from ..library.usage_words import lower_bound_remark
 from .charts import bar, sparkline
 from .face import Column, Face
 from .moments import local_in
-from .usage_text import cost_in_words, csv_text, lower_bound_remark, tokens, unpriced_remark
+from .usage_text import cost_in_words, csv_names, csv_text, tokens, unpriced_remark
 from .words import number, plural, seconds, size
 
 if TYPE_CHECKING:
@@ -30,14 +31,15 @@ def show_topic(
     face: Face, accounting: Accounting, chosen: Selection, topic: str, limit: int | None, *, as_csv: bool
 ) -> bool:
     rows, columns, extra, remark = _TOPICS[topic](accounting, chosen)
-    shown = rows if limit is None else rows[:limit]
+    shown, total = rows[:limit], extra.pop("total_row", None)
     zone = accounting.zone.name
-    if as_csv and shown:
-        face.print(csv_text(row | {"timezone": zone} for row in shown).rstrip("\n"))
-    elif face.is_text and not shown:
+    if as_csv and rows:
+        names = [*csv_names(rows[0]), "timezone"]
+        face.print(csv_text((row | {"timezone": zone} for row in shown), names).rstrip("\n"))
+    elif face.is_text and not rows:
         face.say("nothing found")
     elif face.is_text:
-        _show_table(face, shown, columns, extra)
+        _show_table(face, [*shown, total] if total is not None else shown, columns, extra)
         _show_parts(face, shown)
         for line in extra.get("drawn", ()):
             face.print(line)
@@ -77,8 +79,6 @@ def _cache(accounting: Accounting, chosen: Selection) -> Answer:
     models, total = cache_use(accounting.responses(chosen), accounting.book)
     ordered = sorted(models.items(), key=lambda pair: -pair[1].saved)
     rows = [{"model": model or "(no model)", **use.data()} for model, use in ordered]
-    if rows:
-        rows.append({"model": "total", **total.data()})
     columns = (
         Column("model"), Column("calls", show=number, right=True), Column("prompt_tokens", "prompt", tokens, right=True),
         Column("cache_read", "read", tokens, right=True), Column("cache_written", "written", tokens, right=True),
@@ -86,7 +86,10 @@ def _cache(accounting: Accounting, chosen: Selection) -> Answer:
         Column("without_cache_micro_usd", "without cache", dollars, right=True),
         Column("saved_micro_usd", "saved", dollars, right=True),
     )  # fmt: skip
-    known = {"totals": total.data(), "unpriced_calls": total.unpriced, "lower_bound_calls": total.lower_bounds}
+    known = {
+        "totals": total.data(), "unpriced_calls": total.unpriced, "lower_bound_calls": total.lower_bounds,
+        "total_row": {"model": "total", **total.data()},
+    }  # fmt: skip
     return rows, columns, known, "saved is net: writing to the cache costs more than plain input"
 
 
@@ -104,7 +107,7 @@ def _speed(accounting: Accounting, chosen: Selection) -> Answer:
                 data[f"{name}_{share}"] = (data[name] or {}).get(share)
         rows.append(data)
     with EntryReader(accounting.place_of) as reader:
-        turns = turn_seconds(catalogue, reader, {item.file_id for item in found})
+        turns = turn_seconds(catalogue, reader, found)
     told = {"count": len(turns), "p50": quantile(turns, 0.5), "p95": quantile(turns, 0.95)}
     columns = (
         Column("model"), Column("answers", show=number, right=True),
@@ -127,7 +130,9 @@ def _tools(accounting: Accounting, chosen: Selection) -> Answer:
     from ..analysis.tools import tool_use
 
     found = tool_use(accounting.entries(), accounting.responses(chosen))
-    rows = [{"tool": name, **use.data()} for name, use in sorted(found.items(), key=lambda pair: -pair[1].calls)]
+    rows = [
+        {"tool": name, **use.data()} for name, use in sorted(found.items(), key=lambda pair: (-pair[1].calls, pair[0]))
+    ]
     columns = (
         Column("tool"), Column("calls", show=number, right=True), Column("errors", show=number, right=True),
         Column("error_rate", "failed", _percent, right=True), Column("seconds_total", "time", seconds, right=True),
@@ -140,7 +145,9 @@ def _tools(accounting: Accounting, chosen: Selection) -> Answer:
 def _context(accounting: Accounting, chosen: Selection) -> Answer:
     from ..analysis.context import courses
 
-    found = courses(accounting.responses(chosen), accounting.book, accounting.entries())
+    found = courses(
+        accounting.responses(chosen), accounting.book, accounting.entries(), since=chosen.since, until=chosen.until
+    )
     whole = chosen.session is not None
     rows = []
     for item in found:

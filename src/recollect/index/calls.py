@@ -23,6 +23,7 @@ from .tracking import (
     PARTLY,
     FileChange,
     begin,
+    begin_anew,
     changed,
     done,
     done_unreadable,
@@ -189,7 +190,7 @@ class _Intake:
 
     def _file(self, change: FileChange) -> None:
         db = self._catalogue.connection
-        if change.reason in ("rewritten", "gone"):
+        if change.reason in ("rewritten", "gone", "moved"):  # by its name, too, it is told where a call is booked
             self._sharing.forget(change)
         told = None
         if (
@@ -199,6 +200,8 @@ class _Intake:
         is_new = change.file_id == 0
         if is_new:
             self._new.begin(change)
+        elif change.reason == "moved" and self._is_of_another(change):
+            begin_anew(self._catalogue, change)
         else:
             begin(self._catalogue, change)
         if change.reason == "gone":
@@ -240,6 +243,15 @@ class _Intake:
             else:
                 done(self._catalogue, change, stream, offset=end, lines=lines)
             self._report.bytes += end - change.start
+
+    def _is_of_another(self, change: FileChange) -> bool:
+        """Whether a file got the name of another session or sub-agent: then other lines of it are copies. It may also have
+        been another stage that took note of the new name; then it cannot be told."""
+        path, session, agent = self._catalogue.connection.execute(
+            "SELECT path, iif(kind = 'session', session_id, NULL), agent_id FROM files WHERE id = ?", (change.file_id,)
+        ).fetchall()[0]
+        own = change.session_id if change.kind == "session" else None
+        return path == change.path or session != own or agent != change.agent_id
 
     def _put(self, change: FileChange, found: FileCalls) -> None:
         """The calls of a file that was read from its start."""

@@ -25,7 +25,7 @@ from .strings import Strings
 from .sync_report import Progress as Progress
 from .sync_report import SyncReport as SyncReport
 from .texts import clean_entry
-from .tracking import LINE_KINDS, FileChange, begin, done, done_unreadable, drop_rows, open_changed
+from .tracking import LINE_KINDS, FileChange, begin, begin_anew, done, done_unreadable, drop_rows, open_changed
 from .transcript_rows import TranscriptRows
 from .words import MARK, WordsWriter
 
@@ -94,9 +94,7 @@ class Ingest:
     def _take_in(self, change: FileChange) -> None:
         if change.reason == "moved" and change.stage == "entries":
             # Session and project are told by the name, and stand in rows and words: it is taken in anew.
-            begin(self._catalogue, change)
-            drop_rows(self._catalogue, change)
-            change.start = change.lines_before = 0
+            begin_anew(self._catalogue, change)
         else:
             begin(self._catalogue, change)
         if self._words is not None and change.reason in ("gone", "moved", "rewritten"):

@@ -282,6 +282,14 @@ def begin(catalogue: Catalogue, change: FileChange) -> int:
     return change.file_id
 
 
+def begin_anew(catalogue: Catalogue, change: FileChange) -> int:
+    """The same for a file that is to be taken in from its start, though its bytes are known."""
+    begin(catalogue, change)
+    drop_rows(catalogue, change)
+    change.start = change.lines_before = 0
+    return change.file_id
+
+
 def drop_rows(catalogue: Catalogue, change: FileChange) -> None:
     """Everything that the stage knows of a file."""
     for table in STAGE_TABLES[change.stage]:

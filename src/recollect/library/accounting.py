@@ -60,7 +60,7 @@ class Selection:
 
     @property
     def only_time(self) -> bool:
-        return not (self.project or self.session or self.model or self.branch or self.agent or self.status)
+        return self == Selection(self.since, self.until)
 
 
 class Behind(NamedTuple):
@@ -222,7 +222,7 @@ class Accounting:
         if "tool" in names:
             from ..analysis.by_tool import tool_shares
 
-            tools = tool_shares(self.entries(), self.book)
+            tools = tool_shares(self.entries(), found, self.book, self.place_of)
         return gather(found, names, self.zone, self.book, separate=separate, tools=tools)
 
     def session_days(self) -> dict[str, set[str]]:
@@ -291,9 +291,11 @@ class Accounting:
 
     def session_id(self, text: str) -> str:
         """A session by its id or the start of one; anything else is for the library to find."""
+        numbers = home_numbers(self.catalogue, self.homes)
         rows = self.catalogue.connection.execute(
-            "SELECT DISTINCT session_id FROM files WHERE session_id LIKE ? || '%' ESCAPE '\\' LIMIT 2",
-            (text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_"),),
+            "SELECT DISTINCT session_id FROM files WHERE session_id LIKE ? || '%' ESCAPE '\\' "
+            f"AND home_id IN ({', '.join('?' * len(numbers))}) LIMIT 2",
+            (text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_"), *numbers),
         ).fetchall()
         if len(rows) == 1:
             return str(rows[0][0])
@@ -301,13 +303,20 @@ class Accounting:
 
         return Library(self.homes).session(text).id
 
-    def comparisons(self, session: str | None = None) -> list[Comparison]:
-        """The client's own counts held against ours, of all sessions or of one (by its id or the start of it)."""
+    def comparisons(self, selection: Selection | None = None) -> list[Comparison]:
+        """The client's own counts held against ours, of every session that is selected or made a selected call.
+
+        They are counts of whole sessions, whatever part of a session is selected.
+        """
         from ..analysis.client_counts import compare
 
         self.sync()
-        wanted = None if session is None else self.session_id(session)
-        return compare(self.catalogue, self.homes, self.book, wanted)
+        chosen = selection or Selection()
+        session = None if chosen.session is None else self.session_id(chosen.session)
+        among = None
+        if chosen != Selection(session=chosen.session):
+            among = {(item.home, item.session_id) for item in self.responses(chosen)}
+        return compare(self.catalogue, self.homes, self.book, session, among)
 
     def context_parts(self, session: str) -> list[dict[str, Any]]:
         """What fills the window of a session now, as estimated shares; nothing where its file is gone."""

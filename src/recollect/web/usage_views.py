@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -12,6 +12,7 @@ from typing import Any, Final
 from ..analysis.blocks import find_blocks
 from ..analysis.cache import cache_use
 from ..analysis.cost import Counts
+from ..analysis.responses import Response
 from ..analysis.usage import PERIODS, UsageReport, key_function
 from ..library.accounting import Accounting, Selection
 from ..library.budgets import budget_states, read_budgets
@@ -46,9 +47,10 @@ def parts_of_models(report: UsageReport) -> Parts:
 
 def parts_by_day(accounting: Accounting, by: str, span: str) -> Parts:
     """Days, each taken apart by project, tool, session, ..."""
-    shares = shares_of(accounting, by)
     found: Parts = {}
-    for item in accounting.responses(Selection(since=since(accounting, span))):
+    used = accounting.responses(Selection(since=since(accounting, span)))
+    shares = shares_of(accounting, by, used)
+    for item in used:
         day = found.setdefault(accounting.zone.day(item.time), {})
         for key, counts, cost in shares(item):
             before = day.get(key, (0, 0))
@@ -56,15 +58,17 @@ def parts_by_day(accounting: Accounting, by: str, span: str) -> Parts:
     return dict(sorted(found.items()))
 
 
-def shares_of(accounting: Accounting, by: str) -> Callable[[Any], list[tuple[str, Counts, int | None]]]:
-    """How a call counts: whole for one key, or shared out among its tools."""
+def shares_of(
+    accounting: Accounting, by: str, used: Iterable[Response]
+) -> Callable[[Response], list[tuple[str, Counts, int | None]]]:
+    """How each of these calls counts: whole for one key, or shared out among its tools."""
     if by == "tool":
         from ..analysis.by_tool import tool_shares
 
-        return tool_shares(accounting.entries(), accounting.book)
+        return tool_shares(accounting.entries(), used, accounting.book, accounting.place_of)
     key_of, book = key_function(by, accounting.zone), accounting.book
 
-    def whole(item: Any) -> list[tuple[str, Counts, int | None]]:
+    def whole(item: Response) -> list[tuple[str, Counts, int | None]]:
         cost = item.cost(book)
         return [(key_of(item), item.counts, cost)]
 

@@ -67,8 +67,9 @@ def budget(
 def _show(face: Face, budgets: list[Budget], timezone: str | None, quiet: bool) -> None:
     from ...library.accounting import open_accounting
     from ...library.budgets import budget_states
+    from ...library.usage_words import lower_bound_remark
     from ..charts import bar
-    from ..usage_text import lower_bound_remark, unpriced_remark
+    from ..usage_text import unpriced_remark
 
     with open_accounting(face.homes, timezone=timezone) as accounting:
         states = budget_states(accounting, budgets, time.time_ns() // 1000)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import click
 
 from ..face import Column, Face, command
+from ..filter_values import FILTER_VALUE
 from ..moments import SINCE_IN_ZONE, UNTIL_IN_ZONE, TypedMoment, local_in, micro
 
 
@@ -22,8 +23,8 @@ from ..moments import SINCE_IN_ZONE, UNTIL_IN_ZONE, TypedMoment, local_in, micro
 @click.option(
     "--timezone", metavar="Z", help="Time zone of the days and times, such as Europe/Berlin. Default: the system's."
 )
-@click.option("--project", metavar="P", help="Only this project.")
-@click.option("--session", metavar="SESSION", help="Only this session.")
+@click.option("--project", type=FILTER_VALUE, metavar="P", help="Only this project.")
+@click.option("--session", type=FILTER_VALUE, metavar="SESSION", help="Only this session.")
 @click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most so many.")
 def expensive(
     face: Face, since: TypedMoment | None, until: TypedMoment | None, timezone: str | None, project: str | None,

@@ -18,6 +18,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ..face import Column, Face, command
+from ..filter_values import FILTER_VALUE
 from ..moments import SINCE_IN_ZONE, UNTIL_IN_ZONE, TypedMoment, micro
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ else:  # generic only in the newest click
 
 DIMENSIONS = ("day", "week", "month", "year", "session", "project", "model", "agent", "branch", "tool")
 STATUSES = ("live", "abandoned", "agent", "precompact", "unreachable")
+_NOT_FOLLOWED = {
+    # The client counts whole sessions: no part of one can be held against its count.
+    "--check": ("--plot", "--csv", "--by", "--since", "--until", "--model", "--branch", "--agent", "--status"),
+    "--heat": ("--csv", "--json", "--by", "--limit"),
+}
+"""Options that a report cannot follow."""
 TOPICS = ("cache", "speed", "tools", "context", "blocks", "hours", "changes", "commits", "prs")
 
 
@@ -62,11 +69,11 @@ class Groupings(_ParamType):
 @click.option("--since", type=SINCE_IN_ZONE, help="Used since: 2026-03-02, 7d, yesterday.")
 @click.option("--until", type=UNTIL_IN_ZONE, help="Used until; a day counts as a whole.")
 @click.option("--timezone", metavar="Z", help="Time zone of the days, such as Europe/Berlin. Default: the system's.")
-@click.option("--project", metavar="P", help="Only this project: a path, or the last part of one.")
-@click.option("--session", metavar="SESSION", help="Only this session, its sub-agents included.")
-@click.option("--model", metavar="M", help="Only models with this in their name.")
-@click.option("--branch", metavar="B", help="Only work on this git branch.")
-@click.option("--agent", metavar="ID", help="Only this sub-agent; `main` for what no sub-agent did.")
+@click.option("--project", type=FILTER_VALUE, metavar="P", help="Only this project: a path, or the last part of one.")
+@click.option("--session", type=FILTER_VALUE, metavar="SESSION", help="Only this session, its sub-agents included.")
+@click.option("--model", type=FILTER_VALUE, metavar="M", help="Only models with this in their name.")
+@click.option("--branch", type=FILTER_VALUE, metavar="B", help="Only work on this git branch.")
+@click.option("--agent", type=FILTER_VALUE, metavar="ID", help="Only this sub-agent; `main` for what no sub-agent did.")
 @click.option("--status", type=click.Choice(STATUSES), help="Only what became of it: still live, abandoned, ...")
 @click.option(
     "--prices", type=click.Choice(["then", "today"]), default="then", show_default=True,
@@ -91,8 +98,13 @@ def usage(
     """Tokens and cost: every API call once, at the price of its day."""
     _refuse_what_excludes(
         {"--explain": explain is not None, "--more": more is not None, "--check": check, "--heat": heat},
-        {"--plot": plot is not None, "--csv": as_csv, "--json": not face.is_text},
-    )
+        {
+            "--plot": plot is not None, "--csv": as_csv, "--json": not face.is_text, "--by": bool(by),
+            "--limit": limit is not None, "--since": since is not None, "--until": until is not None,
+            "--model": model is not None, "--branch": branch is not None, "--agent": agent is not None,
+            "--status": status is not None,
+        },
+    )  # fmt: skip
     from ...library.accounting import Selection, open_accounting
 
     with open_accounting(face.homes, timezone=timezone, prices=prices) as accounting:
@@ -112,7 +124,7 @@ def usage(
 
             found = show_topic(face, accounting, chosen, more, limit, as_csv=as_csv)
         elif check:
-            found = _show_check(face, accounting, chosen)
+            found = _show_check(face, accounting, chosen, limit)
         else:
             names = tuple(dict.fromkeys(name for given in by for name in given)) or ("day",)
             found = _show(face, accounting, chosen, names, separate, limit, heat, as_csv, plot)
@@ -143,7 +155,7 @@ def _refuse_what_excludes(kinds: dict[str, bool], ways: dict[str, bool]) -> None
     if {"--csv", "--json"} <= set(told):
         raise click.UsageError("--csv and --json are two forms: ask for one of them")
     for name in told:
-        if asked and name in {"--check": ("--plot", "--csv"), "--heat": ("--csv", "--json")}.get(asked[0], ("--plot",)):
+        if asked and name in _NOT_FOLLOWED.get(asked[0], ("--plot", "--by")):
             raise click.UsageError(f"{asked[0]} has no {name}")
 
 
@@ -177,11 +189,9 @@ def _show(
     elif face.is_text:
         from ..usage_table import show_table
 
-        show_table(face, report, groups, accounting, chosen.session)
+        show_table(face, report, groups, accounting, chosen)
     else:
-        face.rows(
-            [group_data(group, report.by) for group in groups], **report_totals(report, accounting, chosen.session)
-        )
+        face.rows([group_data(group, report.by) for group in groups], **report_totals(report, accounting, chosen))
     return found
 
 
@@ -198,8 +208,8 @@ def _show_heat(face: Face, accounting: Accounting, chosen: Selection) -> None:
     face.say("each column a week; darker days cost more (quarters of all days with usage)")
 
 
-def _show_check(face: Face, accounting: Accounting, chosen: Selection) -> bool:
-    found = accounting.comparisons(chosen.session)
+def _show_check(face: Face, accounting: Accounting, chosen: Selection, limit: int | None) -> bool:
+    found = accounting.comparisons(chosen)
     if face.is_text:
         from ...analysis.cost import dollars
 
@@ -212,7 +222,7 @@ def _show_check(face: Face, accounting: Accounting, chosen: Selection) -> bool:
                     "client": "" if item.problem else dollars(item.their_cost),
                     "difference": item.in_words(),
                 }
-                for item in found
+                for item in found[:limit]
             ],
             (Column("session_id", "session"), Column("same", "count"), Column("ours", right=True),
              Column("client", right=True), Column("difference", "ours minus the client's", stretch=True)),
@@ -220,5 +230,5 @@ def _show_check(face: Face, accounting: Accounting, chosen: Selection) -> bool:
         )  # fmt: skip
         face.say("the client also counts calls that it does not write down, such as those for titles")
     else:
-        face.rows([item.data() for item in found], total=len(found))
+        face.rows([item.data() for item in found[:limit]], total=len(found))
     return bool(found)

@@ -15,6 +15,7 @@ from ...analysis.explain import OMITTED, explain
 from ...analysis.responses import Response as UsedCall
 from ...analysis.usage import PERIODS, Group, UsageReport
 from ...library.accounting import Accounting, Selection
+from ...library.usage_words import remarks
 from ..desk import Desk
 from ..pages import desk_of, is_fragment, page
 from ..usage_views import SPANS, chart, extras, name_of, parts_by_day, parts_of_models, shares_of, since
@@ -64,6 +65,7 @@ def usage(request: Request) -> Response:
             "labels": {group.key: group.key if by in PERIODS else name_of(by, group.key, names) for group in groups[:shown]},
             "chart": _chart(desk, by, span, unit, report, names),
             "extras": desk.accounts.ask(("extras", span), lambda accounting: extras(accounting, span, config)),
+            "remarks": remarks(report, more="see the calls behind their row"),
             "largest": max((_amount(group, unit) for group in groups), default=0) or 1,
         }  # fmt: skip
     except StillIndexing as progress:
@@ -115,9 +117,10 @@ def explained(request: Request) -> Response:
     values["back"] = urlencode({"by": by, "span": span, "unit": unit})
 
     def count(accounting: Accounting) -> dict[str, Any]:
-        shares = shares_of(accounting, by)
+        used = accounting.responses(Selection(since=since(accounting, span)))
+        shares = shares_of(accounting, by, used)
         found: list[tuple[int, UsedCall]] = []
-        for item in accounting.responses(Selection(since=since(accounting, span))):
+        for item in used:
             own = [cost or 0 for name, _, cost in shares(item) if not key or name == key]
             if own:
                 found.append((sum(own), item))

@@ -1,0 +1,50 @@
+"""Tool calls with the responses that made them: so that whatever a report selects, its tool calls fit its cost.
+
+A call that was copied into other files counts once, with the response as it is booked. Where the booked file has only a
+`progress` line of a response, the sub-agent's own file tells of its calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..index.call_packs import ADVISOR
+from ..index.schema import shown_uuid
+from .responses import Response
+
+if TYPE_CHECKING:
+    from ..index.catalogue import Catalogue
+
+
+def calls_made(
+    catalogue: Catalogue, found: Iterable[Response], columns: str, *, source: str = "tool_calls t",
+    once: str = "t.tool_use_id", where: str = "t.name IS NOT NULL",
+) -> Iterator[tuple[Response, tuple[Any, ...]]]:  # fmt: skip
+    """Each tool call of these responses, with the columns that are asked for. `once` is what two copies of it share."""
+    makers: dict[str, Response] = {}
+    for item in found:
+        if not item.flags & ADVISOR:
+            makers.setdefault(item.message_id or item.request_id, item)
+    homes = sorted({item.home for item in makers.values()})
+    rows = catalogue.connection.execute(
+        f"SELECT coalesce(nullif(e.message_id, ''), nullif(e.request_id, '')), e.uuid, t.file_id, {once}, {columns} "
+        f"FROM {source} JOIN entries e ON e.id = t.entry_id JOIN files f ON f.id = t.file_id "
+        f"WHERE f.home_id IN (SELECT id FROM homes WHERE path IN ({', '.join('?' * len(homes))})) AND {where}",
+        homes,
+    )
+    seen: set[str] = set()
+    copies: list[tuple[Response, str, tuple[Any, ...]]] = []
+    for message, uuid, file_id, ident, *values in rows:
+        maker = makers.get(message or f"row:{shown_uuid(uuid)}")
+        if maker is None:
+            continue
+        if maker.file_id != file_id:
+            copies.append((maker, ident, tuple(values)))
+        elif ident not in seen:
+            seen.add(ident)
+            yield maker, tuple(values)
+    for maker, ident, kept in copies:
+        if ident not in seen:
+            seen.add(ident)
+            yield maker, kept

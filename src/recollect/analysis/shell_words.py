@@ -1,0 +1,66 @@
+"""Commands of a shell line, taken apart: what is quoted, commented out or handed to a command as text is no command."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Final
+
+_BREAKS: Final = frozenset("();|&\n")
+_PUNCTUATION: Final = frozenset("();<>|&\n")
+_HANDED_IN: Final = re.compile(
+    r"(<<-?[ \t]*(['\"]?)(\w+)\2[^\n]*\n).*?(?:^[ \t]*\3[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+)
+"""A here-document: its lines are text."""
+_COMMENT_LINE: Final = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
+_AHEAD: Final = frozenset(
+    {"if", "then", "else", "elif", "do", "while", "until", "!", "{", "time", "sudo", "env", "command"}
+)
+"""Words behind which a command begins."""
+_SETTING: Final = re.compile(r"\w+=")
+_GIT_TAKES_VALUE: Final = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
+"""Options before git's own command that take the next word."""
+_MAKES_NONE: Final = frozenset({"--dry-run", "--short", "--porcelain", "--long", "--help", "-h"})
+"""With these, `git commit` only tells what it would do."""
+
+
+def commands_of(line: str) -> Iterator[list[str]]:
+    """The words of each command. Of a line that is cut off or wrongly quoted: those before that place."""
+    text = _COMMENT_LINE.sub("", _HANDED_IN.sub(r"\1", line.replace("\\\n", " ")))
+    lexer = shlex.shlex(text, posix=True, punctuation_chars="".join(_PUNCTUATION))
+    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
+    words: list[str] = []
+    commented = False
+    try:
+        for word in lexer:
+            if _PUNCTUATION.issuperset(word):
+                commented = commented and "\n" not in word
+                if not _BREAKS.isdisjoint(word):
+                    yield words
+                    words = []
+            elif commented or word.startswith("#"):
+                commented = True
+            else:
+                words.append(word)
+    except ValueError:  # a quote that does not end
+        pass
+    yield words
+
+
+def makes_commit(line: str) -> bool:
+    """Whether a shell line has a `git commit` that makes one."""
+    return any(map(_is_commit, commands_of(line)))
+
+
+def _is_commit(words: list[str]) -> bool:
+    rest = iter(words)
+    first = next((word for word in rest if word not in _AHEAD and _SETTING.match(word) is None), "")
+    if first != "git" and not first.endswith("/git"):
+        return False
+    for word in rest:
+        if word in _GIT_TAKES_VALUE:
+            next(rest, None)
+        elif not word.startswith("-"):
+            return word == "commit" and _MAKES_NONE.isdisjoint(rest)
+    return False
