@@ -14,11 +14,12 @@ from ..format.running import RunningSession
 from ..store.home import Home
 from ..store.liveness import open_sessions
 from ..store.paths import contained
-from ..store.scan import AgentFile, Scan, SessionFile, is_session_id, scan_home
+from ..store.scan import Scan, SessionFile, is_session_id, scan_home
 from ..store.summary import SessionSummary, summarise
 from .cache import ByteBoundCache
 from .homes import open_homes
 from .locate import find_session
+from .project_paths import names_of
 from .session import Session
 
 if TYPE_CHECKING:
@@ -267,9 +268,11 @@ def attach_agents_beside(home: Home, scan: Scan) -> None:
     """Sub-agents of 2.0.28 - 2.1.8 stand beside the sessions: their first line says whose they are."""
     if not scan.beside:
         return
+    from ..store.read import session_named_in
+
     sessions = {(file.folder, file.session_id): file for file in scan.sessions}
     for folder, agent in scan.beside:
-        owner = _owner(home, agent)
+        owner = session_named_in(agent.path, home)
         file = sessions.get((folder, owner)) if owner else None
         if file is not None:
             file.agents.append(agent)
@@ -277,31 +280,18 @@ def attach_agents_beside(home: Home, scan: Scan) -> None:
             scan.orphan_agents.append(agent)
 
 
-def _owner(home: Home, agent: AgentFile) -> str | None:
-    from ..errors import RecollectError
-    from ..store.read import stream_entries
-
-    try:
-        for item in stream_entries(agent.path, home):
-            if item.entry.sessionId:
-                return item.entry.sessionId
-    except (RecollectError, OSError):
-        return None
-    return None
-
-
 def project_matcher(project: str, separate: bool) -> Callable[[SessionSummary], bool]:
     """Matches a project's path, its last folder's name, or the project folder's name; worktrees count to their repository."""
-    path = os.path.abspath(os.path.expanduser(project)) if os.sep in project or project in (".", "~") else None
+    paths = (project, *names_of(project)) if os.sep in project or project in (".", "~") else ()
 
     def matches(item: SessionSummary) -> bool:
         names = [item.project] if separate else [item.project, item.worktree_of]
         for name in names:
             if name is None:
                 continue
-            if path is not None and name in (path, project):
+            if name in paths:
                 return True
-            if path is None and (name == project or os.path.basename(name) == project):
+            if not paths and (name == project or os.path.basename(name) == project):
                 return True
         return item.file.folder == project
 
