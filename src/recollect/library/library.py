@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -158,7 +158,7 @@ class Library:
     def session(self, reference: str) -> Session:
         """A session by id, the start of an id, title, path inside a home, or `last`. Raises NotFound with the nearest."""
         file = self._by_path(reference) or find_session(self, reference)
-        key = (str(file.path), file.size, file.mtime, file.is_kept)
+        key = as_seen(file)
         known = self._opened.get(key)
         if known is not None:
             return known
@@ -249,8 +249,7 @@ class Library:
 
     def _weigh(self, session: Session) -> None:
         """A session was parsed: the cache must know what it weighs now, to stay within its bound."""
-        key = (str(session.file.path), session.file.size, session.file.mtime, False)
-        self._opened.put(key, session, session.weight)
+        self._opened.put(as_seen(session.file), session, session.weight)
 
     def _by_path(self, reference: str) -> SessionFile | None:
         if not reference.endswith(".jsonl") and os.sep not in reference:
@@ -262,6 +261,11 @@ class Library:
         for home in self.homes:
             contained(home, reference)  # a path that leaves the home is refused, not just unknown
         return None
+
+
+def as_seen(file: SessionFile) -> Hashable:
+    """Differs once anything was written to the session or to one of its sub-agents."""
+    return (str(file.path), file.size, file.mtime, file.ctime_ns, file.is_kept, *file.agents)
 
 
 def attach_agents_beside(home: Home, scan: Scan) -> None:

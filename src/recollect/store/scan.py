@@ -48,6 +48,8 @@ class SessionFile:
     problem: str | None = None
     source: Callable[[], BinaryIO] | None = None
     """Gives its bytes where they are not at its path any more: a session that only the vault has."""
+    ctime_ns: int = 0
+    """When it was last changed, also by lines that keep its time, as titles do; 0 where that is not known."""
 
     @property
     def is_kept(self) -> bool:
@@ -173,7 +175,9 @@ def _scan_folder(home: Home, path: Path, name: str, scan: Scan) -> None:
             scan.beside.append((name, beside))
             continue
         stem = entry.name[: -len(".jsonl")]
-        session = SessionFile(stem, Path(entry.path), home, name, info.st_size, info.st_mtime)
+        session = SessionFile(
+            stem, Path(entry.path), home, name, info.st_size, info.st_mtime, ctime_ns=info.st_ctime_ns
+        )
         session.client_lists = is_session_id(stem)
         sessions[stem] = session
     for entry in folders:
