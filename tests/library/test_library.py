@@ -89,6 +89,13 @@ class TestLibrary:
             (agent,) = library.session(t.session_id).conversation.agents
             assert len(agent.rows) == number
 
+    @pytest.mark.parametrize("reference", ["/a\0b", "a\0.jsonl", "/a\ud800b", "/nowhere/a.jsonl"])
+    def test_a_path_outside_is_refused_whatever_it_holds(self, reference: str, builder: HomeBuilder) -> None:
+        builder.session("/w/app").user("a")
+        with pytest.raises(Refused) as caught:
+            recollect.open(builder.write()).session(reference)
+        assert caught.value.slug == "outside-home"
+
     def test_pages_read_only_what_they_show(self, builder: HomeBuilder) -> None:
         t = builder.session("/w/app")
         for number in range(50):

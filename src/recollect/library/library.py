@@ -254,7 +254,10 @@ class Library:
     def _by_path(self, reference: str) -> SessionFile | None:
         if not reference.endswith(".jsonl") and os.sep not in reference:
             return None
-        real = os.path.realpath(reference)
+        try:
+            real = os.path.realpath(reference)
+        except ValueError:  # a NUL or half of a surrogate pair: no such path can be
+            real = ""
         for file in self.files():
             if os.path.realpath(file.path) == real:
                 return file
