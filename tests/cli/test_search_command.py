@@ -213,6 +213,7 @@ class TestLeanStart:
             ["search", "-h"],
             ["search", "--limit", "x", "connection"],
             ["search", "--limit", "0", "connection"],
+            ["search", "--limit", "9" * 5000, "connection"],
             ["search", "nothing-of-that-kind"],
             ["search", "role:robot"],
             ["search", "connection ->"],

@@ -328,7 +328,9 @@ class TestFreshness:
     def test_nothing_changed(self, tmp_path: Path) -> None:
         assert self.known(self.settled(tmp_path))
 
-    @pytest.mark.parametrize("change", ["grow", "rewrite", "new", "new folder", "delete", "new agent", "touch"])
+    @pytest.mark.parametrize(
+        "change", ["grow", "rewrite", "same size and time", "new", "new folder", "delete", "new agent", "touch"]
+    )
     def test_every_change_is_seen(self, tmp_path: Path, change: str) -> None:
         scene = self.settled(tmp_path)
         projects = scene.home.root / "projects"
@@ -340,6 +342,10 @@ class TestFreshness:
             other.write_bytes(path.read_bytes())
             os.utime(other, ns=(path.stat().st_mtime_ns, path.stat().st_mtime_ns))
             other.rename(path)
+        elif change == "same size and time":
+            before = path.stat().st_mtime_ns
+            path.write_bytes(path.read_bytes().replace(b"e", b"E"))
+            os.utime(path, ns=(before, before))
         elif change == "new":
             (projects / "-w-app" / f"{session(9)}.jsonl").write_bytes(b"{}\n")
         elif change == "new folder":

@@ -13,7 +13,9 @@ from tests.index.syncing import Index, small_home
 
 from recollect.format import worded_entry
 from recollect.index import ingest, words_sync
+from recollect.index.calls import sync_calls
 from recollect.index.catalogue import Catalogue
+from recollect.index.tracking import changed
 from recollect.index.words import WordsWriter, forget_words
 from recollect.testing import uuid_from
 
@@ -76,6 +78,30 @@ def test_of_a_grown_file_only_the_new_lines_are_parsed(index: Index, monkeypatch
     assert len(index.told()[1]["needle"]) == 2
 
 
+def test_of_a_file_with_one_more_link_nothing_is_parsed(
+    index: Index, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    index.sync()
+    before = index.told()
+    decoded = count_decodes(monkeypatch)
+    for number, path in enumerate(main_files(index)):
+        os.link(path, tmp_path / f"backup-{number}")
+    report = index.sync()
+    assert (report.files, report.lines, report.documents, report.threaded, decoded) == (0, 0, 0, 0, [])
+    assert index.told() == before
+    monkeypatch.setattr("recollect.index.catalogue.Catalogue.locked", None)
+    assert index.sync().files == 0, "it is not asked again"
+
+
+def test_nor_for_its_calls(index: Index, tmp_path: Path) -> None:
+    assert sync_calls(index.catalogue, [index.home]).lines > 0
+    for number, path in enumerate(main_files(index)):
+        os.link(path, tmp_path / f"backup-{number}")
+    report = sync_calls(index.catalogue, [index.home])
+    assert (report.files, report.lines, report.bytes) == (0, 0, 0)
+    assert changed(index.catalogue, [index.home], "calls") == []
+
+
 def test_statuses_of_a_grown_session_are_renewed(index: Index) -> None:
     index.sync()
     path = main_files(index)[0]
@@ -118,6 +144,14 @@ def rewritten_in_place(index: Index) -> None:
     before = path.stat().st_mtime_ns
     path.write_bytes(data)
     os.utime(path, ns=(before + 10, before + 10))
+
+
+def title_of_the_same_length_and_time(index: Index) -> None:
+    path = main_files(index)[0]
+    data, before = path.read_bytes(), path.stat().st_mtime_ns
+    os.truncate(path, 0)
+    append(path, data.replace(b"Title ", b"TITLE ").decode())
+    os.utime(path, ns=(before, before))
 
 
 def renamed(index: Index) -> None:
@@ -170,8 +204,8 @@ def meta_changed(index: Index) -> None:
 
 
 CHANGES = [
-    truncated, cut_in_a_line, emptied, replaced, rewritten_in_place, renamed, moved_to_another_project, deleted,
-    project_deleted, copied, names_exchanged, half_a_line, line_without_an_end, meta_changed,
+    truncated, cut_in_a_line, emptied, replaced, rewritten_in_place, title_of_the_same_length_and_time, renamed,
+    moved_to_another_project, deleted, project_deleted, copied, names_exchanged, half_a_line, line_without_an_end, meta_changed,
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect.index.catalogue import Catalogue
-from recollect.index.tracking import FileChange, begin, changed, done, open_changed
+from recollect.index.tracking import FileChange, begin, changed, done, note_touched, open_changed
 from recollect.store.home import Home
 
 SESSION = "0a0a0a0a-0000-4000-8000-000000000001"
@@ -133,6 +133,45 @@ def test_a_change_between_head_and_tail_shows_by_the_new_inode(home: Home, catal
     other.write_text("".join([*lines, "{}\n"]))
     os.replace(other, path)
     assert reasons(take_in(catalogue, home)) == [(path.name, "rewritten")]
+
+
+def write_keeping_time(path: Path, text: str) -> None:
+    info = path.stat()
+    path.write_text(text)
+    os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (info.st_size, info.st_mtime_ns)
+
+
+def test_other_bytes_of_the_same_size_and_time_are_read_from_the_start(home: Home, catalogue: Catalogue) -> None:
+    path = main(home, '{"a":1}\n{"title":"AAAA"}\n')
+    history = write(home, "history.jsonl", '{"display":"AAAA"}\n')
+    todo = write(home, f"todos/{SESSION}-agent-a9.json", '["AAAA"]')
+    take_in(catalogue, home)
+    for file in (path, history, todo):
+        write_keeping_time(file, file.read_text().replace("AAAA", "BBBB"))
+    assert sorted(reasons(take_in(catalogue, home))) == [
+        (f"{SESSION}-agent-a9.json", "rewritten"), (f"{SESSION}.jsonl", "rewritten"), ("history.jsonl", "rewritten"),
+    ]  # fmt: skip
+    assert take_in(catalogue, home) == []
+
+
+def test_a_file_of_which_only_links_and_permissions_changed_is_not_read_again(
+    home: Home, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    path = main(home, '{"a":1}\n' * 2000)
+    take_in(catalogue, home)
+    for mode in (0o640, None):
+        if mode is not None:
+            path.chmod(mode)
+        else:
+            os.link(path, tmp_path / "backup")
+        (seen,) = changed(catalogue, [home], "entries")
+        assert (seen.reason, note_touched(catalogue, seen)) == ("touched", True)
+        assert changed(catalogue, [home], "entries") == []
+    with path.open("a") as stream:
+        stream.write("{}\n")
+    (seen,) = changed(catalogue, [home], "entries")
+    assert (seen.reason, seen.start, seen.lines_before, note_touched(catalogue, seen)) == ("grown", 16000, 2000, False)
 
 
 def test_a_renamed_file_keeps_its_number_in_every_stage(home: Home, catalogue: Catalogue) -> None:

@@ -13,6 +13,9 @@ from recollect.errors import NotFound, Refused, Unavailable
 from recollect.library.cache import ByteBoundCache
 from recollect.library.library import Library
 from recollect.library.repository import LibrarySessionRepository, SessionFilter, SessionRepository
+from recollect.library.writing import agent_writer, session_writer
+from recollect.store.changes import Journal
+from recollect.store.edit import plan_rename
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder
 from recollect.testing.toolcalls import bash
@@ -54,6 +57,44 @@ class TestLibrary:
         builder.write()
         library.refresh()
         assert len(library.files()) == 2
+
+    def test_a_change_of_ours_that_keeps_size_and_time_is_seen(self, builder: HomeBuilder, tmp_path: Path) -> None:
+        t = builder.session("/w/app", modified="2026-03-02T10:00Z")
+        t.user("a")
+        library, journal = recollect.open(builder.write()), Journal(tmp_path / "data")
+
+        def told() -> set[str | None]:
+            library.refresh()
+            library.index()
+            session = library.session(t.session_id)
+            assert session.thread.chain
+            rows = library.sql("SELECT title FROM sessions").rows
+            return {session.summary.title, library.sessions()[0].title, *(row[0] for row in rows)}
+
+        for title in ("AAAA", "BBBB", "CCCC"):
+            if journal.records():
+                journal.undo(journal.record(), library.homes[0])
+            with plan_rename(journal, library.files()[0], title) as change:
+                change.commit()
+            assert told() == {title}
+
+    def test_a_sub_agent_that_went_on_is_seen(self, builder: HomeBuilder, tmp_path: Path) -> None:
+        t = builder.session("/w/app", modified="2026-03-02T10:00Z")
+        t.user("a")
+        library, journal = recollect.open(builder.write()), Journal(tmp_path / "data")
+        for number in range(1, 4):
+            with agent_writer(session_writer(library.session(t.session_id), journal), "a1") as writer:
+                writer.append_message("user", "go on")
+            library.refresh()
+            (agent,) = library.session(t.session_id).conversation.agents
+            assert len(agent.rows) == number
+
+    @pytest.mark.parametrize("reference", ["/a\0b", "a\0.jsonl", "/a\ud800b", "/nowhere/a.jsonl"])
+    def test_a_path_outside_is_refused_whatever_it_holds(self, reference: str, builder: HomeBuilder) -> None:
+        builder.session("/w/app").user("a")
+        with pytest.raises(Refused) as caught:
+            recollect.open(builder.write()).session(reference)
+        assert caught.value.slug == "outside-home"
 
     def test_pages_read_only_what_they_show(self, builder: HomeBuilder) -> None:
         t = builder.session("/w/app")

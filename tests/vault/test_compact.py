@@ -14,6 +14,7 @@ from recollect.errors import DamagedData
 from recollect.vault.blocks import pack_numbers
 from recollect.vault.compact import compact, survey
 from recollect.vault.stream import KeptStream
+from recollect.vault.vault import read_format
 from recollect.vault.verify import verify
 from recollect.vault.zstandard import compress
 
@@ -187,3 +188,15 @@ def test_nothing_is_cut_off_where_the_first_commit_is_lost_for_good(scene: Scene
     assert looks[before[other][-1][0]] == before[other][-1][3]
     scene.keep(full=True)
     assert scene.all_kept() == {**scene.all_kept(), **scene.files()}
+
+
+def test_other_files_among_the_packs_are_none(scene: Scene) -> None:
+    packs = pack_numbers(scene.vault.packs)
+    for name in ("\u00b2" * 8, "\u0663" * 8, "0000000x", "9" * 9):
+        (scene.vault.packs / f"{name}.pack").touch()
+    assert pack_numbers(scene.vault.packs) == packs
+
+
+def test_a_format_of_endless_digits_is_a_damaged_one(scene: Scene) -> None:
+    (scene.vault.folder / "format").write_bytes(b"recollect vault " + b"9" * 5000 + b"\n")
+    assert read_format(scene.vault.folder) is None

@@ -10,7 +10,6 @@ JSON of every changing command: the command's own fields, and `change` (the numb
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +17,10 @@ import click
 
 from ..environment import home_candidates
 from ..errors import Refused
+from ..library.locate import home_with
 from ..store.changes import Change, Record
 from ..store.home import Home
+from . import standard_input
 from .face import Face
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def confirm(what: str, *, yes: bool, question: str = "Go ahead?") -> None:
     """Raise Refused unless the user wants it: by --yes, or asked on a terminal. `what` says what would happen."""
     if yes:
         return
-    if not sys.stdin.isatty():
+    if not standard_input.is_terminal():
         raise Refused(
             f"{what}: there is no terminal on which to ask", slug="not-confirmed",
             hint="look at the plan (--dry-run), then say --yes",
@@ -81,7 +82,7 @@ def carry_out(
             face.value({**result, "change": None, "dry_run": True, "steps": steps})
         return
     if destructive:
-        if not yes and sys.stdin.isatty():
+        if not yes and standard_input.is_terminal():
             face.say(change.title)
             for step in steps:
                 face.say(f"  {step}")
@@ -106,13 +107,8 @@ def undo_command(record: Record) -> str:
 
 
 def session_to_change(face: Face, reference: str) -> Session:
-    """The session that is meant. Reading takes the newest copy of several homes; a change must know which one is meant."""
+    """The session that is meant; one of several homes is refused where its name does not tell which."""
     found = face.library.session(reference)
-    homes = {file.home.real_root: file.home for file in face.library.files() if file.session_id == found.id}
-    if len(homes) < 2 or reference.strip() in ("last", "latest") or reference.endswith(".jsonl"):
-        return found
-    names = ", ".join(str(home.root) for home in homes.values())
-    raise Refused(
-        f"session {found.id} is in several homes: {names}",
-        hint="name the one that is meant with --home DIR", slug="several-homes",
-    )  # fmt: skip
+    if reference.strip() not in ("last", "latest") and not reference.endswith(".jsonl"):
+        home_with(face.library, found.id, hint="name the one that is meant with --home DIR")
+    return found

@@ -72,7 +72,7 @@ def _understood(arguments: Sequence[str]) -> _Asked | None:
             asked.homes.append(waiting.pop())
         elif named and word == "--sort" and waiting and waiting[-1] in ("relevance", "date"):
             asked.sort = waiting.pop()
-        elif named and word in ("--limit", "--offset", "--hits") and waiting and waiting[-1].isdecimal():
+        elif named and word in ("--limit", "--offset", "--hits") and waiting and _is_number(waiting[-1]):
             setattr(asked, word[2:], int(waiting.pop()))
         elif not named and word == "search":
             named = True
@@ -83,6 +83,11 @@ def _understood(arguments: Sequence[str]) -> _Asked | None:
     if not asked.words or not 1 <= asked.limit <= 1_000 or not 1 <= asked.hits <= 1_000 or asked.offset > 10_000:
         return None
     return asked
+
+
+def _is_number(text: str) -> bool:
+    """A usual one; what else may be meant, the whole command finds out."""
+    return text.isdecimal() and len(text) <= 18
 
 
 def _roots(named: list[str]) -> list[str] | None:

@@ -5,7 +5,6 @@ Line editing is the standard library's `readline`, where the system has it.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +13,7 @@ from ..environment import own_folder
 from ..errors import RecollectError
 from ..library.questions import SavedQueries
 from ..store import disk
-from . import sql_output
+from . import sql_output, standard_input
 from .face import Column, Face, report
 
 HISTORY: Final = "sql-history"
@@ -117,7 +116,7 @@ class Prompt:
 
     def _start_editing(self) -> Any:
         """readline with our completion and history; None where there is none, or nobody types."""
-        if not sys.stdin.isatty():
+        if not standard_input.is_terminal():
             return None
         try:
             import readline

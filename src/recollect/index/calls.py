@@ -29,6 +29,7 @@ from .tracking import (
     done_unreadable,
     hashes,
     hashes_within,
+    note_touched,
     open_changed,
     read_at,
 )
@@ -189,6 +190,8 @@ class _Intake:
         self._packs, self._begun_files = [], []
 
     def _file(self, change: FileChange) -> None:
+        if note_touched(self._catalogue, change):
+            return
         db = self._catalogue.connection
         if change.reason in ("rewritten", "gone", "moved"):  # by its name, too, it is told where a call is booked
             self._sharing.forget(change)

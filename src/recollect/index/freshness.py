@@ -18,11 +18,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-FORM = 3
+FORM = 4
 """Goes up when the form of the note changes."""
 _SETTLED_NS = 100_000_000
 """A folder that was written to within this time may be written to again without a new time: clocks of file systems tick."""
 _Folders = list[tuple[str, int]]
+_Known = tuple[str, int, int, int, int]
 
 
 class Differing:
@@ -72,9 +73,9 @@ def _looked_at(db: apsw.Connection, notes: dict[str, object], root: str, most: i
     for path, mtime_ns in folders:
         if stat(path).st_mtime_ns != mtime_ns:
             return None
-    for path, size, mtime_ns, inode in files:
+    for path, size, mtime_ns, ctime_ns, inode in files:
         info = stat(path)
-        if info.st_mtime_ns != mtime_ns or info.st_size != size or info.st_ino != inode:
+        if info.st_mtime_ns != mtime_ns or info.st_ctime_ns != ctime_ns or info.st_size != size or info.st_ino != inode:
             if len(found.paths) == most or not path.startswith(f"{root}/"):
                 return None
             found.paths.append(path[len(root) + 1 :])
@@ -151,10 +152,10 @@ def remember_again(db: apsw.Connection, before: Differing) -> bool:
     if unfinished:
         return False
     _, _, folders, files = marshal.loads(before.note)
-    places = {path: place for place, (path, _, _, _) in enumerate(files)}
+    places = {path: place for place, (path, *_) in enumerate(files)}
     for path in before.paths:
         row = db.execute(
-            "SELECT p.size, p.mtime_ns, p.inode FROM files f JOIN progress p ON p.file_id = f.id "
+            "SELECT p.size, p.mtime_ns, p.ctime_ns, p.inode FROM files f JOIN progress p ON p.file_id = f.id "
             "WHERE f.home_id = ? AND f.path = ? AND p.stage = 'entries'",
             (before.number, path),
         ).fetchone()
@@ -172,23 +173,21 @@ def remember_again(db: apsw.Connection, before: Differing) -> bool:
     return True
 
 
-def _known_files(
-    db: apsw.Connection, number: int, root: str, manifest: str | None
-) -> list[tuple[str, int, int, int]] | None:
-    rows: Iterable[tuple[str, int, int, int]] = db.execute(
-        "SELECT f.path, p.size, p.mtime_ns, p.inode FROM files f JOIN progress p ON p.file_id = f.id "
+def _known_files(db: apsw.Connection, number: int, root: str, manifest: str | None) -> list[_Known] | None:
+    rows: Iterable[_Known] = db.execute(
+        "SELECT f.path, p.size, p.mtime_ns, p.ctime_ns, p.inode FROM files f JOIN progress p ON p.file_id = f.id "
         "WHERE f.home_id = ? AND p.stage = 'entries' AND f.kind IN ('session', 'agent', 'title') AND f.device <> ?",
         (number, KEPT),
     )
-    files: list[tuple[str, int, int, int]] = []
+    files: list[_Known] = []
     if manifest is not None:
         try:
             info = os.stat(manifest)
         except OSError:
             return None
-        files.append((manifest, info.st_size, info.st_mtime_ns, info.st_ino))
-    for path, size, mtime_ns, inode in rows:
+        files.append((manifest, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino))
+    for path, size, mtime_ns, ctime_ns, inode in rows:
         if size < 0:
             return None
-        files.append((f"{root}/{path}", size, mtime_ns, inode))
+        files.append((f"{root}/{path}", size, mtime_ns, ctime_ns, inode))
     return files

@@ -25,7 +25,17 @@ from .strings import Strings
 from .sync_report import Progress as Progress
 from .sync_report import SyncReport as SyncReport
 from .texts import clean_entry
-from .tracking import LINE_KINDS, FileChange, begin, begin_anew, done, done_unreadable, drop_rows, open_changed
+from .tracking import (
+    LINE_KINDS,
+    FileChange,
+    begin,
+    begin_anew,
+    done,
+    done_unreadable,
+    drop_rows,
+    note_touched,
+    open_changed,
+)
 from .transcript_rows import TranscriptRows
 from .words import MARK, WordsWriter
 
@@ -92,6 +102,8 @@ class Ingest:
             db.execute("DELETE FROM words_stale")
 
     def _take_in(self, change: FileChange) -> None:
+        if note_touched(self._catalogue, change):
+            return
         if change.reason == "moved" and change.stage == "entries":
             # Session and project are told by the name, and stand in rows and words: it is taken in anew.
             begin_anew(self._catalogue, change)

@@ -41,8 +41,8 @@ class KeptTranscripts:
         """The file that is another one after every commit."""
         return os.path.join(self.folder, "manifest")
 
-    def files(self, db: apsw.Connection, root: str) -> dict[str, tuple[str, int, int, int, int]]:
-        """Transcripts of the home by path, each as (kind, size, mtime_ns, a number in place of an inode, `DEVICE`)."""
+    def files(self, db: apsw.Connection, root: str) -> dict[str, tuple[str, int, int, int, int, int]]:
+        """Transcripts of the home by path, each as (kind, size, mtime_ns, 0, a number in place of an inode, `DEVICE`)."""
         stamp = self._stamp()
         if stamp is None:
             return {}
@@ -55,7 +55,7 @@ class KeptTranscripts:
         if listed is None:
             listed = self._list(root)
             self._note(db, name, marshal.dumps((_FORM, stamp, listed)))
-        return {path: (kind, size, mtime_ns, number, DEVICE) for path, kind, size, mtime_ns, number in listed}
+        return {path: (kind, size, mtime_ns, 0, number, DEVICE) for path, kind, size, mtime_ns, number in listed}
 
     def open(self, root: str, path: str) -> BinaryIO:
         """The bytes of a kept file as a file without a name. Raises DamagedData or NotFound."""

@@ -11,8 +11,8 @@ from ..store.home import Home
 from ..store.paths import is_inside
 
 _SIGN: Final = 1 << 63
-#: A file as it stands in its folder: (kind, size, mtime_ns, inode, device).
-Seen = tuple[str, int, int, int, int]
+#: A file as it stands in its folder: (kind, size, mtime_ns, ctime_ns, inode, device).
+Seen = tuple[str, int, int, int, int, int]
 #: Files by their path below the home.
 Files = dict[str, Seen]
 
@@ -112,7 +112,7 @@ def _note(home: Home, entry: os.DirEntry[str], path: str, kind: str, found: File
         inode, device = info.st_ino, info.st_dev
         if inode >= _SIGN or device >= _SIGN:
             inode, device = signed(inode), signed(device)
-        found[path] = (kind, info.st_size, info.st_mtime_ns, inode, device)
+        found[path] = (kind, info.st_size, info.st_mtime_ns, info.st_ctime_ns, inode, device)
 
 
 def note_file(found: Files, root: str, path: str, kind: str, home: Home) -> None:
@@ -124,7 +124,8 @@ def note_file(found: Files, root: str, path: str, kind: str, home: Home) -> None
     except OSError:
         return
     if stat.S_ISREG(info.st_mode):
-        found[path] = (kind, info.st_size, info.st_mtime_ns, signed(info.st_ino), signed(info.st_dev))
+        inode, device = signed(info.st_ino), signed(info.st_dev)
+        found[path] = (kind, info.st_size, info.st_mtime_ns, info.st_ctime_ns, inode, device)
 
 
 def signed(number: int) -> int:

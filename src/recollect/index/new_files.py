@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .catalogue import Catalogue
-from .tracking import INSERT_FILE, INSERT_PROGRESS, FileChange, file_row
+from .tracking import INSERT_FILE, INSERT_PROGRESS, FileChange, file_row, progress_row
 
 
 class NewFiles:
@@ -33,14 +33,11 @@ class NewFiles:
 
     def done(self, change: FileChange, hashes: tuple[int, int], offset: int, lines: int) -> None:
         """`hashes` are those of `tracking`."""
-        head, tail = hashes
-        self._progress.append(
-            (change.file_id, change.stage, change.size, change.mtime_ns, change.inode, offset, lines, head, tail)
-        )
+        self._progress.append(progress_row(change, offset, lines, hashes))
 
     def unreadable(self, change: FileChange) -> None:
         """It is tried again when it looks different."""
-        self._progress.append((change.file_id, change.stage, change.size, change.mtime_ns, change.inode, 0, 0, 0, 0))
+        self._progress.append(progress_row(change))
 
     def write(self) -> None:
         db, number = self._catalogue.connection, self._catalogue.note("change")

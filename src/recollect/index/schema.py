@@ -14,7 +14,7 @@ from typing import Final
 
 from ..format.uuids import UUID
 
-SCHEMA_VERSION: Final = 5
+SCHEMA_VERSION: Final = 6
 
 #: What changed from one version of the schema to the next.
 HISTORY: Final[dict[int, str]] = {
@@ -23,6 +23,7 @@ HISTORY: Final[dict[int, str]] = {
     3: "packs of calls are MessagePack; the bytes before a place are known again by CRC-32",
     4: "calls know the line of their output, and sub-agents inside the main file; clients before 1.0.30 have no lower bounds",
     5: "lines of a call that lack its model are joined with those that name it; sub-agents' lines without any id stay apart",
+    6: "files are told apart by the time of their last change, too: a title keeps the other one",
 }
 
 
@@ -99,6 +100,7 @@ TABLES: Final[tuple[Table, ...]] = (
             stage | TEXT NOT NULL | the stage
             size | INTEGER NOT NULL | size when it was read; -1 while only a part was; -2 after the file got another name
             mtime_ns | INTEGER NOT NULL | time when it was read
+            ctime_ns | INTEGER NOT NULL | time of its last change, of bytes or of names and permissions, when it was read
             inode | INTEGER NOT NULL | inode when it was read
             offset | INTEGER NOT NULL | end of the last line taken in
             lines | INTEGER NOT NULL | how many lines those are

@@ -1,4 +1,4 @@
-"""Which files changed since a stage last read them: by size, time and inode alone, without opening what did not.
+"""Which files changed since a stage last read them: by size, times and inode alone, without opening what did not.
 
     for change in changed(catalogue, homes, "calls"):
         with catalogue.transaction():
@@ -9,6 +9,10 @@
 
 A grown file goes on where it was left, if the bytes before that place are still the same. A file that got another name
 keeps its number. Everything else that differs is read from its start.
+
+Lines that keep a file's time, as titles do, are told by the time of its last change (ctime). That is another one also after a
+new link to the file or other permissions: then a look at the bytes before the place where it was left tells that it is the same
+(`note_touched`).
 """
 
 from __future__ import annotations
@@ -42,7 +46,10 @@ RENAMED: Final = -2
 
 @dataclass(slots=True)
 class FileChange:
-    """A file that a stage has to look at. `reason`: new, grown, rewritten, moved (another name, same bytes) or gone."""
+    """A file that a stage has to look at.
+
+    `reason`: new, grown, rewritten, moved (another name, same bytes), gone, or touched (nothing to read: see `note_touched`).
+    """
 
     home: Home
     stage: str
@@ -56,6 +63,7 @@ class FileChange:
     lines_before: int = 0
     size: int = 0
     mtime_ns: int = 0
+    ctime_ns: int = 0
     inode: int = 0
     device: int = 0
     session_id: str | None = None
@@ -109,15 +117,15 @@ def look_at(homes: Iterable[Home], stages: Iterable[str]) -> dict[str, Files]:
 
 def _changed_in(catalogue: Catalogue, home: Home, stage: str, seen: Files, kinds: frozenset[str]) -> list[FileChange]:
     home_id = catalogue.home_id(home.real_root)
-    known: dict[Any, tuple[Any, Any, Any]] = {}
+    known: dict[Any, tuple[Any, Any, Any, Any]] = {}
     if home_id is not None:
         rows = catalogue.connection.execute(
-            "SELECT f.path, p.size, p.mtime_ns, p.inode FROM progress p JOIN files f ON p.file_id = f.id "
+            "SELECT f.path, p.size, p.mtime_ns, p.ctime_ns, p.inode FROM progress p JOIN files f ON p.file_id = f.id "
             "WHERE f.home_id = ? AND p.stage = ?",
             (home_id, stage),
         )
-        known = {path: (size, mtime_ns, inode) for path, size, mtime_ns, inode in rows}
-    different = [path for path, item in seen.items() if known.get(path) != item[1:4] and item[0] in kinds]
+        known = {path: (size, mtime_ns, ctime_ns, inode) for path, size, mtime_ns, ctime_ns, inode in rows}
+    different = [path for path, item in seen.items() if known.get(path) != item[1:5] and item[0] in kinds]
     gone = [path for path in known if path not in seen]
     if not different and not gone:
         return []
@@ -141,10 +149,11 @@ class _Sorter:
         kept: set[str] = set()
         known = self._known(different)
         for path in sorted(different):
-            kind, size, mtime_ns, inode, device = self._seen[path]
+            kind, size, mtime_ns, ctime_ns, inode, device = self._seen[path]
             change = FileChange(
-                self._home, self._stage, path, kind, "new", size=size, mtime_ns=mtime_ns, inode=inode, device=device
-            )
+                self._home, self._stage, path, kind, "new", size=size, mtime_ns=mtime_ns, ctime_ns=ctime_ns, inode=inode,
+                device=device,
+            )  # fmt: skip
             describe(change)
             if device == DEVICE and self._kept is not None:
                 change.source = partial(self._kept.open, self._home.real_root, path)
@@ -197,15 +206,16 @@ class _Sorter:
         return {(device, inode): path for path, device, inode in rows if inode and path not in self._seen}
 
     def _decide(self, change: FileChange, row: tuple[Any, ...]) -> None:
-        _, size, _, inode, offset, lines, *_ = row
+        _, size, mtime_ns, inode, offset, lines, *_ = row
         if size is None:
             change.reason = "new"  # to this stage
             return
         change.reason = "rewritten"
-        # The same size at another time may be other bytes in the same place: only growth is trusted.
-        may_go_on = change.inode == inode and (size in (PARTLY, RENAMED) or change.size > size)
+        # The same size at another time may be other bytes in the same place: only growth is trusted, and no change of either.
+        is_touched = (change.size, change.mtime_ns) == (size, mtime_ns)
+        may_go_on = change.inode == inode and (size in (PARTLY, RENAMED) or change.size > size or is_touched)
         if change.kind in LINE_KINDS and may_go_on and self._fits(change, row, must_have_read=True):
-            change.reason = "moved" if size == RENAMED else "grown"
+            change.reason = "moved" if size == RENAMED else "touched" if is_touched else "grown"
             change.start, change.lines_before = offset, lines
 
     def _fits(self, change: FileChange, row: tuple[Any, ...], *, must_have_read: bool) -> bool:
@@ -234,9 +244,19 @@ INSERT_FILE: Final = (
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 INSERT_PROGRESS: Final = (
-    "INSERT OR REPLACE INTO progress(file_id, stage, size, mtime_ns, inode, offset, lines, head_hash, tail_hash) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT OR REPLACE INTO progress(file_id, stage, size, mtime_ns, ctime_ns, inode, offset, lines, head_hash, tail_hash) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+
+
+def progress_row(
+    change: FileChange, offset: int = 0, lines: int = 0, hashes: tuple[int, int] = (0, 0), *, complete: bool = True
+) -> tuple[Any, ...]:
+    """How far a stage has come with a file as it was opened."""
+    size = change.size if complete else PARTLY
+    return (
+        change.file_id, change.stage, size, change.mtime_ns, change.ctime_ns, change.inode, offset, lines, *hashes,
+    )  # fmt: skip
 
 
 def file_row(change: FileChange, home_id: int, number: int) -> tuple[Any, ...]:
@@ -310,7 +330,7 @@ def open_changed(change: FileChange) -> BinaryIO:
         return stream
     stream = open_inside(change.home, change.full_path, buffering=0)
     info = os.fstat(stream.fileno())
-    change.size, change.mtime_ns = info.st_size, info.st_mtime_ns
+    change.size, change.mtime_ns, change.ctime_ns = info.st_size, info.st_mtime_ns, info.st_ctime_ns
     change.inode, change.device = signed(info.st_ino), signed(info.st_dev)
     return stream
 
@@ -326,7 +346,7 @@ def _open_as_seen(change: FileChange) -> BinaryIO | None:
     if not seen or not stat.S_ISREG(info.st_mode):
         os.close(descriptor)
         return None
-    change.size, change.mtime_ns = info.st_size, info.st_mtime_ns
+    change.size, change.mtime_ns, change.ctime_ns = info.st_size, info.st_mtime_ns, info.st_ctime_ns
     return FileIO(descriptor)
 
 
@@ -334,19 +354,24 @@ def done(
     catalogue: Catalogue, change: FileChange, stream: BinaryIO, *, offset: int, lines: int, complete: bool = True
 ) -> None:
     """Note how far the stage has come. Not `complete`: the next sync goes on from there."""
-    head, tail = hashes(stream, offset)
-    size = change.size if complete else PARTLY
+    row = progress_row(change, offset, lines, hashes(stream, offset), complete=complete)
+    catalogue.connection.execute(INSERT_PROGRESS, row)
+
+
+def note_touched(catalogue: Catalogue, change: FileChange) -> bool:
+    """Whether there is nothing to read in a file: then it is noted as it was seen. Instead of `begin` and `done`."""
+    if change.reason != "touched":
+        return False
     catalogue.connection.execute(
-        INSERT_PROGRESS,
-        (change.file_id, change.stage, size, change.mtime_ns, change.inode, offset, lines, head, tail),
+        "UPDATE progress SET ctime_ns = ? WHERE file_id = ? AND stage = ?",
+        (change.ctime_ns, change.file_id, change.stage),
     )
+    return True
 
 
 def done_unreadable(catalogue: Catalogue, change: FileChange) -> None:
     """Note a file that could not be opened as seen: it is tried again when it looks different."""
-    catalogue.connection.execute(
-        INSERT_PROGRESS, (change.file_id, change.stage, change.size, change.mtime_ns, change.inode, 0, 0, 0, 0)
-    )
+    catalogue.connection.execute(INSERT_PROGRESS, progress_row(change))
 
 
 def hashes(stream: BinaryIO, offset: int) -> tuple[int, int]:

@@ -172,14 +172,14 @@ class Accounting:
         for home in self.homes:
             different = []
             for path, *before in self.catalogue.connection.execute(
-                "SELECT f.path, p.size, p.mtime_ns, p.inode FROM files f JOIN progress p ON p.file_id = f.id "
+                "SELECT f.path, p.size, p.mtime_ns, p.ctime_ns, p.inode FROM files f JOIN progress p ON p.file_id = f.id "
                 "WHERE f.session_id = ? AND f.home_id = ? AND p.stage = 'calls'",
                 (session, self.catalogue.home_id(home.real_root)),
             ):
                 known = True
                 with contextlib.suppress(OSError):  # what is gone is found out by the next look at everything
                     info = os.stat(f"{home.root}/{path}")
-                    if [info.st_size, info.st_mtime_ns, info.st_ino] != before:
+                    if [info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino] != before:
                         different.append(path)
             found += changed_among(self.catalogue, home, "calls", different)
         return found if known else None

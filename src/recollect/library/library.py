@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,11 +14,12 @@ from ..format.running import RunningSession
 from ..store.home import Home
 from ..store.liveness import open_sessions
 from ..store.paths import contained
-from ..store.scan import AgentFile, Scan, SessionFile, is_session_id, scan_home
+from ..store.scan import Scan, SessionFile, is_session_id, scan_home
 from ..store.summary import SessionSummary, summarise
 from .cache import ByteBoundCache
 from .homes import open_homes
 from .locate import find_session
+from .project_paths import names_of
 from .session import Session
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ class Library:
     def session(self, reference: str) -> Session:
         """A session by id, the start of an id, title, path inside a home, or `last`. Raises NotFound with the nearest."""
         file = self._by_path(reference) or find_session(self, reference)
-        key = (str(file.path), file.size, file.mtime, file.is_kept)
+        key = as_seen(file)
         known = self._opened.get(key)
         if known is not None:
             return known
@@ -248,13 +249,15 @@ class Library:
 
     def _weigh(self, session: Session) -> None:
         """A session was parsed: the cache must know what it weighs now, to stay within its bound."""
-        key = (str(session.file.path), session.file.size, session.file.mtime, False)
-        self._opened.put(key, session, session.weight)
+        self._opened.put(as_seen(session.file), session, session.weight)
 
     def _by_path(self, reference: str) -> SessionFile | None:
         if not reference.endswith(".jsonl") and os.sep not in reference:
             return None
-        real = os.path.realpath(reference)
+        try:
+            real = os.path.realpath(reference)
+        except ValueError:  # a NUL or half of a surrogate pair: no such path can be
+            real = ""
         for file in self.files():
             if os.path.realpath(file.path) == real:
                 return file
@@ -263,13 +266,20 @@ class Library:
         return None
 
 
+def as_seen(file: SessionFile) -> Hashable:
+    """Differs once anything was written to the session or to one of its sub-agents."""
+    return (str(file.path), file.size, file.mtime, file.ctime_ns, file.is_kept, *file.agents)
+
+
 def attach_agents_beside(home: Home, scan: Scan) -> None:
     """Sub-agents of 2.0.28 - 2.1.8 stand beside the sessions: their first line says whose they are."""
     if not scan.beside:
         return
+    from ..store.read import session_named_in
+
     sessions = {(file.folder, file.session_id): file for file in scan.sessions}
     for folder, agent in scan.beside:
-        owner = _owner(home, agent)
+        owner = session_named_in(agent.path, home)
         file = sessions.get((folder, owner)) if owner else None
         if file is not None:
             file.agents.append(agent)
@@ -277,31 +287,18 @@ def attach_agents_beside(home: Home, scan: Scan) -> None:
             scan.orphan_agents.append(agent)
 
 
-def _owner(home: Home, agent: AgentFile) -> str | None:
-    from ..errors import RecollectError
-    from ..store.read import stream_entries
-
-    try:
-        for item in stream_entries(agent.path, home):
-            if item.entry.sessionId:
-                return item.entry.sessionId
-    except (RecollectError, OSError):
-        return None
-    return None
-
-
 def project_matcher(project: str, separate: bool) -> Callable[[SessionSummary], bool]:
     """Matches a project's path, its last folder's name, or the project folder's name; worktrees count to their repository."""
-    path = os.path.abspath(os.path.expanduser(project)) if os.sep in project or project in (".", "~") else None
+    paths = (project, *names_of(project)) if os.sep in project or project in (".", "~") else ()
 
     def matches(item: SessionSummary) -> bool:
         names = [item.project] if separate else [item.project, item.worktree_of]
         for name in names:
             if name is None:
                 continue
-            if path is not None and name in (path, project):
+            if name in paths:
                 return True
-            if path is None and (name == project or os.path.basename(name) == project):
+            if not paths and (name == project or os.path.basename(name) == project):
                 return True
         return item.file.folder == project
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from ..errors import NotFound
+from ..errors import NotFound, Refused
+from ..store.home import Home
 from ..store.scan import SessionFile
 from ..store.summary import SessionSummary, one_line, summarise
 
@@ -65,6 +66,18 @@ def find_among(files: list[SessionFile], reference: str) -> SessionFile:
             nearest=tuple(_named(summarise(file)) for file in prefix[:10]), hint="give more characters of the id",
         )  # fmt: skip
     return _by_title(files, wanted)
+
+
+def home_with(library: Library, session_id: str, *, hint: str) -> Home | None:
+    """The home that has a session, for who wants to change it; None where none has.
+
+    Reading takes the newest copy of several homes; a change must know which one is meant, so that it is refused.
+    """
+    homes = {file.home.real_root: file.home for file in library.files() if file.session_id == session_id}
+    if len(homes) > 1:
+        names = ", ".join(str(home.root) for home in homes.values())
+        raise Refused(f"session {session_id} is in several homes: {names}", hint=hint, slug="several-homes")
+    return next(iter(homes.values()), None)
 
 
 def _by_title(files: list[SessionFile], wanted: str) -> SessionFile:

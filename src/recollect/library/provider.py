@@ -25,26 +25,29 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..environment import own_folder
-from ..errors import NotFound, Refused
+from ..errors import NotFound, RecollectError, Refused
 from ..format.content_check import check_blocks
 from ..format.encode import WRITTEN_AS, check_message, encode_line
-from ..format.times import to_iso
-from ..format.usage import Usage
-from ..graph.rows import Row
+from ..store.append import SessionWriter
 from ..store.changes import Journal
 from ..store.edit import plan_rename
 from ..store.home import Home, check_home
 from ..store.new_home import make_home
-from ..store.scan import SessionFile
-from ..store.summary import SessionSummary, one_line
+from ..store.new_session import plan_new_session
+from ..store.scan import SessionFile, check_session_id
 from ..store.todo_changes import plan_save_todos
 from .chat import ChatMessage
+from .dictionaries import message_dict, session_dict, session_stats
 from .library import Library, open_library
-from .session import MessageView, Session
+from .locate import home_with
+from .project_paths import names_of, refuse_missing_folder, whole_path
+from .session import Session
 from .writing import agent_writer, new_session_writer, session_writer
 
 _TODOS_OF_2_0: Final = "2.0.77"
 """To-do files have had this naming since 1.0.30."""
+_PARAMETERS: Final = frozenset(("self", "role", "content", "model", "uuid", "usage", "allow_unknown_call"))
+"""What a message has places of its own for, or the writer's method has."""
 
 
 class ClaudeStorageProvider:
@@ -121,7 +124,7 @@ class ClaudeStorageProvider:
 
         def find() -> list[dict[str, Any]]:
             self.library.refresh()
-            return [_session_dict(item) for item in self.library.sessions(project=project_path)]
+            return [session_dict(item) for item in self.library.sessions(project=project_path)]
 
         return await asyncio.to_thread(find)
 
@@ -137,7 +140,7 @@ class ClaudeStorageProvider:
         """Messages of the active thread. With `limit` alone the last ones; with `offset` a page counted from the first."""
 
         def read() -> list[dict[str, Any]]:
-            session = self._session(session_id, project_path)
+            session = self._as_it_is(session_id, project_path)
             rows = [row for row in session.thread.chain if row.is_message]
             if not include_tools:
                 rows = [row for row in rows if not row.tool_results]
@@ -153,7 +156,7 @@ class ClaudeStorageProvider:
         """One message by the uuid of any of its lines, wherever in the session it stands."""
 
         def read() -> dict[str, Any] | None:
-            session = self._session(session_id, project_path)
+            session = self._as_it_is(session_id, project_path)
             for row in session.transcript.rows:
                 if row.uuid == message_id:
                     return message_dict(session, session.messages([row])[0])
@@ -167,7 +170,7 @@ class ClaudeStorageProvider:
         """User and assistant rows from the first to the named one, along the parents."""
 
         def read() -> list[dict[str, Any]]:
-            session = self._session(session_id, project_path)
+            session = self._as_it_is(session_id, project_path)
             rows = session.conversation.tree.ancestors(message_id)
             if not rows:
                 raise NotFound(f"session {session.id} has no message {message_id}", slug="no-such-message")
@@ -179,7 +182,7 @@ class ClaudeStorageProvider:
         """Rows by type, and messages by role in the active thread (`thread.<role>`)."""
 
         def count() -> dict[str, int]:
-            session = self._session(session_id, project_path)
+            session = self._as_it_is(session_id, project_path)
             roles = Counter(f"thread.{message.role}" for message in session.conversation.messages())
             return dict(session.transcript.types) | dict(roles)
 
@@ -187,7 +190,7 @@ class ClaudeStorageProvider:
 
     async def get_session_stats(self, session_id: str, project_path: str | None = None) -> dict[str, Any]:
         """Numbers of a session: rows, branches, agents, tool calls, tokens (each API response counted once), times."""
-        return await asyncio.to_thread(lambda: session_stats(self._session(session_id, project_path)))
+        return await asyncio.to_thread(lambda: session_stats(self._as_it_is(session_id, project_path)))
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
@@ -202,6 +205,7 @@ class ClaudeStorageProvider:
     ) -> str:
         """Append a message; a session (or sub-agent) that is not there yet begins with it. Returns the row's uuid.
 
+        A session whose sub-agent speaks first begins empty: the client resumes it once it has a message of its own.
         The project is named by its whole path; a new session needs a folder that exists, for the client to resume it there.
         A session that somebody else uses is refused (StoreBusy) without `force`; what this provider wrote last, it goes on
         with, whoever has the session open.
@@ -209,7 +213,8 @@ class ClaudeStorageProvider:
         return await asyncio.to_thread(self._log, project_path, message, session_id, agent_id, force)
 
     def _log(self, project_path: str, message: ChatMessage, session_id: str, agent_id: str | None, force: bool) -> str:
-        folder = _absolute(project_path)
+        folder = whole_path(project_path)
+        check_session_id(session_id)
         _check(message)
         try:
             return self._append(folder, message, session_id, agent_id, force)
@@ -220,22 +225,19 @@ class ClaudeStorageProvider:
 
     def _append(self, folder: str, message: ChatMessage, session_id: str, agent_id: str | None, force: bool) -> str:
         self.library.refresh()
-        if any(file.session_id == session_id for file in self.library.files()):
+        is_new = self._home_with(session_id) is None
+        if not is_new:
             session = self._session(session_id, folder)
-            main = session_writer(session, self.journal, force=force)
+            main = session_writer(session, self.journal, force=force, version=self.client_version)
         else:
-            if not os.path.isdir(folder):
-                raise Refused(
-                    f"{folder} is no folder", hint="the client resumes a session in its project's folder",
-                    slug="no-folder",
-                )  # fmt: skip
+            refuse_missing_folder(folder)  # before a home is made
             self._make_home()
             main = new_session_writer(
                 self.home, self.journal, folder, session_id=session_id, version=self.client_version, force=force
             )
         writer = main if agent_id is None else agent_writer(main, agent_id)
         with writer:
-            return writer.append_message(
+            uuid = writer.append_message(
                 message.role,
                 message.content,
                 model=message.model,
@@ -244,6 +246,20 @@ class ClaudeStorageProvider:
                 allow_unknown_call=message.allow_unknown_call,
                 **message.metadata,
             )
+        if is_new and writer.path != main.path:
+            self._begin(main)
+        self.library.refresh()
+        return uuid
+
+    def _begin(self, main: SessionWriter) -> None:
+        """A sub-agent's file without its session is one that neither the client nor a list shows."""
+        try:
+            change, _ = plan_new_session(self.journal, main.home, main.context.cwd, main.context.session_id)
+            with change:
+                change.commit()
+        except RecollectError:
+            if not main.path.exists():  # else another task just began it
+                raise
 
     async def fork_conversation(
         self,
@@ -276,6 +292,7 @@ class ClaudeStorageProvider:
             session = self._named(session_id, project_path)
             with plan_rename(self.journal, session.file, title, force=force) as change:
                 change.commit()
+            self.library.refresh()
 
         await asyncio.to_thread(update)
 
@@ -293,8 +310,10 @@ class ClaudeStorageProvider:
         """
 
         def save() -> list[str]:
+            self.library.refresh()
+            home = self._home_with(session_id) or self.home
             change, warnings = plan_save_todos(
-                self.journal, self.home, session_id, todos, agent_id=agent_id, version=_TODOS_OF_2_0, force=force
+                self.journal, home, session_id, todos, agent_id=agent_id, version=_TODOS_OF_2_0, force=force
             )
             with change:
                 change.commit()
@@ -311,14 +330,17 @@ class ClaudeStorageProvider:
         def remove() -> int:
             from ..store.trash import plan_delete
 
-            folder = _absolute(project_path)
+            folder = whole_path(project_path)
             self.library.refresh()
             found = [item.file for item in self.library.sessions(project=folder, count=False)]
-            if not found:
-                return 0
-            change, _ = plan_delete(self.journal, self.home, found)
-            with change:
-                change.commit()
+            by_home: dict[str, list[SessionFile]] = {}
+            for file in found:
+                by_home.setdefault(file.home.real_root, []).append(file)
+            # What may be refused is planned for all homes before anything is done in one of them.
+            changes = [plan_delete(self.journal, files[0].home, files)[0] for files in by_home.values()]
+            for change in changes:
+                with change:
+                    change.commit()
             self.library.refresh()
             return len(found)
 
@@ -336,11 +358,19 @@ class ClaudeStorageProvider:
 
         if not is_among(self.library.files()):
             self.library.refresh()
-        if not is_among(self.library.files()) and not is_among(self.library.kept_files()):
+        if self._home_with(session_id) is None and not is_among(self.library.kept_files()):
             raise NotFound(
                 f"no session {session_id!r}", hint="a session is changed by its whole id", slug="no-such-session"
             )
         return self._session(session_id, project_path)
+
+    def _as_it_is(self, session_id: str, project_path: str | None) -> Session:
+        """The session with what was written to it until now, by whomever."""
+        self.library.refresh()
+        return self._session(session_id, project_path)
+
+    def _home_with(self, session_id: str) -> Home | None:
+        return home_with(self.library, session_id, hint="give the one that is meant as base_dir")
 
     def _session(self, session_id: str, project_path: str | None) -> Session:
         session = self.library.session(session_id)
@@ -360,21 +390,13 @@ def _home_at(path: Path) -> Home:
     return Home(path)
 
 
-def _absolute(project_path: str) -> str:
-    """Where something is written, the working directory of this process must not decide which project it is."""
-    path = os.path.expanduser(project_path)
-    if not os.path.isabs(path):
-        raise Refused(f"{project_path!r} is no absolute path of a project", slug="not-absolute")
-    return os.path.normpath(path)
-
-
 def _check(message: ChatMessage) -> None:
     """Before a home is made for it, too; the rest is for the writer to refuse."""
-    taken = {"role", "content", "model", "uuid", "usage", "allow_unknown_call"}.intersection(message.metadata)
+    if not isinstance(message.metadata, Mapping) or not all(isinstance(name, str) for name in message.metadata):
+        raise Refused("metadata is a mapping of names to values", hint="nothing was written", slug="bad-content")
+    taken = _PARAMETERS.intersection(message.metadata)
     if taken:
-        raise Refused(
-            f"metadata holds {', '.join(sorted(taken))}, which a message has places of its own for", slug="bad-content"
-        )
+        raise Refused(f"metadata holds {', '.join(sorted(taken))}, which are not for it to set", slug="bad-content")
     if not isinstance(message.content, str):
         check_blocks(message.role, message.content)
     check_message(message.content)
@@ -382,93 +404,5 @@ def _check(message: ChatMessage) -> None:
 
 
 def _same_project(session: Session, path: str) -> bool:
-    wanted = os.path.abspath(os.path.expanduser(path))
-    return wanted in (session.summary.project, session.summary.worktree_of, *session.summary.cwds)
-
-
-def _session_dict(item: SessionSummary) -> dict[str, Any]:
-    return {
-        "sessionId": item.session_id,
-        "projectPath": item.project,
-        "title": one_line(item.title),
-        "firstPrompt": item.first_prompt,
-        "messageCount": item.messages,
-        "created": to_iso(item.created),
-        "modified": to_iso(item.file.mtime),
-        "gitBranch": item.git_branch,
-        "version": item.version,
-        "agents": [agent.agent_id for agent in item.file.agents],
-        "path": str(item.file.path),
-        "bytes": item.file.size,
-    }
-
-
-def message_dict(session: Session, view: MessageView) -> dict[str, Any]:
-    """A message with its content as on disk."""
-    values = [session.value(row) for row in view.rows]
-    content: list[Any] = []
-    for value in values:
-        message = value.get("message")
-        body = message.get("content") if isinstance(message, dict) else value.get("content")
-        content.extend(body if isinstance(body, list) else [{"type": "text", "text": body}] if body is not None else [])
-    return {
-        "uuid": view.uuid,
-        "parentUuid": view.rows[0].parent,
-        "role": "assistant" if view.role in ("assistant", "error") else "user",
-        "kind": view.role,
-        "text": view.text,
-        "content": content,
-        "model": view.model,
-        "timestamp": to_iso(view.time),
-        "isSidechain": view.rows[0].sidechain,
-        "status": view.status,
-    }
-
-
-def session_stats(session: Session) -> dict[str, Any]:
-    graph = session.conversation
-    usage = _usage(session, [session.transcript.rows, *(agent.rows for agent in graph.agents if agent.file)])
-    times = [row.time for row in session.transcript.rows if row.time is not None]
-    return {
-        "sessionId": session.id,
-        "rows": len(session.transcript.rows),
-        "messages": sum(1 for row in session.transcript.rows if row.is_message),
-        "threadMessages": len(graph.thread.sent),
-        "branches": len(graph.branches),
-        "compactions": len(graph.compactions),
-        "agents": len(graph.agents),
-        "toolCalls": len(graph.tools.calls),
-        "toolErrors": sum(call.is_error for call in graph.tools.calls),
-        "inputTokens": usage.input_tokens,
-        "outputTokens": usage.output_tokens,
-        "cacheWriteTokens": usage.cache_write_5m + usage.cache_write_1h,
-        "cacheReadTokens": usage.cache_read,
-        "reachableShare": graph.thread.reachable_share,
-        "first": to_iso(min(times, default=None)),
-        "last": to_iso(max(times, default=None)),
-    }
-
-
-def _usage(session: Session, groups: list[list[Row]]) -> Usage:
-    """Tokens of a session: one API response is counted once, however many lines and copies it has."""
-    responses: dict[tuple[str, str | None], Usage] = {}
-    for rows in groups:
-        wanted = [row for row in rows if row.type == "assistant" and row.message_id and row.model != "<synthetic>"]
-        for view in session.messages([row for row in wanted if not row.is_api_error]):
-            if view.usage is None:
-                continue
-            key = (view.rows[0].message_id or "", view.rows[0].request_id)
-            known = responses.get(key)
-            responses[key] = view.usage if known is None else known.maximum(view.usage)
-    total = Usage()
-    for item in responses.values():
-        total = Usage(
-            total.input_tokens + item.input_tokens,
-            total.output_tokens + item.output_tokens,
-            total.cache_write_5m + item.cache_write_5m,
-            total.cache_write_1h + item.cache_write_1h,
-            total.cache_read + item.cache_read,
-            total.web_searches + item.web_searches,
-            total.odd or item.odd,
-        )
-    return total
+    known = (session.summary.project, session.summary.worktree_of, *session.summary.cwds)
+    return any(name in known for name in names_of(path))

@@ -11,11 +11,10 @@ with session_writer(session, journal) as writer:
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import uuid
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from ..errors import Refused
 from ..format.encode import WRITTEN_AS, RowContext, encode_line
@@ -23,21 +22,23 @@ from ..format.versions import parse_version
 from ..store.append import SessionWriter, project_folder
 from ..store.changes import Journal
 from ..store.home import Home
-from ..store.scan import refuse_taken_id
+from ..store.read import session_named_in
+from ..store.scan import check_agent_id, refuse_taken_id
+from .project_paths import refuse_missing_folder, whole_path
 from .session import Session
 
-_AGENT_ID: Final = re.compile(r"[A-Za-z0-9_@+.-]{1,100}")
 
-
-def session_writer(session: Session, journal: Journal, *, sync: bool = True, force: bool = False) -> SessionWriter:
+def session_writer(
+    session: Session, journal: Journal, *, sync: bool = True, force: bool = False, version: str = WRITTEN_AS
+) -> SessionWriter:
     """Appends to the end of a session's active conversation.
 
     Where a client has the session open, or somebody else wrote to it within the last minute, a line is refused (StoreBusy)
-    unless `force` is given; a writer goes on behind its own lines.
+    unless `force` is given; a writer goes on behind its own lines. `version` is for sessions that name none yet.
     """
     summary = session.summary
     context = RowContext(
-        session.id, summary.project or os.sep, summary.version or WRITTEN_AS, summary.git_branch, None
+        session.id, summary.project or os.sep, summary.version or version, summary.git_branch, None
     )  # fmt: skip
     return SessionWriter(journal, session.home, session.file.path, context, sync=sync, force=force)
 
@@ -53,10 +54,15 @@ def new_session_writer(
     sync: bool = True,
     force: bool = False,
 ) -> SessionWriter:
-    """A writer whose first line creates the session, in the project folder of `cwd`. The home must not have one of that id."""
+    """A writer whose first line creates the session, in the project folder of `cwd`, which must exist.
+
+    The home must not have a session of that id.
+    """
     ident = str(uuid.uuid4()) if session_id is None else session_id
     refuse_taken_id(home, ident)
-    real = os.path.realpath(os.path.expanduser(cwd))
+    folder = whole_path(cwd)
+    refuse_missing_folder(folder)
+    real = os.path.realpath(folder)
     path = project_folder(home, real) / f"{ident}.jsonl"
     context = RowContext(ident, real, version, git_branch)
     title = f"New session {ident}"
@@ -70,10 +76,7 @@ def new_agent_id(version: str = WRITTEN_AS) -> str:
 
 def agent_path(main: Path, agent_id: str, version: str = WRITTEN_AS) -> Path:
     """Where the transcript of a sub-agent stands: inside the main file, beside it, or in its folder, by the client's age."""
-    if not isinstance(agent_id, str) or not _AGENT_ID.fullmatch(agent_id) or ".." in agent_id:
-        raise Refused(
-            f"{agent_id!r} is no agent id (letters, digits and @ . + - _, at most 100 of them)", slug="bad-agent-id"
-        )
+    check_agent_id(agent_id)
     age = _age(version)
     if age >= (2, 1, 9):
         return main.with_suffix("") / "subagents" / f"agent-{agent_id}.jsonl"
@@ -94,12 +97,16 @@ def agent_writer(
     """A writer for a sub-agent of a session (or of another sub-agent), in the layout of the session's client version.
 
     Since 2.1.70 a new sub-agent has a file beside it that says what it is and by which call (`tool_use_id`) it was begun.
+    Clients of 2.0.28 - 2.1.8 have the sub-agents of all sessions of a project in one folder: there, an id that another
+    session has used is refused.
     """
     context = main.context
     ident = new_agent_id(context.version) if agent_id is None else agent_id
     path = agent_path(main.path, ident, context.version)
     if context.agent_id is not None and path != main.path:  # sub-agents of sub-agents stand in the same folder
         path = main.path.with_name(path.name)
+    if (2, 0, 28) <= _age(context.version) < (2, 1, 9):
+        _refuse_that_of_another(main, path, ident)
     own = RowContext(context.session_id, context.cwd, context.version, context.git_branch, ident)
     companion = None
     if _age(context.version) >= (2, 1, 70):
@@ -117,6 +124,15 @@ def agent_writer(
         companion=companion,
         force=main.force,
     )
+
+
+def _refuse_that_of_another(main: SessionWriter, path: Path, agent_id: str) -> None:
+    owner = session_named_in(path, main.home)
+    if owner is not None and owner != main.context.session_id:
+        raise Refused(
+            f"{path} is of session {owner}: the sub-agent {agent_id} is not one of {main.context.session_id}",
+            hint="give the sub-agent an id of its own", slug="exists",
+        )  # fmt: skip
 
 
 def _age(version: str) -> tuple[int, ...]:

@@ -72,8 +72,10 @@ class SessionWriter:
         """
         if not is_session_id(context.session_id):
             raise Refused(f"{context.session_id!r} is no session id (a UUID in lower case)", slug="bad-session-id")
-        if not is_inside(home, path) or path.is_symlink():
+        if not is_inside(home, path):
             raise Refused(f"{path} is outside of {home.root}", slug="outside-home")
+        if path.is_symlink():
+            raise Refused(f"{path} is a link; links are not written through", slug="outside-home")
         self.journal = journal
         self.home = home
         self.path = path

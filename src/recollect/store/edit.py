@@ -32,7 +32,9 @@ def plan_rename(journal: Journal, file: SessionFile, title: str, *, force: bool 
 
 
 def title_words(title: str) -> str:
-    """A title on one line. Raises Refused where nothing is left of it."""
+    """A title on one line. Raises Refused where nothing is left of it, or it is no text."""
+    if not isinstance(title, str):
+        raise Refused(f"a title is text, not {type(title).__name__}", slug="empty-title")
     words = " ".join(title.split())
     if not words:
         raise Refused("a title needs at least one character", slug="empty-title")

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..errors import RecollectError
 from ..format.file_history import hash_of_path
 from ..format.project_key import project_key, same_project_key
 from .home import Home
 from .path_map import PathMap
-from .read import stream_entries
+from .read import session_named_in
 from .scan import Scan, SessionFile, scan_home
 from .summary import summarise
 
@@ -88,12 +87,7 @@ def agents_beside(home: Home, scan: Scan) -> dict[tuple[str, str], list[Path]]:
     """Sub-agents of 2.0.28 - 2.1.8 by (folder, session): their first line with a session id says whose they are."""
     found: dict[tuple[str, str], list[Path]] = {}
     for folder, agent in scan.beside:
-        try:
-            owner = next(
-                (item.entry.sessionId for item in stream_entries(agent.path, home) if item.entry.sessionId), None
-            )
-        except (RecollectError, OSError):
-            owner = None
+        owner = session_named_in(agent.path, home)
         if owner is not None:
             found.setdefault((folder, owner), []).append(agent.path)
     return found

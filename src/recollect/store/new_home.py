@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from . import disk
 from .home import Home
 
@@ -15,6 +17,7 @@ def make_home(home: Home) -> None:
         step = step.parent
     try:
         for folder in reversed(missing):
-            disk.make_folder(folder)
+            with contextlib.suppress(FileExistsError):  # another task just made it
+                disk.make_folder(folder)
     except OSError as problem:
         raise disk.explain(problem, home.root) from problem

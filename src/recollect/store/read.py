@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from ..errors import RecollectError
 from ..format.decode import Located, Part, file_entries, file_row_entries
 from ..format.entries import Entry, decode_loosely
 from ..format.envelopes import Envelope, read_envelopes
@@ -60,6 +61,14 @@ def transcript_of(stream: BinaryIO, *, file: int = 0, check_text: bool = True, p
     transcript = build_transcript(places.bare(), damage, file=file)
     transcript.lines, transcript.size = places.lines, places.size
     return transcript
+
+
+def session_named_in(path: Path, home: Home) -> str | None:
+    """Whose a file is by its own lines: the first session that one of them names. None where none does."""
+    try:
+        return next((item.entry.sessionId for item in stream_entries(path, home) if item.entry.sessionId), None)
+    except (RecollectError, OSError):
+        return None
 
 
 class EntryBytes:

@@ -15,6 +15,7 @@ from .home import Home
 from .paths import is_inside, list_inside
 
 _AGENT: Final = re.compile(r"agent-(.+)\.jsonl")
+_AGENT_ID: Final = re.compile(r"[A-Za-z0-9_@+.-]{1,100}")
 
 
 @dataclass(slots=True, frozen=True)
@@ -47,6 +48,8 @@ class SessionFile:
     problem: str | None = None
     source: Callable[[], BinaryIO] | None = None
     """Gives its bytes where they are not at its path any more: a session that only the vault has."""
+    ctime_ns: int = 0
+    """When it was last changed, also by lines that keep its time, as titles do; 0 where that is not known."""
 
     @property
     def is_kept(self) -> bool:
@@ -76,8 +79,22 @@ class Scan:
     skipped: list[Skipped] = field(default_factory=list)
 
 
-def is_session_id(text: str) -> bool:
-    return UUID.fullmatch(text) is not None
+def is_session_id(text: object) -> bool:
+    return isinstance(text, str) and UUID.fullmatch(text) is not None
+
+
+def check_session_id(session_id: object) -> None:
+    """Raise Refused where no session can have this id."""
+    if not is_session_id(session_id):
+        raise Refused(f"{session_id!r} is no session id (a UUID in lower case)", slug="bad-session-id")
+
+
+def check_agent_id(agent_id: object) -> None:
+    """Raise Refused where an id cannot be part of the name of a sub-agent's transcript or to-do list."""
+    if not isinstance(agent_id, str) or not _AGENT_ID.fullmatch(agent_id) or ".." in agent_id:
+        raise Refused(
+            f"{agent_id!r} is no agent id (letters, digits and @ . + - _, at most 100 of them)", slug="bad-agent-id"
+        )
 
 
 def refuse_taken_id(home: Home, session_id: str, *, with_folder: bool = False) -> None:
@@ -85,8 +102,7 @@ def refuse_taken_id(home: Home, session_id: str, *, with_folder: bool = False) -
 
     With `with_folder`, what is left of a session, or was begun by a sub-agent, counts too.
     """
-    if not is_session_id(session_id):
-        raise Refused(f"{session_id!r} is no session id (a UUID in lower case)", slug="bad-session-id")
+    check_session_id(session_id)
     for folder in list_inside(home, home.projects):
         if os.path.lexists(folder / f"{session_id}.jsonl") or (with_folder and os.path.lexists(folder / session_id)):
             raise Refused(
@@ -159,7 +175,9 @@ def _scan_folder(home: Home, path: Path, name: str, scan: Scan) -> None:
             scan.beside.append((name, beside))
             continue
         stem = entry.name[: -len(".jsonl")]
-        session = SessionFile(stem, Path(entry.path), home, name, info.st_size, info.st_mtime)
+        session = SessionFile(
+            stem, Path(entry.path), home, name, info.st_size, info.st_mtime, ctime_ns=info.st_ctime_ns
+        )
         session.client_lists = is_session_id(stem)
         sessions[stem] = session
     for entry in folders:

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..errors import NotFound, Refused
-from ..format.encode import check_text
+from ..format.encode import check_text, encode_line
+from ..format.tasks import HIGH_WATER_MARK_NAME, parse_high_water_mark, task_number
 from ..format.versions import parse_version
 from .changes import Change, Journal
 from .guard import refuse_lists_if_busy
 from .home import Home
 from .paths import list_inside, read_inside
-from .scan import is_session_id
+from .scan import check_agent_id, check_session_id
 
 STATES: Final = ("pending", "in_progress", "completed")
 _USUAL: Final = {("pending", "in_progress"), ("in_progress", "completed")}
@@ -60,37 +61,82 @@ def plan_save_todos(
 ) -> tuple[Change, list[str]]:
     """Write a whole to-do list. Returns the change and the warnings."""
     path = todo_file(home, session_id, agent_id, version)
+    listed = _checked(items)
     refuse_lists_if_busy(home, session_id, journal, force=force)
-    before = {item.get("content"): item.get("status") for item in _read_list(home, path)}
     warnings: list[str] = []
-    for item in items:
-        content, status = item.get("content"), item.get("status")
-        if not isinstance(content, str) or not content.strip() or not isinstance(status, str):
-            raise Refused("every item needs a content and a status", slug="bad-todo")
-        check_text(item)
-        warning = transition_warning(before.get(content), status)
+    try:
+        before = _states(_read_list(home, path))
+    except Refused as problem:  # all of it is replaced: what it held does not matter, but somebody may miss it
+        before = {}
+        warnings.append(f"what was there is replaced, and cannot be read: {problem}")
+    for item in listed:
+        warning = transition_warning(before.get(item["content"]), item["status"])
         if warning is not None:
-            warnings.append(f"{content}: {warning}")
-    active = sum(item.get("status") == "in_progress" for item in items)
+            warnings.append(f"{item['content']}: {warning}")
+    active = sum(item["status"] == "in_progress" for item in listed)
     if active > 1:
         warnings.append(f"{active} items are in progress at once")
     change = journal.change(
-        home, "todos", f"Save {len(items)} to-do{'' if len(items) == 1 else 's'} of {agent_id or session_id}"
+        home, "todos", f"Save {len(listed)} to-do{'' if len(listed) == 1 else 's'} of {agent_id or session_id}"
     )
-    data = json.dumps([dict(item) for item in items], indent=2, ensure_ascii=False).encode()
-    change.write(path, [data], replace=True)
+    change.write(path, [_encode(listed)], replace=True)
     return change, warnings
 
 
+def _checked(items: object) -> list[dict[str, Any]]:
+    """The items as they will be written. Raises Refused where they are none, or JSON cannot hold them."""
+    if not isinstance(items, Sequence) or isinstance(items, (str, bytes, bytearray, memoryview)):
+        raise Refused("to-dos are a list of items", slug="bad-todo")
+    listed: list[dict[str, Any]] = []
+    for number, item in enumerate(items, 1):
+        content = item.get("content") if isinstance(item, Mapping) else None
+        status = item.get("status") if isinstance(item, Mapping) else None
+        if not isinstance(content, str) or not content.strip() or not isinstance(status, str):
+            raise Refused(
+                f"every item needs a content and a status, and item {number} has not both", slug="bad-todo",
+                hint="nothing was written",
+            )  # fmt: skip
+        listed.append(dict(item))
+    encode_line({"todos": listed})  # what no line could hold, no list shall
+    return listed
+
+
+def _states(items: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Contents and states, where both are text: only then is there a word to say about a change."""
+    told = ((item.get("content"), item.get("status")) for item in items)
+    return {content: status for content, status in told if isinstance(content, str) and isinstance(status, str)}
+
+
 def _read_list(home: Home, path: Path) -> list[dict[str, Any]]:
+    """The list there; none is an empty one. Raises Refused where a change of one item would lose others."""
     try:
-        value = json.loads(read_inside(home, path))
-    except (NotFound, ValueError):
+        value = _read_json(home, path)
+    except NotFound:
         return []
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    if not isinstance(value, list):
+        raise _damaged(path, "holds no list")
+    for number, item in enumerate(value, 1):
+        if not isinstance(item, dict):
+            raise _damaged(path, f"has an item that is none, number {number}")
+    return value
+
+
+def _read_json(home: Home, path: Path) -> Any:
+    try:
+        return json.loads(read_inside(home, path))
+    except (ValueError, RecursionError) as problem:
+        raise _damaged(path, f"is no JSON: {problem}") from problem
+
+
+def _damaged(path: Path, what: str) -> Refused:
+    return Refused(
+        f"{path} {what}", slug="bad-todo",
+        hint="nothing was changed; `recollect todos` shows what can be read of it, `recollect changes` whether we wrote it",
+    )  # fmt: skip
 
 
 def read_todos(home: Home, session_id: str, agent_id: str | None, version: str | None) -> list[dict[str, Any]]:
+    """The list, to change something in it. Raises Refused where it is damaged."""
     return _read_list(home, todo_file(home, session_id, agent_id, version))
 
 
@@ -111,14 +157,14 @@ def plan_add_task(
     check_text([subject, description, active_form])
     refuse_lists_if_busy(home, session_id, journal, force=force)
     folder = home.root / "tasks" / session_id
-    number = max([_mark(home, folder), *_numbers(home, folder)], default=0) + 1
+    number = max([_mark(home, folder), *_numbers(home, folder)]) + 1
     task: dict[str, Any] = {"id": str(number), "subject": subject, "description": description}
     if active_form:
         task["activeForm"] = active_form
     task |= {"status": "pending", "blocks": [], "blockedBy": []}
     change = journal.change(home, "task", f"Add task {number} to {session_id}")
     change.write(folder / f"{number}.json", [_encode(task)])
-    change.write(folder / ".highwatermark", [str(number).encode()], replace=True)
+    change.write(folder / HIGH_WATER_MARK_NAME, [str(number).encode()], replace=True)
     return change, str(number)
 
 
@@ -138,6 +184,8 @@ def plan_set_task(
             state = _read_task(home, folder / f"{other}.json", session_id, str(other)).get("status")
         except NotFound:
             continue
+        except Refused:  # damaged, or no number: it is no reason not to change this one
+            state = "unreadable"
         if status != "pending" and state != "completed":
             warnings.append(f"task {task_id}: it is blocked by task {other}, which is {state}")
     refuse_lists_if_busy(home, session_id, journal, force=force)
@@ -181,35 +229,37 @@ def _names(task: Mapping[str, Any], key: str, task_id: str) -> bool:
 
 def _read_task(home: Home, path: Path, session_id: str, task_id: str) -> dict[str, Any]:
     _check_ids(session_id, None)
-    if not task_id.isascii() or not task_id.isdigit():
-        raise Refused(f"{task_id!r} is no task number", slug="bad-todo")
+    if task_number(f"{task_id}.json") is None:
+        shown = task_id if len(task_id) <= 40 else f"{task_id[:40]}..."
+        raise Refused(f"{shown!r} is no task number", slug="bad-todo")
     try:
-        value = json.loads(read_inside(home, path))
-    except ValueError as problem:
-        raise Refused(f"{path} is no JSON: {problem}", slug="bad-todo") from problem
+        value = _read_json(home, path)
     except NotFound as problem:
         raise NotFound(f"session {session_id} has no task {task_id}", slug="no-such-task") from problem
-    return value if isinstance(value, dict) else {}
+    if not isinstance(value, dict):
+        raise _damaged(path, "holds no task")
+    return value
 
 
-def _encode(task: Mapping[str, Any]) -> bytes:
-    return json.dumps(task, indent=2, ensure_ascii=False).encode()
+def _encode(value: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> bytes:
+    try:
+        return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError as problem:  # a task that holds NaN, or half of a surrogate pair, as it stands in its file
+        raise Refused(f"this cannot be written as JSON: {problem}", slug="bad-todo") from problem
 
 
 def _numbers(home: Home, folder: Path) -> list[int]:
-    return [int(path.stem) for path in list_inside(home, folder) if path.suffix == ".json" and path.stem.isdigit()]
+    return [number for path in list_inside(home, folder) if (number := task_number(path.name)) is not None]
 
 
 def _mark(home: Home, folder: Path) -> int:
     try:
-        text = read_inside(home, folder / ".highwatermark", 32).decode("ascii", "replace").strip()
+        return parse_high_water_mark(read_inside(home, folder / HIGH_WATER_MARK_NAME, 32)) or 0
     except NotFound:
         return 0
-    return int(text) if text.isdigit() else 0
 
 
 def _check_ids(session_id: str, agent_id: str | None) -> None:
-    if not is_session_id(session_id):
-        raise Refused(f"{session_id!r} is no session id (a UUID in lower case)", slug="bad-session-id")
-    if agent_id is not None and not agent_id.replace("-", "").replace("_", "").isalnum():
-        raise Refused(f"{agent_id!r} is no agent id", slug="bad-agent-id")
+    check_session_id(session_id)
+    if agent_id is not None:
+        check_agent_id(agent_id)

@@ -107,4 +107,8 @@ def pack_numbers(folder: Path) -> list[int]:
         names = os.listdir(folder)
     except FileNotFoundError:
         return []
-    return sorted(int(name[:8]) for name in names if len(name) == 13 and name.endswith(".pack") and name[:8].isdigit())
+    return sorted(
+        int(name[:8])
+        for name in names
+        if len(name) == 13 and name.endswith(".pack") and name.isascii() and name[:8].isdigit()
+    )

@@ -46,7 +46,7 @@ def read_format(folder: Path) -> int | None:
     except OSError:
         return None
     version = told.partition(b"\n")[0].removeprefix(b"recollect vault ")
-    return int(version) if version.isdigit() and told == format_mark(int(version)) else None
+    return int(version) if version.isdigit() and len(version) <= 18 and told == format_mark(int(version)) else None
 
 
 def write_format(folder: Path, version: int) -> None:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from ..errors import NotFound
 from ..library.cache import ByteBoundCache
-from ..library.library import COUNT_BUDGET, Library
+from ..library.library import COUNT_BUDGET, Library, as_seen
 from ..library.session import Session
 from ..store.changes import Journal
 from ..store.scan import SessionFile
@@ -47,7 +47,7 @@ class Desk:
     chores: Chores = field(default_factory=Chores)
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
     _looked: float = field(default=-1e9, repr=False)
-    _summaries: dict[str, tuple[int, float, bool, SessionSummary]] = field(default_factory=dict, repr=False)
+    _summaries: dict[str, tuple[tuple[object, ...], SessionSummary]] = field(default_factory=dict, repr=False)
     _kept: ByteBoundCache[Any] = field(default_factory=lambda: ByteBoundCache(KEPT_BYTES), repr=False)
     _kept_only: list[SessionFile] = field(default_factory=list, repr=False)
     _guards: tuple[float, list[Guard]] | None = field(default=None, repr=False)
@@ -83,18 +83,19 @@ class Desk:
             self.look_again()
             files = self._files()
             count = sum(file.size for file in files) <= COUNT_BUDGET
-            found: dict[str, tuple[int, float, bool, SessionSummary]] = {}
+            found: dict[str, tuple[tuple[object, ...], SessionSummary]] = {}
             for file in files:
                 key = str(file.path)
                 known = self._summaries.get(key)
-                if known is None or known[:3] != (file.size, file.mtime, count):
-                    known = (file.size, file.mtime, count, summarise(file, count=count))
+                as_it_is = (file.size, file.mtime, file.ctime_ns, count)
+                if known is None or known[0] != as_it_is:
+                    known = (as_it_is, summarise(file, count=count))
                 else:
-                    known[3].file = file  # sub-agents may have come since
-                    known[3].agents = max(len(file.agents), known[3].agents)
+                    known[1].file = file  # sub-agents may have come since
+                    known[1].agents = max(len(file.agents), known[1].agents)
                 found[key] = known
             self._summaries = found
-            return sorted((item[3] for item in found.values()), key=lambda item: item.file.mtime, reverse=True)
+            return sorted((item for _, item in found.values()), key=lambda item: item.file.mtime, reverse=True)
 
     def session(self, reference: str) -> Session:
         """A session by its id or the start of it, or `last`; as it is on disk now. Paths and titles are not taken here."""
@@ -118,31 +119,18 @@ class Desk:
     def _find(self, reference: str) -> Session:
         files = self._files()
         if reference == "last" and files:
-            return self._open(max(files, key=lambda file: file.mtime).session_id, files)
+            return self.library.session(max(files, key=lambda file: file.mtime).session_id)
         wanted = reference.lower()
         ids = {file.session_id for file in files}
         found = [reference] if reference in ids else sorted(item for item in ids if item.startswith(wanted))
         if len(found) == 1:
-            return self._open(found[0], files)
+            return self.library.session(found[0])
         raise NotFound(
             f"{reference!r} is the start of {len(found)} session ids" if found else f"no session {reference!r}",
             slug="ambiguous" if found else "no-such-session",
             hint="the list of sessions shows all of them; deleted ones may be in the journal of changes",
             nearest=tuple(found[:10]) or tuple(difflib.get_close_matches(wanted, ids, 5, 0.6)),
         )
-
-    def _open(self, session_id: str, files: list[SessionFile]) -> Session:
-        """The library knows a session by its main file; here it must be new when one of its sub-agents went on, too."""
-        session = self.library.session(session_id)
-        file = max((item for item in files if item.session_id == session_id), key=lambda item: item.mtime)
-        if file.is_kept or _agents_mark(file) == _agents_mark(session.file):
-            return session
-        key = ("session", str(file.path), file.size, file.mtime, _agents_mark(file))
-        known = self._kept.get(key)
-        if not isinstance(known, Session):
-            known = Session(file)
-            self._kept.put(key, known, 4096 + file.size // 4)
-        return known
 
     @property
     def vault(self) -> Vault:
@@ -170,8 +158,7 @@ class Desk:
 
     def keep(self, session: Session, name: object, make: Callable[[], T], weigh: Callable[[T], int]) -> T:
         """Something worked out of a session: made once, and again when the session changed."""
-        file = session.file
-        key = (str(file.path), file.size, file.mtime, _agents_mark(file), name)
+        key = (as_seen(session.file), name)
         with self._lock:
             known = self._kept.get(key)
         if known is not None:
@@ -203,9 +190,5 @@ def _is_current(file: SessionFile) -> bool:
         agents = sum(os.stat(agent.path).st_size for agent in file.agents)
     except OSError:
         return False
-    return (info.st_size, info.st_mtime, agents) == (file.size, file.mtime, sum(agent.size for agent in file.agents))
-
-
-def _agents_mark(file: SessionFile) -> tuple[int, int]:
-    """Changes when a sub-agent comes or goes on."""
-    return len(file.agents), sum(agent.size for agent in file.agents)
+    known = (file.size, file.mtime, file.ctime_ns, sum(agent.size for agent in file.agents))
+    return (info.st_size, info.st_mtime, info.st_ctime_ns, agents) == known

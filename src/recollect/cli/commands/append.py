@@ -5,7 +5,6 @@ JSON: {session_id, uuid, role, parent, bytes, change, dry_run, steps}. `bytes` a
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ import click
 from ...errors import Refused
 from ...format.encode import check_message, check_text
 from ...library.writing import session_writer
+from .. import standard_input
 from ..changing import carry_out, changing_options, session_to_change, tell_undo
 from ..face import Face, command, session_argument
 
@@ -77,7 +77,7 @@ def _words(text: str | None, path: str | None) -> str:
         with open(path, "rb") as stream:
             data = stream.read(_LIMIT + 1)
     elif text == "-":
-        data = sys.stdin.buffer.read(_LIMIT + 1)
+        data = standard_input.read_bytes(_LIMIT + 1)
     else:
         return text or ""
     if len(data) > _LIMIT:

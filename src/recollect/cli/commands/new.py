@@ -5,15 +5,13 @@ JSON: {session_id, path, project, change, dry_run, steps}.
 
 from __future__ import annotations
 
-import os
 import uuid
 
 import click
 
-from ...errors import Refused
-from ...format.encode import custom_title, encode_line
-from ...store.append import project_folder
+from ...library.project_paths import refuse_missing_folder
 from ...store.edit import title_words
+from ...store.new_session import plan_new_session
 from ...store.scan import refuse_taken_id
 from ..changing import NO_EFFECT, carry_out, changing_options
 from ..face import Face, command
@@ -43,18 +41,9 @@ def new(
         refuse_taken_id(each, ident)
     words = None if title is None else title_words(title)
     cwd = there(project)
-    if not os.path.isdir(cwd):
-        raise Refused(
-            f"{project} is no folder", hint="the client resumes a session in its project's folder", slug="no-folder"
-        )
-    path = project_folder(home, cwd) / f"{ident}.jsonl"
-    lines = [
-        {"type": "relocated", "sessionId": ident, "relocatedCwd": cwd}
-    ]  # without rows, nothing else tells the project
-    if words is not None:
-        lines.append(custom_title(ident, words))
-    with face.journal.change(home, "new", f"New session {ident} in {cwd}") as change:
-        change.append(path, b"".join(encode_line(line) for line in lines), create=True)
+    refuse_missing_folder(cwd)
+    change, path = plan_new_session(face.journal, home, cwd, ident, title=words)
+    with change:
         result = {"session_id": ident, "path": str(path), "project": cwd}
         carry_out(face, change, result, dry_run=dry_run, yes=yes, said=ident)
     if face.is_text and not dry_run:

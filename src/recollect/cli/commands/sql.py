@@ -8,12 +8,12 @@ With --saved: rows of {name, sql}. With --parquet: {path, rows, fields, cut}.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from ...errors import QueryError
+from .. import standard_input
 from ..face import Column, Face, command
 
 
@@ -75,8 +75,8 @@ def sql(
         if query is not None:
             raise click.UsageError("--run has a query of its own: leave QUERY out")
         query = kept.get(saved_name).sql
-    elif query == "-" or (query is None and not sys.stdin.isatty()):
-        query = sys.stdin.read()
+    elif query == "-" or (query is None and not standard_input.is_terminal()):
+        query = standard_input.read_text()
     if query is None:
         from ..sql_prompt import Prompt
 

@@ -106,9 +106,9 @@ def _todos(
         items.append({"content": what, "status": "pending", "activeForm": what})
         ident = str(len(items))
     else:
-        place = int(what) - 1 if what.isdigit() else -1
+        place = int(what) - 1 if what.isascii() and what.isdigit() and len(what) <= 18 else -1
         if not 0 <= place < len(items):
-            raise NotFound(f"the list has no item {what}", hint=f"it has {len(items)}", slug="no-such-task")
+            raise NotFound(f"the list has no item {what[:40]}", hint=f"it has {len(items)}", slug="no-such-task")
         ident = what
         if action == "set":
             items[place] = {**items[place], "status": status}

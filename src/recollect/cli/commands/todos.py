@@ -127,7 +127,7 @@ def _task_rows(home: Home, found: SessionTasks) -> Iterator[dict[str, Any]]:
             home,
             found.session_id,
             "tasks",
-            number=int(task.id) if task.id and task.id.isascii() and task.id.isdigit() else None,
+            number=int(task.id) if task.id and task.id.isascii() and task.id.isdigit() and len(task.id) <= 18 else None,
             id=task.id,
             status=task.status,
             content=task.subject,

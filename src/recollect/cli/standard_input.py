@@ -1,0 +1,18 @@
+"""Standard input, which may be closed (`<&-`): then nobody types there, and nothing stands in it."""
+
+from __future__ import annotations
+
+import sys
+
+
+def is_terminal() -> bool:
+    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
+
+
+def read_bytes(limit: int) -> bytes:
+    """What stands there, at most `limit` bytes of it."""
+    return b"" if sys.stdin is None or sys.stdin.closed else sys.stdin.buffer.read(limit)
+
+
+def read_text() -> str:
+    return "" if sys.stdin is None or sys.stdin.closed else sys.stdin.read()
