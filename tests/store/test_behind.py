@@ -12,7 +12,7 @@ from tests.faults.faulty import Fault, faulty_disk
 
 from recollect.store import disk
 from recollect.store.actions import Replace
-from recollect.store.behind import Behind, Piece
+from recollect.store.behind import WAITING, Behind, Piece
 from recollect.store.changes import Journal
 from recollect.store.home import Home
 
@@ -60,22 +60,20 @@ def test_a_problem_comes_out(at: int) -> None:
 
 def test_who_leaves_by_an_error_does_not_wait_for_all_the_rest() -> None:
     done: list[Piece] = []
-    go_on = threading.Event()
+    begun, go_on = threading.Event(), threading.Event()
 
     def work(piece: Piece) -> None:
-        go_on.wait(10)
+        begun.set()
+        assert go_on.wait(60)
         done.append(piece)
 
-    def pieces() -> Iterator[bytes]:
-        for number in range(10):
-            yield b"%d" % number
-        go_on.set()
-        raise KeyError("no more")
-
     with pytest.raises(KeyError), Behind(work, at_once=0) as behind:
-        for piece in pieces():
-            behind.take(piece)
-    assert done == [b"%d" % number for number in range(len(done))]
+        for number in range(WAITING):
+            behind.take(b"%d" % number)
+        assert begun.wait(60)
+        threading.Timer(0.2, go_on.set).start()  # while the block is being left
+        raise KeyError("no more")
+    assert done == [b"0"]
 
 
 def large(number: int) -> Iterator[bytes]:
