@@ -138,6 +138,9 @@ def test_what_the_command_says_below_its_table_stands_on_the_page(tmp_path: Path
     assert "calls behind their row" in text and "&lt;nobody&gt;" in text and "<nobody>" not in text
     whole = text[text.index("<tfoot>") : text.index("</tfoot>")]
     assert whole.count(">≥</abbr>") == 2 and whole.count(">+?</abbr>") == 1
+    for heading in ("What the cache saved", "Blocks of five hours"):
+        table = text[text.index(heading) :].partition("</table>")[0]
+        assert ">≥</abbr>" in table and ">+?</abbr>" in table, heading
     explained = script.get("/usage/explain?by=day&span=all&key=").text
     assert explained.count("no zone, taken as UTC") == explained.count("a count is missing or none") == 1
 

@@ -4,6 +4,13 @@
   const short = (value) => value === null || value === undefined ? "" : Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value);
   const palette = ["--accent", "--good", "--warn", "--hl-keyword", "--hl-type", "--bad", "--soft", "--hl-number"];
 
+  // an amount of an axis with as many digits as its steps have: $0.025, not $0.03 twice
+  const exact = (value, step) => {
+    let digits = 2;
+    while (digits < 6 && Math.round(step / 10 ** (6 - digits)) * 10 ** (6 - digits) !== Math.round(step)) digits += 1;
+    return `$${(value / 1e6).toFixed(digits)}`;
+  };
+
   let waiting = 0;  // a click leads on unless a second one follows, which zooms out
 
   function axis(values) {
@@ -46,7 +53,7 @@
       const bars = window.uPlot.paths.bars({ size: [0.8, 40] });
       const plot = draw(figure, {
         scales: { x: { range: (_, from, to) => [from - half, to + half] } },
-        axes: [axis({ space: 64 }), axis({ values: (_, ticks) => ticks.map(unit), size: 76 })],
+        axes: [axis({ space: 64 }), axis({ values: (_, ticks, __, ___, step) => ticks.map(told.unit === "money" ? (value) => exact(value, step) : unit), size: 76 })],
         series: [
           { label: told.period, value: (_, value) => value ? new Date(value * 1000).toISOString().slice(0, 10) : "" },
           ...order.map((number) => ({
