@@ -28,12 +28,6 @@ TODO = [{"content": "Write it", "status": "pending", "activeForm": "Writing it"}
 
 
 @pytest.fixture
-def cwd(tmp_path: Path) -> Path:
-    (tmp_path / "app").mkdir()
-    return tmp_path / "app"
-
-
-@pytest.fixture
 def root(tmp_path: Path, cwd: Path) -> Path:
     builder = HomeBuilder(tmp_path / "claude", version="2.1.325")
     t = builder.session(str(cwd), session_id=S, modified="2026-03-02T10:00Z")

@@ -27,12 +27,6 @@ TODO = [{"content": "Write it", "status": "pending", "activeForm": "Writing it"}
 
 
 @pytest.fixture
-def cwd(tmp_path: Path) -> Path:
-    (tmp_path / "app").mkdir()
-    return tmp_path / "app"
-
-
-@pytest.fixture
 def provider(tmp_path: Path) -> ClaudeStorageProvider:
     return provider_at(tmp_path)
 
