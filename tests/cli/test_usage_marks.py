@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.analysis.scene import Scene, tokens
 from tests.cli.usage_scene import SESSION, ask, now, scene
+
+from recollect.environment import own_folder
 
 __all__ = ["ask", "scene"]
 LOWER = {"stop": None, "version": "2.0.50"}
@@ -89,3 +92,37 @@ def test_budgets_of_a_period_are_removed_one_by_one(ask: Any) -> None:
     ask("budget", "set", "5/month")
     assert ask("budget", "remove", "all", "--project", "a").code == 0
     assert there() == [("month", None)]
+
+
+def test_the_total_of_an_explanation_is_a_lower_bound_where_a_part_is(ask: Any, scene: Scene) -> None:
+    assert "total of 4 calls: $" in ask("usage", "--explain").out
+    scene.append(SESSION, scene.answer("p", tokens(10, 1), request="p", session=SESSION, stop=None, version="2.0.0"))
+    assert "total of 5 calls: ≥$" in ask("usage", "--explain").out
+
+
+def test_a_budget_of_nothing_is_kept_while_nothing_is_used(ask: Any) -> None:
+    ask("budget", "set", "0/day")
+    ran = ask("budget", "--json")
+    assert (ran.code, ran.data["rows"][0]["state"]) == (0, "ok")
+    assert ask("budget", "--quiet").err == ""
+
+
+def test_a_budget_for_no_project_is_none(ask: Any) -> None:
+    assert ask("budget", "set", "5/day", "--project", "").code == 2
+    assert ask("budget", "--json").data["rows"] == []
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        [{"amount": 5, "period": "decade"}],
+        [{"amount": -5, "period": "day"}],
+        [{"amount": 5, "period": "day", "project": ""}],
+        [{"amount": 5, "period": "day"}, {"amount": 6, "period": "day"}],
+    ],
+)
+def test_a_file_of_budgets_that_are_none_is_damaged(ask: Any, written: Any) -> None:
+    ask("budget", "set", "5/day")
+    (own_folder("config") / "budgets.json").write_text(json.dumps(written))
+    ran = ask("budget")
+    assert ran.code == 4 and "bad-budgets" in ran.err

@@ -255,3 +255,62 @@ def test_what_an_advisor_used_is_explained_with_its_message(ask: Any, scene: Sce
         data = ask("usage", "--explain", ident, "--json").data
         assert [row["message_id"] for row in data["rows"]] == ["m7", "m7#advisor"]
         assert data["totals"]["cost_micro_usd"] == 10 * 3 + 100 * 15 + 1000 * 5 + 200 * 25
+
+
+@pytest.mark.parametrize(
+    ("project", "calls"),
+    [
+        ("/work/a", 1),
+        ("/work/a/", 1),
+        ("/home/me", 1),
+        ("/home/me/work/a", 1),
+        ("/a", 0),
+        ("a", 2),
+        ("work/a", 2),
+        ("/", 2),
+    ],
+)
+def test_a_whole_path_is_that_place_and_no_other(ask: Any, scene: Scene, project: str, calls: int) -> None:
+    rows = [
+        scene.answer(f"m{n}", FULL, request=f"r{n}", session=SESSION, cwd=cwd)
+        for n, cwd in enumerate(("/work/a", "/home/me/work/a"))
+    ]
+    scene.write(SESSION, *rows)
+    scene.path(f"{SESSION}/subagents/agent-a1").unlink()
+    assert ask("usage", "--project", project, "--json").data["totals"]["calls"] == calls
+
+
+def test_answers_whose_rows_go_back_in_time_say_nothing_of_speed(ask: Any, scene: Scene) -> None:
+    asked = prompt("Go", "u0", "2026-03-01T10:00:00.000Z")
+    first = scene.answer("m1", FULL, session=SESSION, time="2026-03-01T10:00:04.000Z", parentUuid="u0")
+    then = scene.answer("m1", FULL, session=SESSION, time="2026-03-01T10:00:02.000Z", parentUuid=first["uuid"])
+    scene.path(f"{SESSION}/subagents/agent-a1").unlink()
+    scene.write(SESSION, asked, first, then)
+    (row,) = ask("usage", "--more", "speed", "--json").data["rows"]
+    assert (row["answers"], row["left_out"]) == (0, 1)
+    scene.write(SESSION, asked, then | {"parentUuid": "u0"}, first)
+    (row,) = ask("usage", "--more", "speed", "--json").data["rows"]
+    assert (row["answers"], row["left_out"], row["seconds_to_first_row"]["p50"]) == (1, 0, 2.0)
+
+
+def test_columns_of_csv_do_not_hang_on_the_first_row(ask: Any, scene: Scene) -> None:
+    """The rate of a model with lower bounds alone is not known; that of the other one is nested, and has its own columns."""
+    asked = [prompt("Go", f"u{n}", f"2026-03-01T10:0{n}:00.000Z") for n in range(3)]
+    answers = [
+        scene.answer(
+            f"m{n}", FULL, request=f"r{n}", session=SESSION, time=f"2026-03-01T10:0{n}:04.000Z", parentUuid=f"u{n}",
+            stop=None if n < 2 else "end_turn", model=OPUS if n < 2 else "claude-sonnet-4-5-20250929", version="2.0.0",
+        )
+        for n in range(3)
+    ]  # fmt: skip
+    scene.path(f"{SESSION}/subagents/agent-a1").unlink()
+    scene.write(SESSION, *(row for pair in zip(asked, answers, strict=True) for row in pair))
+    rows = list(csv.DictReader(io.StringIO(ask("usage", "--more", "speed", "--csv").out)))
+    assert "output_tokens_per_second" not in rows[0]
+    assert [bool(row["output_tokens_per_second_p50"]) for row in rows] == [False, True]
+
+
+@pytest.mark.parametrize("topic", ["context", "blocks", "hours"])
+def test_what_is_drawn_is_for_people(ask: Any, topic: str) -> None:
+    assert "drawn" not in ask("usage", "--more", topic, "--json").data["rows"][0]
+    assert "drawn" not in ask("usage", "--more", topic, "--csv").out.splitlines()[0]

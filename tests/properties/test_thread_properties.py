@@ -9,12 +9,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.reading import transcript_of
 
 from recollect.graph import loaded, request
-from recollect.graph.ending import Ending, ending_at
+from recollect.graph.ending import Ending, ending_at, row_to_go_on_from
 from recollect.graph.leaf import choose_leaf
 from recollect.graph.loaded import load
 from recollect.graph.thread import STATUSES, as_written, find_thread, walk_up
@@ -264,6 +264,50 @@ COMPACTED = st.builds(
 )
 """Compacted once at least, with nothing in the way of forgetting what was before."""
 CONVERSATIONS = st.one_of(FILES, TALKS, COMPACTED, st.builds(lambda one, other: one + other, TALKS, FILES))
+
+
+def with_results(entries: list[dict[str, Any]], calls: list[int]) -> list[dict[str, Any]]:
+    """Some of the answers call two tools at once; both results hang on them, and what followed hangs on either."""
+    told = []
+    for number, entry in enumerate(entries):
+        told.append(entry)
+        if calls[number % len(calls)] and entry["type"] == "assistant":
+            name = entry["uuid"]
+            idents = [f"{name}-{place}" for place in range(2)]
+            entry["message"]["content"] = [call(ident) for ident in idents]
+            told += [
+                {
+                    "type": "user", "uuid": f"{ident}-result", "parentUuid": name, "timestamp": entry["timestamp"],
+                    "isSidechain": False, "sourceToolAssistantUUID": name, "message": {"content": [result(ident)]},
+                }
+                for ident in idents
+            ]  # fmt: skip
+            for later in entries[number + 1 :]:
+                if later["parentUuid"] == name:
+                    later["parentUuid"] = f"{idents[calls[number % len(calls)] - 1]}-result"
+    return told
+
+
+@given(st.builds(with_results, TALKS, st.lists(st.integers(0, 2), min_size=1, max_size=5)), st.data())
+def test_what_is_written_behind_a_conversation_belongs_to_it(
+    entries: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    """Wherever it was rewound to, results of parallel calls included."""
+    places = {entry["uuid"]: place for place, entry in enumerate(entries)}
+    assume(
+        all(places.get(entry["parentUuid"], -1) < places[entry["uuid"]] for entry in entries)
+    )  # or rows are in a circle
+    uuid = data.draw(st.sampled_from([None, *(entry["uuid"] for entry in entries)]))
+    if uuid is not None:
+        entries = [*entries, {"type": "last-prompt", "leafUuid": uuid, "explicit": True}]
+    thread = find_thread(transcript_of(encoded(entries)))
+    parent = row_to_go_on_from(thread)
+    assume(parent is not None)
+    prompt = {"type": "user", "message": {"content": "SEE ME"}, "isSidechain": False}
+    written = {**prompt, "uuid": "new", "parentUuid": parent, "timestamp": stamp(3000)}
+    after = find_thread(transcript_of(encoded([*entries, written])))
+    assert after.leaf == after.sent[-1].uuid == "new"
+    assert {row.uuid for row in thread.sent} <= {row.uuid for row in after.sent}, "nothing of before is lost by it"
 
 
 @contextmanager

@@ -16,10 +16,12 @@ import pytest
 
 from recollect.errors import Refused, StoreBusy
 from recollect.format.encode import RowContext, encode_line, row, user_message
+from recollect.graph.thread import find_thread
 from recollect.store.append import SessionWriter
 from recollect.store.changes import Journal
 from recollect.store.home import Home
 from recollect.store.presence import LockFile
+from recollect.store.read import read_transcript
 
 SESSION = "0f0e0d0c-0b0a-4908-8706-050403020100"
 CONTEXT = RowContext(SESSION, "/work/app")
@@ -114,6 +116,26 @@ def test_entries_between_messages(place: Path) -> None:
     rows = rows_of(writer.path)
     assert [item.get("parentUuid") for item in rows] == [None, None, first, second, rows[3]["uuid"]]
     assert rows[1]["customTitle"] == "T"
+
+
+def test_behind_a_rewind_to_one_of_two_results_the_next_message_is_found(place: Path) -> None:
+    """The other result is put back behind the checkpoint's row, but is no descendant of it."""
+    with writer_in(place) as writer:
+        writer.append_message("user", "start")
+        blocks = [{"type": "tool_use", "id": f"toolu_{n}", "name": "Bash", "input": {}} for n in (1, 2)]
+        call = writer.append_message("assistant", blocks)
+        first, _ = (writer.append_message("user", [_result(n)], parent=call) for n in (1, 2))
+        writer.append_message("assistant", "seen")
+        writer.append_entry({"type": "last-prompt", "sessionId": SESSION, "leafUuid": first, "explicit": True})
+    with writer_in(place) as writer:
+        written = writer.append_message("user", "SEE ME")
+    sent = find_thread(read_transcript(writer.path, writer.home)).sent
+    assert sent[-1].uuid == written
+    assert {ident for row in sent for ident in row.tool_results} == {"toolu_1", "toolu_2"}
+
+
+def _result(number: int) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": "x"}
 
 
 def test_threads_wait_for_each_other(place: Path) -> None:

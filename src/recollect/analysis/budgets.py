@@ -52,7 +52,7 @@ class BudgetState:
         """exceeded, warning (from 80 % on), or ok."""
         if self.used > self.budget.amount:
             return "exceeded"
-        return "warning" if self.used * 100 >= self.budget.amount * WARN_PERCENT else "ok"
+        return "warning" if self.used and self.used * 100 >= self.budget.amount * WARN_PERCENT else "ok"
 
     def data(self) -> dict[str, Any]:
         percent = self.percent

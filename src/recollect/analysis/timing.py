@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from ..format.entries import decode_loosely
@@ -58,12 +59,7 @@ def quantile(values: Sequence[float], share: float) -> float | None:
 
 def speeds(catalogue: Catalogue, found: Iterable[Response]) -> dict[str, Speed]:
     """By model. The catalogue must hold the entries."""
-    rows = catalogue.connection.execute(
-        "SELECT e.file_id, e.message_id, min(e.time), max(e.time), (SELECT p.time FROM entries p WHERE p.uuid = e.parent "
-        "AND p.file_id = e.file_id LIMIT 1) FROM entries e WHERE e.type = 'assistant' AND e.message_id IS NOT NULL "
-        "GROUP BY e.file_id, e.message_id HAVING e.line = min(e.line)"
-    )
-    times = {(row[0], row[1]): row[2:] for row in rows}
+    times = _times(catalogue)
     result: dict[str, Speed] = {}
     for item in found:
         if item.flags & PROGRESS:
@@ -71,9 +67,10 @@ def speeds(catalogue: Catalogue, found: Iterable[Response]) -> dict[str, Speed]:
         known = times.get((item.file_id, item.message_id))
         if known is None:
             continue
-        first, last, asked = known
+        asked, *answered = known
         speed = result.setdefault(item.model, Speed())
-        if first is None or last is None or asked is None or not 0 < last - asked <= LONGEST or first < asked:
+        first, last = answered[0], answered[-1]
+        if first is None or last is None or asked is None or not 0 < last - asked <= LONGEST or not _in_order(known):
             speed.left_out += 1
             continue
         seconds = (last - asked) / 1e6
@@ -82,6 +79,27 @@ def speeds(catalogue: Catalogue, found: Iterable[Response]) -> dict[str, Speed]:
         if not item.lower_bound and item.counts.output:
             speed.rates.append(item.counts.output / seconds)
     return result
+
+
+def _in_order(moments: Iterable[int | None]) -> bool:
+    return all(before is not None and behind is not None and before <= behind for before, behind in pairwise(moments))
+
+
+def _times(catalogue: Catalogue) -> dict[tuple[int, str], list[int | None]]:
+    """Of each response in a file: when it was asked for, and the times of its rows, in their order."""
+    rows: Any = catalogue.connection.execute(
+        "SELECT e.file_id, e.message_id, e.time, CASE WHEN row_number() OVER (PARTITION BY e.file_id, e.message_id "
+        "ORDER BY e.line) = 1 THEN (SELECT p.time FROM entries p WHERE p.uuid = e.parent AND p.file_id = e.file_id LIMIT 1) "
+        "END FROM entries e WHERE e.type = 'assistant' AND e.message_id IS NOT NULL ORDER BY e.file_id, e.line"
+    )
+    times: dict[tuple[int, str], list[int | None]] = {}
+    for file_id, message, moment, asked in rows:
+        known = times.get((file_id, message))
+        if known is None:
+            times[file_id, message] = [asked, moment]
+        else:
+            known.append(moment)
+    return times
 
 
 def turn_seconds(catalogue: Catalogue, reader: EntryReader, responses: Iterable[Response]) -> list[float]:

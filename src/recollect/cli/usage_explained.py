@@ -31,7 +31,7 @@ def show_explained(
         if not rows:
             face.say("no API call fits")
             return False
-        names = [*csv_names(rows[0]), "timezone"]
+        names = [*csv_names(rows), "timezone"]
         told = (row | {"timezone": accounting.zone.name} for row in rows[:limit])
         face.print(csv_text(told, names).rstrip("\n"))
     elif face.is_text:
@@ -89,7 +89,7 @@ def _print(face: Face, rows: list[dict[str, Any]], limit: int | None, totals: To
             )
     if len(shown) < len(rows):
         face.print(f"... and {len(rows) - len(shown):,} more (--limit N, or --json for all)")
-    known = "?" if totals.unpriced == len(rows) else exact_dollars(totals.cost)
+    known = "?" if totals.unpriced == len(rows) else ("≥" if totals.lower_bounds else "") + exact_dollars(totals.cost)
     face.print(f"total of {plural(len(rows), 'call')}: {known}")
     if totals.unpriced:
         face.print(unpriced_remark(totals.unpriced))

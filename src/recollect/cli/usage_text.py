@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.cost import dollars
@@ -66,23 +66,22 @@ def csv_text(rows: Iterable[dict[str, Any]], names: Iterable[str] = ()) -> str:
     import csv
     import io
 
+    rows = list(rows)
+    fields = list(names) or csv_names(rows)
+    if not fields:
+        return ""
     out = io.StringIO()
-    writer: csv.DictWriter[str] | None = None
-    if fields := list(names):
-        writer = csv.DictWriter(out, fields, lineterminator="\n", extrasaction="ignore")
-        writer.writeheader()
-    for row in rows:
-        flat = {key: _cell(row[key]) for key in csv_names(row)}
-        if writer is None:
-            writer = csv.DictWriter(out, list(flat), lineterminator="\n", extrasaction="ignore")
-            writer.writeheader()
-        writer.writerow(flat)
+    writer = csv.DictWriter(out, fields, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({key: _cell(row.get(key)) for key in fields} for row in rows)
     return out.getvalue()
 
 
-def csv_names(row: dict[str, Any]) -> list[str]:
-    """The columns that a row has in CSV."""
-    return [key for key, value in row.items() if not isinstance(value, list | dict)]
+def csv_names(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """The columns that rows have in CSV: those that are nested in none of them."""
+    return [
+        key for row in rows[:1] for key in row if not any(isinstance(other.get(key), list | dict) for other in rows)
+    ]
 
 
 def _cell(value: Any) -> Any:

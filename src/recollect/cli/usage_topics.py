@@ -33,8 +33,10 @@ def show_topic(
     rows, columns, extra, remark = _TOPICS[topic](accounting, chosen)
     shown, total = rows[:limit], extra.pop("total_row", None)
     zone = accounting.zone.name
+    if not face.is_text or as_csv:
+        shown = [{key: value for key, value in row.items() if key != "drawn"} for row in shown]
     if as_csv and rows:
-        names = [*csv_names(rows[0]), "timezone"]
+        names = [*csv_names(shown or rows), "timezone"]
         face.print(csv_text((row | {"timezone": zone} for row in shown), names).rstrip("\n"))
     elif face.is_text and not rows:
         face.say("nothing found")

@@ -16,6 +16,8 @@ _OWN_FIELDS: Final = frozenset(
     ("parentUuid", "isSidechain", "sessionId", "agentId", "type", "message", "uuid", "timestamp")
 )
 """What makes a row a part of its conversation: the writer sets these."""
+_PICTURES: Final = frozenset(("image/gif", "image/jpeg", "image/png", "image/webp"))
+"""What the API takes: a session with any other could no longer be resumed."""
 
 
 def check_blocks(role: str, content: object) -> tuple[list[str], list[str]]:
@@ -32,6 +34,10 @@ def check_blocks(role: str, content: object) -> tuple[list[str], list[str]]:
         elif kind == "tool_result":
             _only_of("user", role, "the result of a call")
             results.append(block["tool_use_id"])
+        elif kind == "thinking":
+            _only_of("assistant", role, "a thought")
+        elif kind in ("image", "document"):
+            _only_of("user", role, f"a block of type {kind}")
     return calls, results
 
 
@@ -77,6 +83,8 @@ def _check_source(source: object, kind: str) -> None:
     if source.get("type") != "base64":
         return
     _need(source, kind, ("media_type", "data"), str)
+    if kind == "image" and source["media_type"] not in _PICTURES:
+        _refuse(f"a picture is one of {', '.join(sorted(_PICTURES))}, not {source['media_type']!r}")
     try:
         data = binascii.a2b_base64(source["data"], strict_mode=True)
     except ValueError as problem:

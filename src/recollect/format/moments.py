@@ -6,10 +6,9 @@ What is typed without a zone is local time, or that of a zone the caller names.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 
 _AGO = re.compile(r"(?P<count>[0-9]{1,6})\s*(?P<unit>[hdw])")
-_DATE_ONLY = re.compile(r"\d{4}-\d\d-\d\d")
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 
@@ -27,11 +26,20 @@ def parse_moment(
         if ago := _AGO.fullmatch(text):
             return (now - int(ago["count"]) * _UNITS[ago["unit"]]).astimezone(UTC)
         moment = datetime.fromisoformat(text)
-        if end and _DATE_ONLY.fullmatch(text):
-            moment += timedelta(days=1)
+        if end and _is_day(text):
+            moment = moment + timedelta(days=1) if moment.date() < date.max else datetime.max.replace(tzinfo=UTC)
         return _in_utc(moment, zone)
     except (ValueError, OverflowError):
         return None
+
+
+def _is_day(text: str) -> bool:
+    """Whether it names a day and no time in it: `2026-03-08`, `20260308`, `2026-W10-7`."""
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _in_utc(moment: datetime, zone: tzinfo | None) -> datetime:

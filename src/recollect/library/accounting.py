@@ -30,6 +30,7 @@ from ..environment import own_folder, time_zone
 from ..errors import NotFound, StoreBusy
 from ..index.catalogue import BROKEN, BUSY_MS, Catalogue
 from ..store.home import Home
+from ..store.path_map import is_absolute
 from .homes import open_homes
 
 if TYPE_CHECKING:
@@ -358,17 +359,19 @@ class Accounting:
 
 
 def _project_test(project: str) -> Callable[[Response], bool]:
-    """A path, or the last part of one."""
-    wanted = project.replace("\\", "/").rstrip("/")
+    """A whole path, with all that is below it, or the last part of one."""
+    wanted = _with_slashes(project)
+    if is_absolute(project):
+        return lambda item: any(f"{place}/".startswith(f"{wanted}/") for place in _places(item))
+    return lambda item: any(f"/{place}".endswith(f"/{wanted}") for place in _places(item))
 
-    def fits(item: Response) -> bool:
-        path = (project_path(item.cwd) or "").replace("\\", "/").rstrip("/")
-        own = (item.cwd or "").replace("\\", "/").rstrip("/")
-        return any(place == wanted or place.endswith("/" + wanted.lstrip("/")) for place in (path, own)) or (
-            os.path.isabs(wanted) and (path + "/").startswith(wanted + "/")
-        )
 
-    return fits
+def _places(item: Response) -> list[str]:
+    return [_with_slashes(place) for place in (project_path(item.cwd), item.cwd) if place]
+
+
+def _with_slashes(path: str) -> str:
+    return path.replace("\\", "/").rstrip("/")
 
 
 def open_accounting(

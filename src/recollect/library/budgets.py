@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from ..analysis.budgets import Budget, BudgetState, projection, span
+from ..analysis.budgets import PERIODS, Budget, BudgetState, projection, span
 from ..errors import DamagedData
 from ..store import disk
 from .accounting import Accounting, Selection
@@ -28,13 +28,20 @@ def read_budgets(folder: Path) -> list[Budget]:
     except OSError as problem:
         raise DamagedData(f"cannot read {folder / FILE}: {problem.strerror}", slug="bad-budgets") from problem
     try:
-        return msgspec.json.decode(data, type=list[Budget])
+        found = msgspec.json.decode(data, type=list[Budget])
     except msgspec.MsgspecError as problem:
-        raise DamagedData(
-            f"{folder / FILE} cannot be read: {problem}",
-            hint="mend it, or delete it and set budgets again",
-            slug="bad-budgets",
-        ) from problem
+        raise _damaged(folder, str(problem)) from problem
+    for budget in found:
+        if budget.period not in PERIODS or budget.amount < 0 or budget.project == "":
+            raise _damaged(folder, f"no budget: {msgspec.json.encode(budget).decode()}")
+    if len({budget.key for budget in found}) < len(found):
+        raise _damaged(folder, "two budgets of one period and project")
+    return found
+
+
+def _damaged(folder: Path, why: str) -> DamagedData:
+    hint = "mend it, or delete it and set budgets again"
+    return DamagedData(f"{folder / FILE} cannot be read: {why}", hint=hint, slug="bad-budgets")
 
 
 def write_budgets(folder: Path, budgets: Sequence[Budget]) -> None:

@@ -34,6 +34,7 @@ from ..format.encode import (
     user_message,
 )
 from ..format.times import LATEST
+from ..graph.ending import row_to_go_on_from
 from ..graph.rows import Row, Transcript
 from ..graph.thread import find_thread
 from . import disk
@@ -328,8 +329,7 @@ class SessionWriter:
         self._uuids = {item.uuid for item in rows if item.uuid is not None}
         self._calls = {ident for item in rows for ident, _ in item.tool_uses}
         if self.context.agent_id is None:
-            chain = find_thread(transcript).chain
-            self.leaf = chain[-1].uuid if chain else None
+            self.leaf = row_to_go_on_from(find_thread(transcript))
         elif rows:
             own = [item for item in rows if item.uuid is not None and self._is_of_this_agent(item)]
             self.leaf = own[-1].uuid if own else None

@@ -11,6 +11,7 @@ import click
 
 from ...errors import Refused
 from ...format.encode import check_message, check_text
+from ...graph.ending import row_to_go_on_from
 from ...library.writing import session_writer
 from .. import standard_input
 from ..changing import carry_out, changing_options, session_to_change, tell_undo
@@ -49,7 +50,7 @@ def append(
     found = session_to_change(face, session)
     check_text(words)
     check_message(words)
-    parent = found.thread.chain[-1].uuid if found.thread.chain else None
+    parent = row_to_go_on_from(found.thread)
     result: dict[str, Any] = {"session_id": found.id, "role": role, "bytes": len(words.encode()), "parent": parent}
     title = f"Append a message of the {role} to {found.id}, below {parent or 'nothing'}"
     with session_writer(found, face.journal, force=force) as writer:
@@ -83,7 +84,7 @@ def _words(text: str | None, path: str | None) -> str:
     if len(data) > _LIMIT:
         raise Refused(f"more than {_LIMIT >> 20} MB in one message", slug="too-large")
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise Refused(
             f"the text is no UTF-8: {problem.reason} at byte {problem.start}", slug="unusable-text"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..face import Column, Face, command
+from ..filter_values import FILTER_VALUE
 
 if TYPE_CHECKING:
     from ...analysis.budgets import Budget, BudgetState
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 )
 @click.argument("action", required=False, type=click.Choice(["set", "remove"]))
 @click.argument("amount", required=False, metavar="AMOUNT/PERIOD")
-@click.option("--project", metavar="P", help="For this project alone.")
+@click.option("--project", type=FILTER_VALUE, metavar="P", help="For this project alone.")
 @click.option("--timezone", metavar="Z", help="Time zone of the days. Default: the system's.")
 @click.option("--quiet", is_flag=True, help="Say something only where a budget is nearly used up; for hooks.")
 def budget(
