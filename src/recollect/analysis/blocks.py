@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -57,15 +57,33 @@ class Block:
         }  # fmt: skip
 
 
-def find_blocks(found: Iterable[Response], book: PriceBook) -> list[Block]:
-    """All blocks in order. Calls without a time belong to none."""
+def find_blocks(
+    found: Iterable[Response], book: PriceBook, *, among: Container[tuple[int, int]] | None = None,
+    since: int | None = None, until: int | None = None,
+) -> list[Block]:  # fmt: skip
+    """Blocks in order. Calls without a time belong to none.
+
+    With `among` (files and numbers) the others only tell when blocks begin, and a block of nothing else is left out. `since`
+    and `until` (microseconds) leave out blocks without a call in that time.
+    """
     blocks: list[Block] = []
+    touched: set[int] = set()
+    start = end = -(1 << 62)
+    low = since if since is not None else -(1 << 62)
+    high = until if until is not None else 1 << 62
     timed = sorted(((item.time, item) for item in found if item.time is not None), key=lambda pair: pair[0])
     for time, item in timed:
-        if not blocks or time >= blocks[-1].end:
-            blocks.append(Block(time // HOUR * HOUR, time, time))
+        if time >= end:
+            start = time // HOUR * HOUR
+            end = start + LENGTH
+        if among is not None and (item.file_id, item.number) not in among:
+            continue
+        if not blocks or blocks[-1].start != start:
+            blocks.append(Block(start, time, time))
+        if low <= time < high:
+            touched.add(start)
         block = blocks[-1]
         block.last = time
         cost = item.cost(book)
         block.totals.add(item.counts, cost, *item.marks)
-    return blocks
+    return [block for block in blocks if block.start in touched]
