@@ -29,7 +29,8 @@ def by_status(scene: Scene) -> dict[str, list[str]]:
     """The calls of each status, none of which is in two of them or left out."""
     with scene.open() as accounting:
         found = {name: [item.answer for item in accounting.responses(Selection(status=name))] for name in STATUSES}
-        assert sorted(sum(found.values(), [])) == sorted(item.answer for item in accounting.responses())
+        every = [item.answer for item in accounting.responses()]
+    assert sorted(name for calls in found.values() for name in calls) == sorted(every)
     return {name: calls for name, calls in found.items() if calls}
 
 
@@ -53,7 +54,7 @@ def test_a_call_of_which_nothing_better_is_there_is_passed_over(scene: Scene) ->
 
 def test_calls_of_sub_agents_have_no_other_status(scene: Scene) -> None:
     """Neither where only progress lines tell of them, with a name or without, nor where the client cannot read the line."""
-    nameless = progress(scene, "msg_3", FULL)
+    nameless: Any = progress(scene, "msg_3", FULL)
     del nameless["data"]["agentId"]
     scene.write(
         "s", prompt("p1"), answer(scene, 1, "p1"), progress(scene, "msg_2", FULL), nameless,
