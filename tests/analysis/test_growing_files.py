@@ -140,3 +140,17 @@ def test_homes_that_hold_a_call_with_and_without_its_model(scene: Scene, tmp_pat
     with Accounting([Home(scene.root), Home(other.root)], scene.index, zone_named("UTC")) as both:
         ((model, totals),) = [(group.key, group.totals) for group in both.usage("model").groups]
     assert (model, totals.calls, totals.counts.input, totals.counts.output) == (MODEL, 1, 10, 200)
+
+
+def test_a_sub_agent_beside_its_session_stays_with_the_session_of_its_first_line(scene: Scene, tmp_path: Path) -> None:
+    scene.write("agent-a1", scene.answer("msg_1", FULL, session="a", agentId="a1"))
+    scene.counts()
+    scene.append("agent-a1", scene.answer("msg_2", FULL, request="req_2", session="b", agentId="a1"))
+    assert {item.session_id for item in same_as_at_once(scene, tmp_path / "fresh")} == {"a"}
+
+
+def test_a_sub_agent_beside_its_session_of_which_a_later_line_tells(scene: Scene, tmp_path: Path) -> None:
+    scene.write("agent-a1", {"type": "mode"})
+    scene.counts()
+    scene.append("agent-a1", scene.answer("msg_1", FULL, session="a", agentId="a1"))
+    assert {item.session_id for item in same_as_at_once(scene, tmp_path / "fresh")} == {"a"}

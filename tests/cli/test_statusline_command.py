@@ -166,8 +166,10 @@ def test_status_line_with_a_home_that_is_none(
 READ = tokens(0, 0, read=100_000)
 
 
-def of_homes(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *homes: Path) -> str:
-    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps({"session_id": SESSION})))
+def of_homes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *homes: Path, session: str = SESSION
+) -> str:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps({"session_id": session})))
     named = [word for home in homes for word in ("--home", str(home))]
     return run(capsys, None, *named, "statusline", "--timezone", "UTC").out.strip()
 
@@ -182,6 +184,21 @@ def test_status_line_counts_a_call_of_two_homes_once(
     other.append(SESSION, scene.answer("msg_8", READ, request="r8", time=now(3000), session=SESSION))
     line = of_homes(capsys, monkeypatch, scene.root, other.root)
     assert "| today $0.03 | block $0.03 (" in line
+
+
+def test_status_line_counts_no_call_to_a_session_that_only_has_a_copy_of_it_from_another_home(
+    scene: Scene, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, when = Scene(tmp_path / "other"), "2026-03-05T10:00:00.000Z"
+    dear = scene.answer("q1", tokens(0, 100_000), request="q1", time=when, session="s1")
+    scene.write("s1", dear)
+    other.write(
+        "s2",
+        dear | {"sessionId": "s2", "forkedFrom": {"sessionId": "s1", "messageUuid": dear["uuid"]}},
+        scene.answer("q2", tokens(0, 2000), request="q2", time="2026-03-06T10:00:00.000Z", session="s2"),
+    )
+    lines = [of_homes(capsys, monkeypatch, scene.root, other.root, session=name) for name in ("s1", "s2")]
+    assert [line.split(" | ")[0] for line in lines] == ["session $1.50", "session $0.03"]
 
 
 def test_status_line_looks_at_a_home_that_was_not_looked_at(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ..format.times import to_iso
 from .prices.book import PriceBook
-from .responses import Response
+from .responses import Response, total_of
 from .totals import Totals
 
 HOUR: Final = 3_600_000_000
@@ -21,7 +21,7 @@ class Block:
     start: int
     first: int
     last: int
-    totals: Totals = field(default_factory=Totals)
+    totals: Totals
 
     @property
     def end(self) -> int:
@@ -57,15 +57,31 @@ class Block:
         }  # fmt: skip
 
 
-def find_blocks(found: Iterable[Response], book: PriceBook) -> list[Block]:
-    """All blocks in order. Calls without a time belong to none."""
+def find_blocks(
+    found: Iterable[Response], book: PriceBook, *, among: Container[tuple[int, int]] | None = None,
+    since: int | None = None, until: int | None = None,
+) -> list[Block]:  # fmt: skip
+    """Blocks in order. Calls without a time belong to none.
+
+    With `among` (files and numbers) the others only tell when blocks begin, and a block of nothing else is left out. `since`
+    and `until` (microseconds) leave out blocks without a call in that time.
+    """
     blocks: list[Block] = []
+    low = since if since is not None else -(1 << 62)
+    high = until if until is not None else 1 << 62
+    for start, every in _grouped(found):
+        items = [pair for pair in every if among is None or (pair[1].file_id, pair[1].number) in among]
+        if any(low <= time < high for time, _ in items):
+            blocks.append(Block(start, items[0][0], items[-1][0], total_of((item for _, item in items), book)))
+    return blocks
+
+
+def _grouped(found: Iterable[Response]) -> list[tuple[int, list[tuple[int, Response]]]]:
+    """Starts of blocks, with their calls in order of time."""
+    groups: list[tuple[int, list[tuple[int, Response]]]] = []
     timed = sorted(((item.time, item) for item in found if item.time is not None), key=lambda pair: pair[0])
     for time, item in timed:
-        if not blocks or time >= blocks[-1].end:
-            blocks.append(Block(time // HOUR * HOUR, time, time))
-        block = blocks[-1]
-        block.last = time
-        cost = item.cost(book)
-        block.totals.add(item.counts, cost, *item.marks)
-    return blocks
+        if not groups or time >= groups[-1][0] + LENGTH:
+            groups.append((time // HOUR * HOUR, []))
+        groups[-1][1].append((time, item))
+    return groups

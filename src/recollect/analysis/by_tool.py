@@ -29,7 +29,7 @@ def tool_shares(
 
     def shares(item: Response) -> list[tuple[str, Counts, int | None]]:
         cost = item.cost(book)
-        tools = named.get(_key(item), [])
+        tools = named.get(item.answer, [])
         if len(tools) < 2:
             return [(tools[0] if tools else NO_TOOL, item.counts, cost)]
         amounts = zip(*(_split(count, len(tools)) for count in item.counts), strict=True)
@@ -44,22 +44,17 @@ def tool_shares(
     return shares
 
 
-def _key(item: Response) -> str:
-    """What an advisor used belongs to the response that asked it."""
-    return item.message_id.removesuffix("#advisor") or item.request_id
-
-
 def _tool_names(catalogue: Catalogue, found: Iterable[Response], place_of: PlaceOf) -> dict[str, list[str]]:
     """The tools that each response called, in the order of their lines."""
     found = [
-        item._replace(message_id=_key(item), flags=item.flags & ~ADVISOR) if item.flags & ADVISOR else item
+        item._replace(message_id=item.answer, flags=item.flags & ~ADVISOR) if item.flags & ADVISOR else item
         for item in found
     ]
     calls: dict[str, list[tuple[int, str, str]]] = {}
     for item, call in calls_made(catalogue, found, "e.line, t.tool_use_id, t.name"):
-        calls.setdefault(_key(item), []).append(call)
+        calls.setdefault(item.answer, []).append(call)
     named = {key: [name for _, _, name in sorted(made)] for key, made in calls.items()}
-    left = {item.file_id for item in found if item.flags & PROGRESS and _key(item) not in named}
+    left = {item.file_id for item in found if item.flags & PROGRESS and item.answer not in named}
     if left:
         for key, tools in _named_in_progress(catalogue, left, place_of).items():
             named.setdefault(key, tools)

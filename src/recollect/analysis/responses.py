@@ -27,6 +27,7 @@ from ..index.call_packs import (
     Columns,
     all_calls,
     rows_of,
+    with_copies,
 )  # fmt: skip
 from ..index.catalogue import Catalogue
 from ..store.home import Home
@@ -68,6 +69,11 @@ class Response(NamedTuple):
     def cost(self, book: PriceBook) -> int | None:
         """In micro-dollars; None where its model has no price."""
         return cost_of(book, self.model, self.time, self.counts, self.speed, self.service_tier, self.geo)[0]
+
+    @property
+    def answer(self) -> str:
+        """The id of its message, else of its request. What an advisor used belongs to the response that asked it."""
+        return self.message_id.removesuffix("#advisor") or self.request_id
 
     @property
     def lower_bound(self) -> bool:
@@ -115,9 +121,15 @@ def responses(
     numbers = home_numbers(catalogue, homes)
     if not numbers:
         return iter(())
-    found = _booked(catalogue, numbers, None if files is None else list(files), booked, since)
+    wanted = None if files is None else list(files)
     if len(numbers) > 1 and booked:
-        found = iter(_joined(found))
+        # Where a call is booked is known only with its copies in the other homes, which may be older.
+        found = iter(_joined(_booked(catalogue, numbers, with_copies(catalogue.connection, wanted, since), True, None)))
+        if wanted is not None:
+            among = frozenset(wanted)
+            found = (item for item in found if item.file_id in among)
+    else:
+        found = _booked(catalogue, numbers, wanted, booked, since)
     if since is None and until is None:
         return found
     low = since if since is not None else -(1 << 62)

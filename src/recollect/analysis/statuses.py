@@ -1,22 +1,53 @@
-"""Usage by what became of it: still part of the conversation, on an abandoned branch, before a compaction, of a sub-agent."""
+"""Usage by what became of it: still part of the conversation, on an abandoned branch, before a compaction, of a sub-agent.
+
+Every call has exactly one status, so that those of all statuses are all calls.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from ..graph.thread import ABANDONED, AGENT, BRIDGED, LIVE, PRECOMPACT, UNREACHABLE
+from ..index.call_packs import PROGRESS
+from ..index.schema import shown_uuid
 from .responses import Response
 
 if TYPE_CHECKING:
     from ..index.catalogue import Catalogue
 
+_BEST_FIRST: Final = (LIVE, PRECOMPACT, ABANDONED, AGENT, UNREACHABLE, BRIDGED)
+"""A call has the best status of its lines: one of them may be an older copy that the client passes over."""
+_Key = tuple[int, str | int]
+"""A file, and a call or a line in it."""
+
 
 def status_test(catalogue: Catalogue, status: str) -> Callable[[Response], bool]:
-    """Whether the first line of a response has a status. The statuses of the entries must be current."""
+    """Whether a response has a status. The statuses of the entries must be current."""
+    best = _best_of_calls(catalogue)
+
+    def fits(item: Response) -> bool:
+        if item.agent_id is not None or item.flags & PROGRESS:  # progress lines tell of a sub-agent's calls
+            return status == AGENT
+        found = best.get((item.file_id, item.answer), best.get((item.file_id, item.line)))
+        # Nothing is known of lines that are no rows: the client takes them for none, either.
+        return status == (UNREACHABLE if found is None else _BEST_FIRST[found])
+
+    return fits
+
+
+def _best_of_calls(catalogue: Catalogue) -> dict[_Key, int]:
+    """Places in `_BEST_FIRST` by call; by line, too, where a call may be known by nothing else."""
+    rank = {status: place for place, status in enumerate(_BEST_FIRST)}
+    best: dict[_Key, int] = {}
     rows = catalogue.connection.execute(
-        "SELECT file_id, line FROM entries WHERE status = ? AND type IN ('assistant', 'progress')", (status,)
+        "SELECT file_id, line, coalesce(nullif(message_id, ''), nullif(request_id, '')), uuid, status FROM entries "
+        "WHERE status IS NOT NULL AND type IN ('assistant', 'progress')"
     )
-    places = set(rows)
-    if status == "agent":
-        return lambda item: item.agent_id is not None or (item.file_id, item.line) in places
-    return lambda item: (item.file_id, item.line) in places
+    for file_id, line, call, uuid, status in rows:
+        place = rank[status]
+        keys: tuple[_Key, ...] = ((file_id, call),) if call else ((file_id, f"row:{shown_uuid(uuid)}"), (file_id, line))
+        for key in keys:
+            if place < best.get(key, len(rank)):
+                best[key] = place
+    return best

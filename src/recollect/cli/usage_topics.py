@@ -193,10 +193,8 @@ def _show_parts(face: Face, rows: Rows) -> None:
 
 
 def _blocks(accounting: Accounting, chosen: Selection) -> Answer:
-    from ..analysis.blocks import find_blocks
-
     now, clock = time.time_ns() // 1000, local_in(accounting.zone)
-    found = list(reversed(find_blocks(accounting.responses(chosen), accounting.book)))
+    found = list(reversed(accounting.blocks(chosen)))
     largest = max((block.totals.cost for block in found), default=0)
     rows = [
         {

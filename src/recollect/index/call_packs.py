@@ -101,15 +101,17 @@ def all_calls(
     db: apsw.Connection, files: Iterable[int] | None = None, *, since: int | None = None
 ) -> Iterator[tuple[int, Columns]]:
     """Files with their calls, by number. `since` leaves out files of which every call is older, or has no time."""
-    wanted, values = [], []
+    for file_id, pack in db.execute(f"SELECT file_id, rows FROM call_packs{_where(files, since)} ORDER BY file_id"):
+        yield file_id, unpacked(pack)
+
+
+def _where(files: Iterable[int] | None, since: int | None) -> str:
+    wanted = []
     if files is not None:
         wanted.append(f"file_id IN ({', '.join(map(str, map(int, files)))})")
     if since is not None:
-        wanted.append("last >= ?")
-        values.append(since)
-    where = f" WHERE {' AND '.join(wanted)}" if wanted else ""
-    for file_id, pack in db.execute(f"SELECT file_id, rows FROM call_packs{where} ORDER BY file_id", values):
-        yield file_id, unpacked(pack)
+        wanted.append(f"last >= {int(since)}")
+    return f" WHERE {' AND '.join(wanted)}" if wanted else ""
 
 
 def times_of(db: apsw.Connection, file_id: int) -> tuple[int | None, ...]:
@@ -125,6 +127,14 @@ def files_with(db: apsw.Connection, messages: Collection[str]) -> list[int]:
         return [file_id for file_id, ids in rows if any(message in ids for message in messages)]
     sought = frozenset(messages)
     return [file_id for file_id, ids in rows if not sought.isdisjoint(ids.split("\n"))]
+
+
+def with_copies(db: apsw.Connection, files: Iterable[int] | None, since: int | None) -> list[int] | None:
+    """The files that `all_calls` gives, and all that may hold a copy of one of their calls; None for every file."""
+    if files is None and since is None:
+        return None
+    rows = db.execute(f"SELECT ids FROM call_packs{_where(files, since)}")
+    return files_with(db, {message for (ids,) in rows for message in ids.split("\n")})
 
 
 def call_csv(file_id: int, pack: bytes) -> bytes:

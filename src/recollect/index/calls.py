@@ -196,9 +196,8 @@ class _Intake:
         if change.reason in ("rewritten", "gone", "moved"):  # by its name, too, it is told where a call is booked
             self._sharing.forget(change)
         told = None
-        if (
-            change.reason == "moved" and change.session_id is None
-        ):  # its lines said whose it is, and they are not read again
+        if change.session_id is None and (change.start or change.reason == "moved"):
+            # The lines before said whose it is, and they are not read again.
             told = db.execute("SELECT session_id FROM files WHERE id = ?", (change.file_id,)).get
         is_new = change.file_id == 0
         if is_new:
@@ -227,7 +226,7 @@ class _Intake:
             self._report.lines += found.decoded
             if state is not None:
                 db.execute("INSERT OR REPLACE INTO cost_states VALUES (?, ?, ?)", (change.file_id, state[0], state[1]))
-            told = found.told_session or told
+            told = (told or found.told_session) if change.start else (found.told_session or told)
             if change.kind == "agent" and change.session_id is None and told is not None:
                 change.session_id = told
                 if not is_new:

@@ -13,7 +13,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +34,7 @@ from ..store.path_map import is_absolute
 from .homes import open_homes
 
 if TYPE_CHECKING:
+    from ..analysis.blocks import Block
     from ..analysis.client_counts import Comparison
     from ..index.calls import CallsReport
     from ..index.tracking import FileChange
@@ -289,6 +290,18 @@ class Accounting:
 
             tests.append(status_test(self.entries(statuses=True), chosen.status))
         return [item for item in found if all(test(item) for test in tests)]
+
+    def blocks(self, selection: Selection | None = None) -> list[Block]:
+        """Five-hour blocks with a call that is asked for. They are an account's: all calls of the homes tell when they begin,
+        a time chooses whole blocks, and of everything else they hold what is asked for."""
+        from ..analysis.blocks import find_blocks
+
+        chosen = selection or Selection()
+        among = None
+        if not chosen.only_time:
+            left = self.responses(replace(chosen, since=None, until=None))
+            among = {(item.file_id, item.number) for item in left}
+        return find_blocks(self.responses(), self.book, among=among, since=chosen.since, until=chosen.until)
 
     def session_id(self, text: str) -> str:
         """A session by its id or the start of one; anything else is for the library to find."""

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from ..analysis.blocks import find_blocks
 from ..analysis.cache import cache_use
 from ..errors import Unavailable
 from ..library.accounting import Accounting, Selection
@@ -75,7 +74,7 @@ def blocks(desk: Desk, values: Values) -> Any:
 
     def count(accounting: Accounting) -> Any:
         now = time.time_ns() // 1000
-        found = find_blocks(accounting.responses(Selection(since=since(accounting, span))), accounting.book)
+        found = accounting.blocks(Selection(since=since(accounting, span)))
         return [item.data(now) for item in reversed(found)]
 
     return _rows(counted(desk, ("blocks", span), count))

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from ..analysis.blocks import find_blocks
 from ..analysis.cache import cache_use
 from ..analysis.cost import Counts
 from ..analysis.responses import Response
@@ -118,10 +117,10 @@ def _moment(key: str) -> float | None:
 
 def extras(accounting: Accounting, span: str, config: Path) -> dict[str, Any]:
     """What the cache saved, the blocks of five hours, and the budgets."""
-    found = accounting.responses(Selection(since=since(accounting, span)))
-    models, cache = cache_use(found, accounting.book)
+    chosen = Selection(since=since(accounting, span))
+    models, cache = cache_use(accounting.responses(chosen), accounting.book)
     now = time.time_ns() // 1000
-    blocks = find_blocks(found, accounting.book)
+    blocks = accounting.blocks(chosen)
     shown = [
         item.data(now)
         | {"start": item.start / 1e6, "end": item.end / 1e6, "first": item.first / 1e6, "last": item.last / 1e6}

@@ -29,7 +29,7 @@ else:  # generic only in the newest click
     _ParamType = click.ParamType
 
 DIMENSIONS = ("day", "week", "month", "year", "session", "project", "model", "agent", "branch", "tool")
-STATUSES = ("live", "abandoned", "agent", "precompact", "unreachable")
+STATUSES = ("live", "abandoned", "agent", "precompact", "bridged", "unreachable")
 _NOT_FOLLOWED = {
     # The client counts whole sessions: no part of one can be held against its count.
     "--check": ("--plot", "--csv", "--by", "--since", "--until", "--model", "--branch", "--agent", "--status"),
