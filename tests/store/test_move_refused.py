@@ -15,7 +15,9 @@ from recollect.format.project_key import project_key
 from recollect.library.library import Library
 from recollect.store.home import Home
 from recollect.store.move import plan_move
+from recollect.store.move_survey import connector_folder
 from recollect.store.path_map import parse_pair, path_map
+from recollect.store.trash import plan_delete_project
 from recollect.testing import HomeBuilder, uuid_from
 
 
@@ -355,16 +357,13 @@ def test_bad_paths(scene: Scene, old: str, new: str, error: type[RecollectError]
     assert not any((scene.journal.staging).glob("*")) if scene.journal.staging.exists() else True
 
 
-@pytest.mark.parametrize("where", ["transcript", "folder", "target", "history"])
+@pytest.mark.parametrize("where", ["transcript", "target", "history"])
 def test_links_are_refused(scene: Scene, tmp_path: Path, where: str) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "file").write_bytes(b"precious\n")
     if where == "transcript":
         (scene.folder(OLD) / "link.jsonl").symlink_to(outside / "file")
-    elif where == "folder":
-        os.rename(scene.folder(OLD), outside / "moved")
-        scene.folder(OLD).symlink_to(outside / "moved")
     elif where == "target":
         scene.folder(NEW).symlink_to(outside)
     else:
@@ -376,11 +375,46 @@ def test_links_are_refused(scene: Scene, tmp_path: Path, where: str) -> None:
     except Refused:
         assert tree(scene.home.root, outside) == before
     else:
-        assert where in ("folder", "history")
+        assert where == "history"
         assert {name: tree(outside)[name] for name in tree(outside)} == {
             name: before[name] for name in before if name.startswith(str(outside))
         }
-        assert where != "history" or any("history.jsonl" in note for note in result.notes)
+        assert any("history.jsonl" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("where", ["inside", "outside", "nowhere", "a second name", "of a worktree", "a connector"])
+def test_a_project_behind_a_link_is_neither_moved_nor_deleted(scene: Scene, tmp_path: Path, where: str) -> None:
+    """Its prompts and its entry of the config would go, and its sessions stay."""
+    link, target = scene.folder(OLD), scene.home.root / "store"
+    if where == "outside":
+        target = tmp_path / "outside"
+    elif where == "of a worktree":
+        link = scene.folder(f"{OLD}/.claude/worktrees/wt")
+    elif where == "a connector":
+        link = scene.home.projects / connector_folder(OLD)
+    elif where == "a second name":
+        link, target = scene.home.projects / "second", scene.folder(OLD)
+    if where != "a second name":
+        os.rename(link, tmp_path / "gone" if where == "nowhere" else target)
+    link.symlink_to(os.path.relpath(target, link.parent))
+    before = tree(tmp_path)
+    for plan in (
+        lambda: plan_move(scene.journal, scene.home, OLD, NEW, merge=True, force=True),
+        lambda: plan_delete_project(scene.journal, scene.home, OLD, force=True),
+    ):
+        with pytest.raises(Refused) as refused:
+            plan()
+        assert refused.value.slug == "linked-folder" and str(link) in refused.value.message
+    assert tree(tmp_path) == before
+
+
+def test_links_of_others_are_in_nobodys_way(scene: Scene) -> None:
+    link = scene.folder(NEIGHBOUR)
+    os.rename(link, scene.home.root / "store")
+    link.symlink_to("../store")
+    carry_out(scene)
+    assert scene.path(scene.main, NEW).is_file()
+    assert link.is_symlink() and scene.path(scene.neighbour, NEIGHBOUR).is_file()
 
 
 def test_a_change_in_between_is_noticed(scene: Scene) -> None:

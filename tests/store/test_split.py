@@ -123,6 +123,19 @@ def test_a_folder_of_one_project_is_not_split(tmp_path: Path) -> None:
     assert refused.value.slug == "not-shared"
 
 
+@pytest.mark.parametrize("options", [{"to": "/w/c"}, {"name": "my-b"}], ids=["to", "name"])
+def test_what_is_behind_a_link_is_listed_and_not_split(shared: Shared, options: dict[str, str]) -> None:
+    link = shared.home.projects / FOLDER
+    link.rename(shared.home.root / "store")
+    link.symlink_to("../store")
+    assert folders_of_two_projects(shared.home) == {FOLDER: [B, A]}
+    before = tree(shared.home.root)
+    with pytest.raises(Refused) as refused:
+        shared.split(project=B, **options)
+    assert refused.value.slug == "linked-folder"
+    assert tree(shared.home.root) == before
+
+
 def test_the_target_is_never_overwritten(shared: Shared) -> None:
     taken = shared.home.projects / "my-b" / f"{shared.b.session_id}.jsonl"
     taken.parent.mkdir()
