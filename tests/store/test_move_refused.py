@@ -97,6 +97,20 @@ def test_paths_with_one_key_move_in_place(tmp_path: Path) -> None:
     assert tree(root) == before
 
 
+def test_two_projects_of_one_folder_become_one_by_merge_only(tmp_path: Path) -> None:
+    home = HomeBuilder(tmp_path / "claude")
+    for path in ("/w/a.b", "/w/a-b"):
+        home.session(path, modified="2026-03-01T00:00Z").user(path)
+    scene = Bare(home)
+    before = tree(scene.home.root)
+    with pytest.raises(Refused) as refused:
+        carry_out(scene, "/w/a.b", "/w/a-b")
+    assert refused.value.slug == "exists" and "--merge" in (refused.value.hint or "")
+    assert tree(scene.home.root) == before
+    carry_out(scene, "/w/a.b", "/w/a-b", merge=True)
+    assert {item.project for item in Library([scene.home]).sessions()} == {"/w/a-b"}
+
+
 def test_only_the_sessions_of_the_project_leave_a_shared_folder(tmp_path: Path) -> None:
     home = HomeBuilder(tmp_path / "claude")
     mine, other = home.session("/w/a-b"), home.session("/w-a/b", folder="-w-a-b")

@@ -154,6 +154,14 @@ class _Planner:
         self.result.sessions += [session.session_id for session in folder.sessions]
         source, target = folder.source, folder.target
         if source == target:
+            there_already = next(
+                (item.new_project for item in folder.sessions if item.new_project in folder.stay), None
+            )
+            if there_already is not None and not self.merge:
+                raise Refused(
+                    f"{source.name} holds sessions of {there_already} already",
+                    hint="use --merge to put the sessions of both together", slug="exists",
+                )  # fmt: skip
             self.indexes.along(folder)
             return
         self.result.folders.append((source.name, target.name))
