@@ -16,7 +16,6 @@ from recollect.library.library import Library
 from recollect.store.home import Home
 from recollect.store.move import plan_move
 from recollect.store.move_survey import connector_folder
-from recollect.store.path_map import parse_pair, path_map
 from recollect.store.trash import plan_delete_project
 from recollect.testing import HomeBuilder, uuid_from
 
@@ -256,30 +255,19 @@ class TestTwoProjectsBecomeOne:
         assert tree(scene.home.root) == before
 
 
-def test_the_longest_old_path_decides() -> None:
-    paths = path_map([("/a", "/x"), ("/a/b", "/y")])
-    assert paths.moved("/a/b/c") == "/y/c" and paths.moved("/a/bc") == "/x/bc" and paths.moved("/ab") is None
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "path", "moved"),
-    [
-        ("/a", "/", "/a", "/"),
-        ("/a", "//", "/a/b", "/b"),
-        ("/a", "C:/", "/a", "C:\\"),
-        ("/a", "C:\\", "/a/b", "C:\\b"),
-        ("C:\\", "/mnt/c", "C:\\", "/mnt/c"),
-        ("C:\\", "/mnt/c", "C:\\b\\c", "/mnt/c/b/c"),
-    ],
-)
-def test_roots_are_paths_too(old: str, new: str, path: str, moved: str) -> None:
-    assert path_map([(old, new)]).moved(path) == moved
-
-
-def test_a_link_to_the_root_is_not_the_root(tmp_path: Path) -> None:
-    link = tmp_path / "all"
-    link.symlink_to("/")
-    assert path_map([(str(link), "/w")]).moved("/etc") is None
+@pytest.mark.parametrize("old", ["C:\\Users\\ann", "c:/users/ANN"])
+def test_all_places_of_a_project_from_windows_follow(tmp_path: Path, old: str) -> None:
+    """The client writes one path with backslashes into sessions and with slashes into the config."""
+    builder = HomeBuilder(tmp_path / "claude")
+    session = builder.session("C:\\Users\\ann\\app", modified="2026-03-01T00:00Z")
+    session.user("x")
+    builder.history("x", "C:\\Users\\ann\\app", session.session_id)
+    builder.global_config({"C:/Users/ann/app": {}, "C:/Users/bob": {}})
+    scene = Bare(builder)
+    result = carry_out(scene, old, "/home/ann")
+    assert (result.folders, result.history_lines) == ([("C--Users-ann-app", "-home-ann-app")], 1)
+    assert list(json.loads(scene.home.config_file.read_bytes())["projects"]) == ["/home/ann/app", "C:/Users/bob"]
+    assert {item.project for item in Library([scene.home]).sessions()} == {"/home/ann/app"}
 
 
 def test_moving_to_the_root(scene: Scene) -> None:
@@ -291,25 +279,6 @@ def test_moving_to_the_root(scene: Scene) -> None:
     assert len(found) == 6
     scene.journal.undo(scene.journal.record(), scene.home)
     assert tree(scene.home.root) == before
-
-
-@pytest.mark.parametrize(
-    ("text", "pair"),
-    [
-        ("/a=/b", ("/a", "/b")),
-        ("/a=1=/b=2", ("/a=1", "/b=2")),
-        ("C:\\x=/b", ("C:\\x", "/b")),
-        ("/a=b", None),
-        ("a=/b", None),
-        ("/a", None),
-    ],
-)
-def test_pairs_on_the_command_line(text: str, pair: tuple[str, str] | None) -> None:
-    if pair is None:
-        with pytest.raises(Refused):
-            parse_pair(text)
-    else:
-        assert parse_pair(text) == pair
 
 
 # --- refused before anything changes ----------------------------------------------------------------------------------
