@@ -19,7 +19,14 @@ from ..format.project_key import same_project_key
 from .changes import Change, Journal
 from .guard import refuse_if_busy
 from .home import Home
-from .home_places import config_without, history_lines_without, index_bytes, index_entries, project_paths
+from .home_places import (
+    config_problem,
+    config_without,
+    history_lines_without,
+    index_bytes,
+    index_entries,
+    project_paths,
+)
 from .move_index import INDEX
 from .move_survey import Owned, agents_beside, connector_folder, owned_folders, refuse_links
 from .open_clients import refuse_shared_file, refuse_work_in
@@ -146,7 +153,10 @@ def _plan_project(change: Change, journal: Journal, path: str, force: bool, resu
     for folder in whole:
         _remove(change, folder, result)
     _remove_history(change, is_of_it, force, result)
-    changed = config_without(config, is_of_it) if config is not None else None
+    problem = config_problem(config) if config is not None else None
+    if problem is not None:
+        result.notes.append(f"{home.config_file} is left as it is: {problem}")
+    changed = config_without(config, is_of_it) if config is not None and problem is None else None
     if changed is not None:
         refuse_shared_file(home, home.config_file, force=force)
         result.config_projects = list(changed.removed)
