@@ -13,6 +13,7 @@ from recollect.format.file_history import hash_of_path
 from recollect.format.project_key import project_key
 from recollect.library.library import Library
 from recollect.store.move import plan_move
+from recollect.store.trash import plan_delete_project
 from recollect.testing import SECRET, HomeBuilder
 
 
@@ -200,6 +201,31 @@ def test_secrets_are_neither_touched_nor_kept(scene: Scene, tmp_path: Path) -> N
     ]
     assert len(kept) == 1, "the old config, for undo"
     assert kept[0].stat().st_mode & 0o077 == 0, "nobody else may read it"
+
+
+@pytest.mark.parametrize("damage", [b"{broken", b"[]", b"", b'{"projects": {"/w/old/app": {}, "/w/\xff": {}}}'])
+def test_a_damaged_config_is_left_as_it_is_and_named(scene: Scene, damage: bytes) -> None:
+    scene.home.config_file.write_bytes(damage)
+    moved = carry_out(scene)
+    change, deleted = plan_delete_project(scene.journal, scene.home, NEW)
+    with change:
+        change.commit()
+    for notes in (moved.notes, deleted.notes):
+        assert [note for note in notes if note.startswith(f"{scene.home.config_file} is left as it is: ")]
+    assert scene.home.config_file.read_bytes() == damage
+
+
+def test_prompts_with_bytes_that_are_no_text_follow(scene: Scene) -> None:
+    """All but those whose path itself is damaged, or that share a line: these are counted."""
+    path = scene.home.root / "history.jsonl"
+    told = b'{"display": "caf\xe9 \xe2", "pastedContents": {}, "project": "/w/old/app", "\xff": "\xf0"}\n'
+    lost = b'{"display": "x", "project": "/w/old/app/\xe9"}\n'
+    glued = b'{"display": "x", "project": "/w/old/app"}{"display": "y", "project": "/w/old/app"}\n'
+    path.write_bytes(told + lost + glued)
+    result = carry_out(scene)
+    assert path.read_bytes() == told.replace(OLD.encode(), NEW.encode()) + lost + glued
+    assert result.history_lines == 1
+    assert "history.jsonl: 2 damaged lines keep the old path" in result.notes
 
 
 def test_new_config_entries_are_merged(tmp_path: Path) -> None:

@@ -114,6 +114,32 @@ def test_bad_input(shared: Shared, options: dict[str, Any], error: type[Recollec
     assert tree(shared.home.root) == before
 
 
+@pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("to", [B, "/w/a b", "/w/a/b/"])
+def test_a_path_of_the_same_folder_parts_nothing(shared: Shared, to: str, merge: bool) -> None:
+    before = tree(shared.home.root)
+    with pytest.raises(Refused) as refused:
+        shared.split(project=A, to=to, merge=merge)
+    assert refused.value.slug == "same-folder"
+    assert tree(shared.home.root) == before
+
+
+@pytest.mark.parametrize("known_by", ["sessions", "config"])
+def test_the_path_of_another_project_needs_merge(shared: Shared, known_by: str) -> None:
+    builder = HomeBuilder(shared.home.root)
+    if known_by == "sessions":
+        builder.session("/w/c", folder="of-a-name", modified="2026-03-01T00:00Z").user("c")
+    else:
+        builder.global_config({A: {}, "/w/c": {"allowedTools": ["Bash"]}})
+    builder.write()
+    before = tree(shared.home.root)
+    with pytest.raises(Refused) as refused:
+        shared.split(project=A, to="/w/c")
+    assert refused.value.slug == "exists" and "--merge" in (refused.value.hint or "")
+    assert tree(shared.home.root) == before
+    assert shared.split(project=A, to="/w/c", merge=True).sessions == [shared.a.session_id]
+
+
 def test_a_folder_of_one_project_is_not_split(tmp_path: Path) -> None:
     builder = HomeBuilder(tmp_path / "claude")
     builder.session(A).user("a")
@@ -121,6 +147,19 @@ def test_a_folder_of_one_project_is_not_split(tmp_path: Path) -> None:
     with pytest.raises(Refused) as refused:
         plan_split(Journal(tmp_path / "data"), home, FOLDER, project=A, name="x")
     assert refused.value.slug == "not-shared"
+
+
+@pytest.mark.parametrize("options", [{"to": "/w/c"}, {"name": "my-b"}], ids=["to", "name"])
+def test_what_is_behind_a_link_is_listed_and_not_split(shared: Shared, options: dict[str, str]) -> None:
+    link = shared.home.projects / FOLDER
+    link.rename(shared.home.root / "store")
+    link.symlink_to("../store")
+    assert folders_of_two_projects(shared.home) == {FOLDER: [B, A]}
+    before = tree(shared.home.root)
+    with pytest.raises(Refused) as refused:
+        shared.split(project=B, **options)
+    assert refused.value.slug == "linked-folder"
+    assert tree(shared.home.root) == before
 
 
 def test_the_target_is_never_overwritten(shared: Shared) -> None:

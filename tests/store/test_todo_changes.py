@@ -135,6 +135,23 @@ class TestTasks:
         assert plan_add_task(journal, Home(root), S, "next")[1] == "3"
         assert run(capsys, root, "todo", S, "remove", "1", "--kind", "tasks").code == 0
 
+    @pytest.mark.parametrize("mark", [None, "", "2", "7"])
+    def test_the_number_of_a_removed_task_is_not_given_again(
+        self, mark: str | None, root: Path, journal: Journal
+    ) -> None:
+        place = root / "tasks" / S / ".highwatermark"
+        place.unlink()
+        if mark is not None:
+            place.write_text(mark)
+        for number in "23":
+            task(root, number).write_text(json.dumps({"id": number, "subject": "x", "status": "pending"}))
+        change, _ = plan_remove_task(journal, Home(root), S, "3")
+        with change:
+            change.commit()
+        assert plan_add_task(journal, Home(root), S, "next")[1] == ("8" if mark == "7" else "4")
+        journal.undo(journal.record(), Home(root))
+        assert (place.read_text() if place.exists() else None) == mark and task(root, "3").exists()
+
     def test_a_task_that_gives_itself_an_endless_number_is_shown(
         self, root: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

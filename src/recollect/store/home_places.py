@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..format.history import parse_history_line
-from ..format.json_edit import Edit, Member, apply_edits, encode_text, member, members, string_tokens, values_of
+from ..format.json_edit import (
+    Edit,
+    Member,
+    apply_edits,
+    decode_text,
+    encode_text,
+    member,
+    members,
+    string_tokens,
+    values_of,
+)
 from ..format.json_file import decode_json_file
 from ..format.line import read_lines
 from .home import Home
@@ -27,22 +37,26 @@ _LAST: Final = "last"
 # --- history.jsonl ----------------------------------------------------------------------------------------------------
 
 
-def history_edits(home: Home, path: Path, paths: PathMap) -> list[Edit]:
-    """Every line's `project`. Damaged lines stay as they are."""
+def history_edits(home: Home, path: Path, paths: PathMap) -> tuple[list[Edit], int]:
+    """Every line's `project`, and how many lines keep an old one because they are damaged there."""
     found: list[Edit] = []
+    left = 0
     with open_inside(home, path) as stream:
         for line in read_lines(stream):
             if line.more or line.part or b'"project"' not in line.data:
                 continue
             start = 3 if line.number == 1 and line.data.startswith(b"\xef\xbb\xbf") else 0
             entries = parse_history_line(line.data, number=line.number)
-            if len(entries) != 1 or entries[0].problem is not None or not paths.is_change(entries[0].project):
+            if not any(paths.is_change(entry.project) for entry in entries):
                 continue
-            place = member(line.data, "project", start)
-            if place is not None:
-                new = encode_text(str(paths.moved(entries[0].project)))
-                found.append(Edit(line.offset + place.value_start, line.offset + place.value_end, new))
-    return found
+            place = member(line.data, "project", start) if len(entries) == 1 else None
+            # A byte that is no text may stand anywhere else: quotes and braces are found without it.
+            if place is None or decode_text(line.data[place.value_start : place.value_end]) != entries[0].project:
+                left += 1
+                continue
+            new = encode_text(str(paths.moved(entries[0].project)))
+            found.append(Edit(line.offset + place.value_start, line.offset + place.value_end, new))
+    return found, left
 
 
 def history_lines_without(home: Home, path: Path, drop: Callable[[str], bool]) -> tuple[list[Edit], int]:
@@ -71,6 +85,11 @@ class ConfigChange:
     @property
     def keys(self) -> int:
         return len(self.renamed) + len(self.removed)
+
+
+def config_problem(data: bytes) -> str | None:
+    """Why a config cannot be written anew without loss; None where it can."""
+    return decode_json_file(data, expect=dict).problem
 
 
 def moved_config(data: bytes, paths: PathMap) -> ConfigChange | None:

@@ -26,7 +26,7 @@ from ..format.project_key import project_key
 from .changes import Change, Journal
 from .guard import refuse_if_busy
 from .home import Home
-from .home_places import history_edits, moved_config, plugin_edits, project_paths
+from .home_places import config_problem, history_edits, moved_config, plugin_edits, project_paths
 from .move_index import INDEX, MovingIndexes
 from .move_steps import MovingChange, Placing, has_files
 from .move_survey import MovingFolder, MovingSession, Owned, owned_folders, survey
@@ -154,6 +154,14 @@ class _Planner:
         self.result.sessions += [session.session_id for session in folder.sessions]
         source, target = folder.source, folder.target
         if source == target:
+            there_already = next(
+                (item.new_project for item in folder.sessions if item.new_project in folder.stay), None
+            )
+            if there_already is not None and not self.merge:
+                raise Refused(
+                    f"{source.name} holds sessions of {there_already} already",
+                    hint="use --merge to put the sessions of both together", slug="exists",
+                )  # fmt: skip
             self.indexes.along(folder)
             return
         self.result.folders.append((source.name, target.name))
@@ -268,17 +276,26 @@ class _Planner:
         if not path.is_file():
             return
         try:
-            edits = history_edits(self.home, path, self.paths)
+            edits, left = history_edits(self.home, path, self.paths)
         except (RecollectError, OSError) as problem:
             self.result.notes.append(f"history.jsonl is left as it is: {problem}")
             return
+        if left:
+            lines = "one damaged line keeps" if left == 1 else f"{left} damaged lines keep"
+            self.result.notes.append(f"history.jsonl: {lines} the old path")
         if edits:
             refuse_shared_file(self.home, path, force=self.force)
             self.result.history_lines = len(edits)
             self.change.write(path, with_edits(self.home, path, edits), replace=True)
 
     def _move_config(self, data: bytes | None) -> None:
-        changed = moved_config(data, self.paths) if data is not None else None
+        if data is None or all(old == new for old, new in self.paths.pairs):
+            return
+        problem = config_problem(data)
+        if problem is not None:
+            self.result.notes.append(f"{self.home.config_file} is left as it is: {problem}")
+            return
+        changed = moved_config(data, self.paths)
         if changed is None:
             return
         refuse_shared_file(self.home, self.home.config_file, force=self.force)

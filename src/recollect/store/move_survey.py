@@ -2,6 +2,7 @@
 
 A folder's name cannot be decoded, and two projects can share one: whose a session is, its lines say (`cwd`, `relocated`).
 A folder moves as a whole if nothing of another project is in it; else its sessions move one by one.
+A folder that is a link is never moved, and no project is moved or deleted without what is behind one.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..errors import Refused
 from ..format.file_history import hash_of_path
 from ..format.project_key import project_key, same_project_key
 from .home import Home
@@ -57,6 +59,7 @@ class Owned:
 
     path: Path
     sessions: list[MovingSession] = field(default_factory=list)
+    """None behind a link that leads out of the home: nothing is read there."""
 
     @property
     def projects(self) -> list[str]:
@@ -64,23 +67,46 @@ class Owned:
 
 
 def owned_folders(home: Home) -> dict[str, Owned]:
-    """Every folder below `projects/` with its sessions, sub-agents and their projects."""
+    """Every folder below `projects/`, links included, with its sessions, sub-agents and their projects."""
     scan = scan_home(home)
     found: dict[str, Owned] = {}
     if home.projects.is_dir():
         for path in sorted(home.projects.iterdir()):
-            if path.is_dir() and not path.is_symlink():
+            if path.is_dir() or path.is_symlink():
                 found[path.name] = Owned(path)
     owners = agents_beside(home, scan)
     for file in scan.sessions:
         if file.folder not in found:
-            continue  # behind a link: not moved
+            continue  # made in this moment
         summary = summarise(file)
         session = MovingSession(file, summary.project, None, tuple(summary.cwds))
         session.agents = [agent.path for agent in file.agents]
         session.agents += owners.get((file.folder, file.session_id), [])
         found[file.folder].sessions.append(session)
     return found
+
+
+def refuse_links(owned: dict[str, Owned], is_of_it: Callable[[str | None], bool], known: Iterable[str]) -> None:
+    """Raise Refused where something of a project is behind a link; `known` are paths of it.
+
+    Where no session tells whose it is (none can be read outside of the home), the link's name does.
+    """
+    seen = [project for folder in owned.values() for project in folder.projects if is_of_it(project)]
+    paths = list(dict.fromkeys([*known, *seen]))
+    for folder in owned.values():
+        if not folder.path.is_symlink():
+            continue
+        mine = any(is_of_it(project) for project in folder.projects)
+        if mine or (not folder.projects and any(_leads_to(folder.path.name, path) for path in paths)):
+            raise Refused(
+                f"{folder.path} is a link, and what is behind it would be left out; nothing was changed",
+                hint="put the folder that it leads to in its place, or remove the link if it is a second name of a folder",
+                slug="linked-folder",
+            )
+
+
+def _leads_to(name: str, path: str) -> bool:
+    return same_project_key(name, path) or name == connector_folder(path)
 
 
 def agents_beside(home: Home, scan: Scan) -> dict[tuple[str, str], list[Path]]:
@@ -103,6 +129,7 @@ def survey(
     """What moves. `known` are further paths of projects (from the config): folders without sessions are told by them."""
     found: list[MovingFolder] = []
     candidates = [*paths.olds, *(path for path in known if paths.moved(path) is not None)]
+    refuse_links(owned, lambda path: paths.moved(path) is not None, candidates)
     for folder in owned.values():
         if folder.sessions:
             found += _moving(home, folder, paths, name_for)

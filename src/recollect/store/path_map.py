@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,6 +13,8 @@ from ..errors import Refused
 
 _WINDOWS: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _DRIVE: Final = re.compile(r"[A-Za-z]:\\")
+_ONE_SPELLING: Final = str.maketrans(string.ascii_uppercase + "/", string.ascii_lowercase + "\\")
+"""Keeps the length. Letters beyond ASCII stay: which of them Windows takes for the same, its disk decides."""
 
 
 def is_absolute(path: str) -> bool:
@@ -42,7 +45,7 @@ class PathMap:
         for old, new in sorted(self.pairs, key=lambda pair: len(pair[0]), reverse=True):
             rest = _rest(path, old)
             if rest is not None:
-                return _stem(new) + _in_style_of(new, rest) if rest else new
+                return _stem(new) + _in_style_of(new, rest, is_windows_path(path)) if rest else new
         return None
 
     def is_change(self, path: str | None) -> bool:
@@ -60,12 +63,19 @@ def is_below(path: str, folder: str) -> bool:
 
 
 def _rest(path: str, old: str) -> str | None:
-    """What follows `old` in `path`: "" or a part that begins with a separator; None if it is another path."""
-    if path == old:
+    """What follows `old` in `path`: "" or a part that begins with a separator; None if it is another path.
+
+    Windows takes both separators, and letters of any case, for the same: one client writes `C:\\app` as the working directory
+    of a session and `C:/app` into its config.
+    """
+    told = path
+    if is_windows_path(path) and is_windows_path(f"{old}\\"):
+        told, old = path.translate(_ONE_SPELLING), old.translate(_ONE_SPELLING)
+    if told == old:
         return ""
     stem = _stem(old)
-    if path.startswith(stem) and path[len(stem) : len(stem) + 1] in ("/", "\\"):
-        if path[len(stem)] == "\\" and not is_windows_path(path):
+    if told.startswith(stem) and told[len(stem) : len(stem) + 1] in ("/", "\\"):
+        if told[len(stem)] == "\\" and not is_windows_path(path):
             return None  # a backslash is an ordinary character there
         return path[len(stem) :]
     return None
@@ -80,10 +90,10 @@ def _is_root(path: str) -> bool:
     return path == "/" or _DRIVE.fullmatch(path) is not None
 
 
-def _in_style_of(new: str, rest: str) -> str:
-    if is_windows_path(new):
+def _in_style_of(new: str, rest: str, from_windows: bool) -> str:
+    if is_windows_path(new) and "\\" in new:
         return rest.replace("/", "\\")
-    return rest.replace("\\", "/") if rest.startswith("\\") else rest
+    return rest.replace("\\", "/") if from_windows else rest
 
 
 def path_map(pairs: Iterable[tuple[str, str]]) -> PathMap:
@@ -99,7 +109,8 @@ def path_map(pairs: Iterable[tuple[str, str]]) -> PathMap:
             raise Refused(f"{(new if before else old)!r} names no folder", slug="bad-path")
         if before == "/":
             raise Refused("the root of the file system cannot be moved", slug="bad-path")
-        if found.setdefault(before, after) != after:
+        same = next((path for path in found if _rest(before, path) == ""), before)
+        if found.setdefault(same, after) != after:
             raise Refused(f"{before} cannot become two paths", slug="bad-path")
     for old, new in list(found.items()):
         real = old if is_windows_path(old) else os.path.realpath(old)

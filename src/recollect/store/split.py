@@ -16,12 +16,15 @@ import os
 import re
 from typing import Final
 
-from ..errors import NotFound, Refused
+from ..errors import NotFound, RecollectError, Refused
+from ..format.project_key import same_project_key
 from .changes import Change, Journal
 from .home import Home
+from .home_places import project_paths
 from .move import MoveResult, build_move
 from .move_survey import Owned, owned_folders
 from .path_map import PathMap, path_map
+from .paths import read_inside
 
 _FOLDER_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -55,8 +58,10 @@ def plan_split(
     if len(shared.projects) < 2:
         raise Refused(f"{shared.path.name} holds sessions of {path} only", slug="not-shared")
     if to is not None:
+        paths = path_map([(path, to)])
+        _refuse_bad_target(home, owned, shared, str(paths.moved(path)), merge)
         title = f"Split {shared.path.name}: {path} moves to {to}"
-        return build_move(journal, home, "split", title, path_map([(path, to)]), merge=merge, force=force, owned=owned)
+        return build_move(journal, home, "split", title, paths, merge=merge, force=force, owned=owned)
     if name is None or not _FOLDER_NAME.fullmatch(name):
         raise Refused(
             f"{name!r} cannot be the name of a folder", hint="up to 64 of A-Z a-z 0-9 _ -", slug="bad-folder-name"
@@ -79,6 +84,26 @@ def _project_in(folder: Owned, project: str) -> str:
     raise NotFound(
         f"{folder.path.name} has no sessions of {project}", slug="no-such-project", nearest=tuple(folder.projects)
     )
+
+
+def _refuse_bad_target(home: Home, owned: dict[str, Owned], shared: Owned, new: str, merge: bool) -> None:
+    if same_project_key(shared.path.name, new):
+        raise Refused(
+            f"the sessions of {new} are kept in {shared.path.name} too, so nothing would be parted",
+            hint='choose a path that differs in a letter or a digit: all else becomes "-" in the name of a folder',
+            slug="same-folder",
+        )
+    taken = {project for folder in owned.values() for project in folder.projects} | set(_configured(home))
+    if new in taken and not merge:
+        raise Refused(f"there is a project at {new} already", hint="use --merge to put the two together", slug="exists")
+
+
+def _configured(home: Home) -> list[str]:
+    """Projects of the config; none where it cannot be read, which the move says by itself."""
+    try:
+        return project_paths(read_inside(home, home.config_file))
+    except (RecollectError, OSError):
+        return []
 
 
 def _near(owned: dict[str, Owned]) -> tuple[str, ...]:

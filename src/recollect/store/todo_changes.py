@@ -198,13 +198,18 @@ def plan_set_task(
 def plan_remove_task(
     journal: Journal, home: Home, session_id: str, task_id: str, *, force: bool = False
 ) -> tuple[Change, list[str]]:
-    """Remove a task, also from the tasks that wait for it or for which it waits. Those are named in warnings."""
+    """Remove a task, also from the tasks that wait for it or for which it waits. Those are named in warnings.
+
+    Its number is never given again: the mark says so where no file does any more.
+    """
     folder = home.root / "tasks" / session_id
     path = folder / f"{task_id}.json"
     _read_task(home, path, session_id, task_id)
     refuse_lists_if_busy(home, session_id, journal, force=force)
     change = journal.change(home, "task", f"Remove task {task_id} of {session_id}")
     change.remove(path)
+    if int(task_id) > _mark(home, folder):
+        change.write(folder / HIGH_WATER_MARK_NAME, [str(int(task_id)).encode()], replace=True)
     warnings: list[str] = []
     for number in sorted(_numbers(home, folder)):
         other = folder / f"{number}.json"

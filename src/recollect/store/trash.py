@@ -19,9 +19,16 @@ from ..format.project_key import same_project_key
 from .changes import Change, Journal
 from .guard import refuse_if_busy
 from .home import Home
-from .home_places import config_without, history_lines_without, index_bytes, index_entries, project_paths
+from .home_places import (
+    config_problem,
+    config_without,
+    history_lines_without,
+    index_bytes,
+    index_entries,
+    project_paths,
+)
 from .move_index import INDEX
-from .move_survey import Owned, agents_beside, connector_folder, owned_folders
+from .move_survey import Owned, agents_beside, connector_folder, owned_folders, refuse_links
 from .open_clients import refuse_shared_file, refuse_work_in
 from .path_map import is_below
 from .paths import is_inside, list_inside, read_inside
@@ -140,12 +147,16 @@ def _plan_project(change: Change, journal: Journal, path: str, force: bool, resu
     config = _read(home, home.config_file, result)
     known = [name for name in project_paths(config or b"") if is_of_it(name)]
     owned = owned_folders(home)
+    refuse_links(owned, is_of_it, [path, real, *known])
     whole, sessions = _folders_of(home, owned, is_of_it, [path, real, *known])
     _remove_sessions(change, journal, sessions, scan_home(home), result, keep={str(folder) for folder in whole})
     for folder in whole:
         _remove(change, folder, result)
     _remove_history(change, is_of_it, force, result)
-    changed = config_without(config, is_of_it) if config is not None else None
+    problem = config_problem(config) if config is not None else None
+    if problem is not None:
+        result.notes.append(f"{home.config_file} is left as it is: {problem}")
+    changed = config_without(config, is_of_it) if config is not None and problem is None else None
     if changed is not None:
         refuse_shared_file(home, home.config_file, force=force)
         result.config_projects = list(changed.removed)
