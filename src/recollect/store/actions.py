@@ -20,10 +20,12 @@ from msgspec import Struct
 
 from ..errors import DamagedData, Refused, StoreBusy
 from . import disk
-from .evidence import ensure_time, hash_of, was_changed
+from .evidence import damaged_copy, ensure_time, hash_of, was_changed
 from .growth import Grow as Grow
+from .growth import read_left
 from .kept import Kept as Kept
 from .kept import kept as kept
+from .kept import kept_below
 
 
 class Append(Struct, tag="append"):
@@ -59,7 +61,13 @@ class Append(Struct, tag="append"):
             raise was_changed(self.path, "it is gone")
         if now.size != self._size_before + self.length:
             raise was_changed(self.path, "it has grown or shrunk since")
-        if self._tail() != (folder / self.staged).read_bytes():
+        copy = folder / self.staged
+        if not copy.exists():
+            raise damaged_copy(self.path, copy, "is missing")
+        appended = copy.read_bytes()
+        if len(appended) != self.length:
+            raise damaged_copy(self.path, copy, "is damaged")
+        if self._tail() != appended:
             raise was_changed(self.path, "its end is no longer what was appended")
 
     def _tail(self) -> bytes:
@@ -159,8 +167,16 @@ class Replace(Struct, tag="replace"):
             raise was_changed(self.path, "it is gone")
         if hash_of(path) != self.after_hash:
             raise was_changed(self.path, "it was changed since")
-        if self.before is not None and not (folder / self.backup).exists():
-            raise was_changed(self.path, "its copy in the journal is gone")
+        if self.before is not None:
+            self._check_copy(folder / self.backup)
+
+    def _check_copy(self, copy: Path) -> None:
+        """It must be the file that was replaced; where no hash tells, size and time do, as they did when it was kept."""
+        now = kept(copy)
+        if now is None:
+            raise damaged_copy(self.path, copy, "is missing")
+        if now != self.before or (self.before_hash is not None and hash_of(copy) != self.before_hash):
+            raise damaged_copy(self.path, copy, "is damaged")
 
     def undo(self, folder: Path) -> None:
         self._put_back(folder)
@@ -250,8 +266,12 @@ class Remove(Struct, tag="remove"):
     def check_undo(self, folder: Path) -> None:
         if os.path.lexists(self.path):
             raise was_changed(self.path, "something else stands there now")
-        if not os.path.lexists(folder / self.backup):
-            raise was_changed(self.path, "its copy in the journal is gone")
+        copy = folder / self.backup
+        now = kept_below(copy)
+        if now is None:
+            raise damaged_copy(self.path, copy, "is missing")
+        if now != read_left(folder).get(self.backup, now):  # earlier versions noted nothing
+            raise damaged_copy(self.path, copy, "is damaged")
 
     def undo(self, folder: Path) -> None:
         disk.move(folder / self.backup, Path(self.path))

@@ -100,6 +100,12 @@ class Journal:
             return [name for name in os.listdir(self.folder) if _number_in(name)]
         except FileNotFoundError:
             return []
+        except OSError as problem:
+            raise DamagedData(
+                f"cannot read the journal of changes, {self.folder}: {problem.strerror or problem}",
+                hint="it must be a folder that you may read; what stands there instead can be moved away",
+                slug="damaged-journal",
+            ) from problem
 
     def _read(self, folder: Path) -> Record | None:
         record = _decode(folder / "change.json")
@@ -270,7 +276,7 @@ class Journal:
             try:
                 action.check_undo(folder)
             except Refused as problem:
-                problem.hint = self._before_it_can_be_undone(current, action.path)
+                problem.hint = problem.hint or self._before_it_can_be_undone(current, action.path)
                 raise
         refuse_undo_of_foreign_writes(current, self)
         return current
