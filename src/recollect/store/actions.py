@@ -21,6 +21,7 @@ from msgspec import Struct
 from ..errors import DamagedData, Refused, StoreBusy
 from . import disk
 from .evidence import damaged_copy, ensure_time, hash_of, was_changed
+from .folders_above import make_above
 from .growth import Grow as Grow
 from .growth import read_left
 from .kept import Kept as Kept
@@ -235,7 +236,7 @@ class Move(Struct, tag="move"):
             raise was_changed(self.target, "it is gone")
 
     def undo(self, folder: Path) -> None:
-        disk.move(Path(self.target), Path(self.path))
+        _bring_back(Path(self.target), Path(self.path))
 
     def roll_back(self, folder: Path) -> None:
         _move_back(Path(self.path), Path(self.target))
@@ -274,7 +275,7 @@ class Remove(Struct, tag="remove"):
             raise damaged_copy(self.path, copy, "is damaged")
 
     def undo(self, folder: Path) -> None:
-        disk.move(folder / self.backup, Path(self.path))
+        _bring_back(folder / self.backup, Path(self.path))
 
     def roll_back(self, folder: Path) -> None:
         _move_back(Path(self.path), folder / self.backup)
@@ -286,12 +287,17 @@ class Remove(Struct, tag="remove"):
         _move_back(folder / self.backup, Path(self.path))
 
 
+def _bring_back(source: Path, target: Path) -> None:
+    make_above(target)
+    disk.move(source, target)
+
+
 def _move_back(source: Path, target: Path) -> None:
     """`source` again where it was, if it was moved to `target`, however far that came in either direction."""
     disk.settle_move(source, target)
     disk.settle_move(target, source)
     if os.path.lexists(target) and not os.path.lexists(source):
-        disk.move(target, source)
+        _bring_back(target, source)
 
 
 class MakeFolder(Struct, tag="folder"):
@@ -347,8 +353,10 @@ class RemoveFolder(Struct, tag="remove-folder"):
         return
 
     def undo(self, folder: Path) -> None:
-        if not Path(self.path).exists():
-            disk.make_folder(Path(self.path), self.mode)
+        path = Path(self.path)
+        if not path.exists():
+            make_above(path)
+            disk.make_folder(path, self.mode)
 
     def roll_back(self, folder: Path) -> None:
         self.undo(folder)
