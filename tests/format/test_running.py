@@ -12,7 +12,8 @@ from recollect.format.running import RunningSession, parse_running_session, pid_
 def test_a_running_session() -> None:
     running = parse_running_session(
         b"""{"pid": 77, "sessionId": "s-1", "cwd": "/w/app", "startedAt": 1772442000000, "version": "2.1.325", "kind":
-        "interactive", "entrypoint": "cli", "status": "busy", "name": "fixer", "tmux": "%1", "peerFeatures": ["a"]}"""
+        "interactive", "entrypoint": "cli", "status": "busy", "procStart": "512",
+        "pidDomain": "darwin", "name": "fixer", "tmux": "%1", "peerFeatures": ["a"]}"""
     )
     assert running == RunningSession(
         pid=77,
@@ -25,6 +26,8 @@ def test_a_running_session() -> None:
         status="busy",
         name="fixer",
         tmux="%1",
+        proc_start="512",
+        pid_domain="darwin",
         extra={"peerFeatures": ["a"]},
     )
 

@@ -16,7 +16,12 @@ from recollect.format.json_file import decode_json_file
 
 
 class RunningSession(msgspec.Struct, frozen=True, kw_only=True):
-    """`status` is idle or busy; `proc_start` tells a process from a later one with the same number."""
+    """`status` is idle or busy.
+
+    `proc_start` tells a process from a later one with the same number: on Linux the ticks since boot, as in field 22 of
+    `/proc/<pid>/stat`, elsewhere a moment in words. `pid_domain` says where the number holds: the system, and on Linux
+    the machine's id and the namespace.
+    """
 
     pid: int | None = None
     session_id: str | None = None
@@ -30,6 +35,7 @@ class RunningSession(msgspec.Struct, frozen=True, kw_only=True):
     tmux: str | None = None
     messaging_socket_path: str | None = None
     proc_start: str | None = None
+    pid_domain: str | None = None
     started_at: datetime | None = None
     updated_at: datetime | None = None
     status_updated_at: datetime | None = None
@@ -61,6 +67,7 @@ def parse_running_session(data: bytes) -> RunningSession:
         tmux=fields.text("tmux"),
         messaging_socket_path=fields.text("messagingSocketPath"),
         proc_start=fields.text("procStart"),
+        pid_domain=fields.text("pidDomain"),
         started_at=fields.moment("startedAt"),
         updated_at=fields.moment("updatedAt"),
         status_updated_at=fields.moment("statusUpdatedAt"),

@@ -20,10 +20,13 @@ from msgspec import Struct
 
 from ..errors import DamagedData, Refused, StoreBusy
 from . import disk
-from .evidence import ensure_time, hash_of, was_changed
+from .evidence import damaged_copy, ensure_time, hash_of, was_changed
+from .folders_above import make_above
 from .growth import Grow as Grow
+from .growth import read_left
 from .kept import Kept as Kept
 from .kept import kept as kept
+from .kept import kept_below
 
 
 class Append(Struct, tag="append"):
@@ -59,7 +62,13 @@ class Append(Struct, tag="append"):
             raise was_changed(self.path, "it is gone")
         if now.size != self._size_before + self.length:
             raise was_changed(self.path, "it has grown or shrunk since")
-        if self._tail() != (folder / self.staged).read_bytes():
+        copy = folder / self.staged
+        if not copy.exists():
+            raise damaged_copy(self.path, copy, "is missing")
+        appended = copy.read_bytes()
+        if len(appended) != self.length:
+            raise damaged_copy(self.path, copy, "is damaged")
+        if self._tail() != appended:
             raise was_changed(self.path, "its end is no longer what was appended")
 
     def _tail(self) -> bytes:
@@ -159,8 +168,16 @@ class Replace(Struct, tag="replace"):
             raise was_changed(self.path, "it is gone")
         if hash_of(path) != self.after_hash:
             raise was_changed(self.path, "it was changed since")
-        if self.before is not None and not (folder / self.backup).exists():
-            raise was_changed(self.path, "its copy in the journal is gone")
+        if self.before is not None:
+            self._check_copy(folder / self.backup)
+
+    def _check_copy(self, copy: Path) -> None:
+        """It must be the file that was replaced; where no hash tells, size and time do, as they did when it was kept."""
+        now = kept(copy)
+        if now is None:
+            raise damaged_copy(self.path, copy, "is missing")
+        if now != self.before or (self.before_hash is not None and hash_of(copy) != self.before_hash):
+            raise damaged_copy(self.path, copy, "is damaged")
 
     def undo(self, folder: Path) -> None:
         self._put_back(folder)
@@ -219,7 +236,7 @@ class Move(Struct, tag="move"):
             raise was_changed(self.target, "it is gone")
 
     def undo(self, folder: Path) -> None:
-        disk.move(Path(self.target), Path(self.path))
+        _bring_back(Path(self.target), Path(self.path))
 
     def roll_back(self, folder: Path) -> None:
         _move_back(Path(self.path), Path(self.target))
@@ -250,11 +267,15 @@ class Remove(Struct, tag="remove"):
     def check_undo(self, folder: Path) -> None:
         if os.path.lexists(self.path):
             raise was_changed(self.path, "something else stands there now")
-        if not os.path.lexists(folder / self.backup):
-            raise was_changed(self.path, "its copy in the journal is gone")
+        copy = folder / self.backup
+        now = kept_below(copy)
+        if now is None:
+            raise damaged_copy(self.path, copy, "is missing")
+        if now != read_left(folder).get(self.backup, now):  # earlier versions noted nothing
+            raise damaged_copy(self.path, copy, "is damaged")
 
     def undo(self, folder: Path) -> None:
-        disk.move(folder / self.backup, Path(self.path))
+        _bring_back(folder / self.backup, Path(self.path))
 
     def roll_back(self, folder: Path) -> None:
         _move_back(Path(self.path), folder / self.backup)
@@ -266,12 +287,17 @@ class Remove(Struct, tag="remove"):
         _move_back(folder / self.backup, Path(self.path))
 
 
+def _bring_back(source: Path, target: Path) -> None:
+    make_above(target)
+    disk.move(source, target)
+
+
 def _move_back(source: Path, target: Path) -> None:
     """`source` again where it was, if it was moved to `target`, however far that came in either direction."""
     disk.settle_move(source, target)
     disk.settle_move(target, source)
     if os.path.lexists(target) and not os.path.lexists(source):
-        disk.move(target, source)
+        _bring_back(target, source)
 
 
 class MakeFolder(Struct, tag="folder"):
@@ -327,8 +353,10 @@ class RemoveFolder(Struct, tag="remove-folder"):
         return
 
     def undo(self, folder: Path) -> None:
-        if not Path(self.path).exists():
-            disk.make_folder(Path(self.path), self.mode)
+        path = Path(self.path)
+        if not path.exists():
+            make_above(path)
+            disk.make_folder(path, self.mode)
 
     def roll_back(self, folder: Path) -> None:
         self.undo(folder)

@@ -31,7 +31,7 @@ from .home import Home
 from .journal import LOCK_SECONDS as LOCK_SECONDS
 from .journal import Journal as Journal
 from .journal import Record as Record
-from .kept import Kept, kept
+from .kept import Kept, kept, kept_below
 from .paths import is_inside, is_secret
 
 
@@ -264,6 +264,8 @@ class Change:
             disk.sync_folder(self.journal.folder)
             for step in self.steps:
                 left = step.do(folder)
+                if isinstance(step, Remove) and (removed := kept_below(folder / step.backup)) is not None:
+                    told[step.backup] = removed  # for `check_undo`: whether it still is what was taken out
                 if left is not None and not self._hides_a_foreign_write(step):
                     told[step.path] = left
             self.journal.mark(folder, "done", told)

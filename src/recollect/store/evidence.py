@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from ..errors import Refused
+from ..errors import DamagedData, Refused
 from . import disk
 from .kept import kept
 
@@ -45,6 +45,14 @@ def ensure_time(path: Path | str, mtime_ns: int) -> None:
     now = kept(path)
     if now is not None and now.mtime_ns != mtime_ns:
         disk.set_times(Path(path), mtime_ns)
+
+
+def damaged_copy(path: str, copy: Path, why: str) -> DamagedData:
+    """Undoing would bring back something else than what was there: what the journal kept of it is not to be trusted."""
+    return DamagedData(
+        f"cannot undo: {path}: what the journal keeps of it {why}: {copy}", slug="damaged-journal",
+        hint="nothing was changed; the journal itself lost it, so this change cannot be undone",
+    )  # fmt: skip
 
 
 def was_changed(path: str, why: str) -> Refused:

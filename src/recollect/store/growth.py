@@ -9,8 +9,10 @@ import msgspec
 from msgspec import Struct
 
 from . import disk
-from .evidence import ensure_time, hash_of, was_changed
+from .evidence import damaged_copy, ensure_time, hash_of, was_changed
 from .kept import Kept, kept
+
+_GROWN = "grown.json"
 
 
 class Grown(Struct):
@@ -51,7 +53,11 @@ class Grow(Struct, tag="grow"):
             return  # the writer ended before its first line
         grown = read_grown(folder)
         if grown is None:
-            raise was_changed(self.path, "its writer ended without closing, so what it wrote is not known")
+            if (folder / _GROWN).exists():
+                raise damaged_copy(self.path, folder / _GROWN, "is damaged")
+            problem = was_changed(self.path, "its writer ended without closing, so what it wrote is not known")
+            problem.hint = f"nothing was changed; the journal has no {folder / _GROWN}, which says what may be cut off"
+            raise problem
         if not self._is_as_left(grown):
             raise was_changed(self.path, "it was changed since")
 
@@ -97,7 +103,7 @@ class Grow(Struct, tag="grow"):
 
 def read_grown(folder: Path) -> Grown | None:
     try:
-        return msgspec.json.decode((folder / "grown.json").read_bytes(), type=Grown)
+        return msgspec.json.decode((folder / _GROWN).read_bytes(), type=Grown)
     except (OSError, msgspec.MsgspecError):
         return None
 

@@ -30,7 +30,8 @@ from msgspec import Struct
 
 from ..errors import DamagedData, NotFound, RecollectError, Refused, StoreBusy
 from . import disk, presence
-from .actions import Action, Replace
+from .actions import Action, Move, Remove, RemoveFolder, Replace
+from .folders_above import missing_above, refuse_without_place, remove_empty
 from .growth import read_left
 from .guard import refuse_undo_of_foreign_writes, refuse_undo_while_open
 from .home import Home
@@ -100,6 +101,12 @@ class Journal:
             return [name for name in os.listdir(self.folder) if _number_in(name)]
         except FileNotFoundError:
             return []
+        except OSError as problem:
+            raise DamagedData(
+                f"cannot read the journal of changes, {self.folder}: {problem.strerror or problem}",
+                hint="it must be a folder that you may read; what stands there instead can be moved away",
+                slug="damaged-journal",
+            ) from problem
 
     def _read(self, folder: Path) -> Record | None:
         record = _decode(folder / "change.json")
@@ -270,10 +277,17 @@ class Journal:
             try:
                 action.check_undo(folder)
             except Refused as problem:
-                problem.hint = self._before_it_can_be_undone(current, action.path)
+                problem.hint = problem.hint or self._before_it_can_be_undone(current, action.path)
                 raise
         refuse_undo_of_foreign_writes(current, self)
+        for action in _bringing_back(current):
+            refuse_without_place(Path(action.path), home)
         return current
+
+    def describe_undo(self, record: Record) -> list[str]:
+        """What undoing the change would do now, a line a step."""
+        folders = [f"make folder {folder}" for folder in _folders_to_make(record)]
+        return folders + [action.describe_undo() for action in reversed(record.actions)]
 
     def _before_it_can_be_undone(self, record: Record, path: str) -> str:
         later = [
@@ -288,6 +302,7 @@ class Journal:
     def _undo(self, current: Record, home: Home) -> None:
         folder = self.folder_of(current)
         was = {action.path: kept(action.path) for action in current.actions}
+        folders = _folders_to_make(current)
         self.announce("undoing", folder, home)
         try:
             disk.sync_folder(self.folder)
@@ -295,18 +310,19 @@ class Journal:
                 action.undo(folder)
             self.mark(folder, "undone")
         except (OSError, RecollectError) as problem:
-            self._redo(current, was, problem)
+            self._redo(current, was, folders, problem)
             self.withdraw("undoing", home)
             raise
         self.withdraw("undoing", home)
 
-    def _redo(self, record: Record, was: dict[str, Kept | None], problem: Exception) -> None:
+    def _redo(self, record: Record, was: dict[str, Kept | None], folders: list[Path], problem: Exception) -> None:
         """After a failed undo: everything as the change had left it."""
         folder = self.folder_of(record)
         try:
             disk.remove_if_there(folder / "undone")
             for action in record.actions:
                 action.redo(folder, was[action.path])
+            remove_empty(folders)
         except OSError as another:
             raise DamagedData(
                 f"change {record.number} is undone only in part: {problem}", slug="write-failed",
@@ -333,6 +349,24 @@ class Journal:
         disk.remove_if_there(fresh)
         disk.write_new(fresh, [msgspec.json.encode(told or {})])
         disk.replace(fresh, folder / state)
+
+
+def _bringing_back(record: Record) -> list[Move | Remove | RemoveFolder]:
+    """The steps whose undoing needs a folder to bring something back to, in the order in which they are undone."""
+    return [action for action in reversed(record.actions) if isinstance(action, (Move, Remove, RemoveFolder))]
+
+
+def _folders_to_make(record: Record) -> list[Path]:
+    """Folders that somebody removed since, above what an undo brings back; the topmost first."""
+    steps = _bringing_back(record)
+    brought = {action.path for action in steps}
+    found: dict[Path, None] = {}
+    for action in steps:
+        for folder in missing_above(Path(action.path)):
+            if str(folder) in brought:  # it comes back itself, with what was in it
+                break
+            found[folder] = None
+    return list(found)
 
 
 def _number_in(name: str) -> int:

@@ -22,6 +22,21 @@ def kept(path: Path | str) -> Kept | None:
     return Kept(info.st_size, info.st_mtime_ns)
 
 
+def kept_below(path: Path) -> Kept | None:
+    """The same of a file or, of a folder, of all files in it: their bytes together, and the newest of their times."""
+    if path.is_symlink() or not path.is_dir():
+        return kept(path)
+    size = newest = 0
+    for folder, _, names in os.walk(path):
+        for name in names:
+            try:
+                info = os.lstat(os.path.join(folder, name))
+            except OSError:  # not to be seen by us, and so neither later
+                continue
+            size, newest = size + info.st_size, max(newest, info.st_mtime_ns)
+    return Kept(size, newest)
+
+
 def kept_open(fd: int) -> Kept:
     """The same of an open file."""
     info = os.fstat(fd)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 
 from ..format.running import RunningSession
 from .home import Home
 from .side_files import running_sessions
+
+_START_FIELD = 19
+"""Of `/proc/<pid>/stat`, behind the name of the program, which may hold anything: field 22 of all."""
 
 
 def is_alive(pid: int | None) -> bool:
@@ -24,10 +29,56 @@ def is_alive(pid: int | None) -> bool:
     return True
 
 
+def has_it_open(running: RunningSession) -> bool:
+    """Whether the process that wrote the file lives. In doubt it does: nothing that is in use may seem free."""
+    return is_alive(running.pid) and not _is_of_another(running)
+
+
+def _is_of_another(running: RunningSession) -> bool:
+    """Whether it is certain that a later process has got the number of the one that wrote the file.
+
+    It began at another tick than the writer, and after all that the writer noted. A number of another machine or container
+    says nothing about the processes here.
+    """
+    if sys.platform != "linux" or running.proc_start is None:
+        return False
+    if running.pid_domain is not None and running.pid_domain != _own_domain():
+        return False
+    noted = [moment for moment in (running.started_at, running.updated_at, running.status_updated_at) if moment]
+    ticks = _start_of(running.pid)
+    if ticks is None or not noted or not _is_number(running.proc_start) or int(running.proc_start) == ticks:
+        return False
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    return max(noted).timestamp() < time.time() - age
+
+
+def _start_of(pid: int | None) -> int | None:
+    """When a process began, in ticks since boot; None where the system does not say."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stream:
+            fields = stream.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return int(fields[_START_FIELD]) if len(fields) > _START_FIELD and _is_number(fields[_START_FIELD]) else None
+
+
+def _own_domain() -> str | None:
+    """Where numbers of processes hold, in the words of the client."""
+    try:
+        with open("/etc/machine-id", encoding="ascii") as stream:
+            return f"linux:{stream.read().strip()}:{os.readlink('/proc/self/ns/pid')}"
+    except (OSError, ValueError):
+        return None
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 18
+
+
 def open_sessions(home: Home) -> dict[str, RunningSession]:
-    """Sessions by id whose process lives. A file left behind by a crash does not count."""
+    """Sessions by id whose process lives. A file left behind by a crash does not count, whoever has its number now."""
     return {
         running.session_id: running
         for running in running_sessions(home)
-        if running.session_id is not None and is_alive(running.pid)
+        if running.session_id is not None and has_it_open(running)
     }

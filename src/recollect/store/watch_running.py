@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..format.running import RunningSession
 from .home import Home
-from .liveness import is_alive
+from .liveness import has_it_open
 from .side_files import running_sessions
 
 
@@ -56,7 +56,7 @@ class RunningClients:
             if item.pid is None:
                 continue
             noted.add(item.pid)
-            if not is_alive(item.pid):
+            if not has_it_open(item):
                 continue
             if item.session_id:
                 alive[item.pid] = item

@@ -26,7 +26,7 @@ def undo(face: Face, number: int | None, dry_run: bool) -> None:
     journal = face.journal
     record = journal.record(number, open_homes(face.homes))
     home = Home(Path(record.home))
-    steps = [action.describe_undo() for action in reversed(record.actions)]
+    steps = journal.describe_undo(record)
     if dry_run:
         journal.check_undo(record, home)
     else:
