@@ -19,7 +19,10 @@ from recollect.web.assets import LIBRARIES, VENDOR
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCREENSHOTS = REPOSITORY / ".cache" / "screenshots"
 AXE = REPOSITORY / ".cache" / "web-tests" / "axe.min.js"
-HARMLESS_ERRORS = ("the server responded with a status of 404",)
+HARMLESS_ERRORS = (
+    "the server responded with a status of 404",
+    "htmx:error: signal is aborted",  # a question that the next letter, or another page, made needless before its answer came
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
