@@ -25,7 +25,7 @@ def calls_made(
     makers: dict[str, Response] = {}
     for item in found:
         if not item.flags & ADVISOR:
-            makers.setdefault(item.message_id or item.request_id, item)
+            makers.setdefault(item.answer, item)
     homes = sorted({item.home for item in makers.values()})
     rows = catalogue.connection.execute(
         f"SELECT coalesce(nullif(e.message_id, ''), nullif(e.request_id, '')), e.uuid, t.file_id, {once}, {columns} "

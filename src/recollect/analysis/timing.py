@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from ..format.entries import decode_loosely
@@ -67,12 +66,12 @@ def speeds(catalogue: Catalogue, found: Iterable[Response]) -> dict[str, Speed]:
         known = times.get((item.file_id, item.message_id))
         if known is None:
             continue
-        asked, *answered = known
         speed = result.setdefault(item.model, Speed())
-        first, last = answered[0], answered[-1]
-        if first is None or last is None or asked is None or not 0 < last - asked <= LONGEST or not _in_order(known):
+        moments = _in_order(known)
+        if moments is None or not 0 < moments[-1] - moments[0] <= LONGEST:
             speed.left_out += 1
             continue
+        asked, first, last = moments[0], moments[1], moments[-1]
         seconds = (last - asked) / 1e6
         speed.waits.append((first - asked) / 1e6)
         speed.whole.append(seconds)
@@ -81,8 +80,10 @@ def speeds(catalogue: Catalogue, found: Iterable[Response]) -> dict[str, Speed]:
     return result
 
 
-def _in_order(moments: Iterable[int | None]) -> bool:
-    return all(before is not None and behind is not None and before <= behind for before, behind in pairwise(moments))
+def _in_order(known: Sequence[int | None]) -> list[int] | None:
+    """The same moments; None where one of them is missing, or earlier than the one before."""
+    moments = [moment for moment in known if moment is not None]
+    return moments if len(moments) == len(known) and moments == sorted(moments) else None
 
 
 def _times(catalogue: Catalogue) -> dict[tuple[int, str], list[int | None]]:

@@ -76,7 +76,7 @@ class SessionWriter:
         if not is_inside(home, path):
             raise Refused(f"{path} is outside of {home.root}", slug="outside-home")
         if path.is_symlink():
-            raise Refused(f"{path} is a link; links are not written through", slug="outside-home")
+            raise disk.is_a_link(path)
         self.journal = journal
         self.home = home
         self.path = path

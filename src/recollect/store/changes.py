@@ -157,7 +157,7 @@ class Change:
         if not elsewhere and not is_inside(self.home, path):
             raise Refused(f"{path} is outside of {self.home.root}", slug="outside-home")
         if path.is_symlink():
-            raise Refused(f"{path} is a link; links are not written through", slug="outside-home")
+            raise disk.is_a_link(path)
 
     def _stage(self, name: str, chunks: Iterable[Piece], *, mode: int = 0o600) -> None:
         try:

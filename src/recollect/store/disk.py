@@ -53,10 +53,15 @@ def explain(problem: OSError, path: Path | str) -> Exception:
     if problem.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return Refused(f"may not write {where}: {reason}", hint="nothing was changed", slug="read-only")
     if problem.errno == errno.ELOOP:
-        return Refused(f"{where} is a link; links are not written through", slug="outside-home")
+        return is_a_link(where)
     if problem.errno in (errno.EAGAIN, errno.EBUSY):
         return StoreBusy(f"{where} is busy: {reason}")
     return DamagedData(f"cannot write {where}: {reason}", slug="write-failed")
+
+
+def is_a_link(path: Path | str) -> Refused:
+    """Whoever made it may have it lead anywhere."""
+    return Refused(f"{path} is a link; links are not written through", slug="outside-home")
 
 
 class Appended(Struct, frozen=True, gc=False):
