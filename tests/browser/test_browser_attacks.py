@@ -53,8 +53,8 @@ def test_nothing_of_a_transcript_acts(attacked: tuple[Scene, str, list[str]], op
 def test_the_watch_would_notice(attacked: tuple[Scene, str, list[str]], open_tab: OpenTab) -> None:
     """That is, the test above could fail."""
     tab = open_tab(attacked[0])
-    tab.page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=window.__acted=1>')")
-    tab.page.wait_for_timeout(200)
+    with tab.page.expect_console_message(lambda message: "policy: script-src" in message.text):
+        tab.page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=window.__acted=1>')")
     assert any("policy: script-src" in words for words in tab.problems)
     tab.problems.clear()
     tab.foreign.clear()

@@ -34,14 +34,14 @@ def test_the_list_is_filtered_while_typing(looked_at: Scene, open_tab: OpenTab) 
     page.keyboard.press("/")
     page.keyboard.type("harbour")
     expect(page.locator(".session-row")).to_have_count(1)
-    assert "q=harbour" in page.url
+    expect(page).to_have_url(re.compile("q=harbour"))
     page.fill("[name=q]", "")
     expect(page.locator(".session-row")).to_have_count(14)
     page.select_option("[name=sort]", "bytes")
     expect(page.locator(".session-row .title").first).to_contain_text("A very long session")
     page.click(".facets a:has-text('notes/garden')")
     page.wait_for_url(re.compile("project="))
-    assert page.locator(".session-row").count() == 3
+    expect(page.locator(".session-row")).to_have_count(3)
     page.keyboard.press("j")
     page.keyboard.press("o")
     page.wait_for_url(re.compile(r"/sessions/[0-9a-f]{8}-"))
@@ -55,13 +55,11 @@ def test_a_long_conversation_scrolls_page_by_page(looked_at: Scene, open_tab: Op
     for wanted in (2, 3):
         page.locator(".next-page").scroll_into_view_if_needed()
         page.wait_for_selector(f"#page-{wanted}")
-    assert page.locator("article.message").count() > 150
+    expect(page.locator("article.message").nth(150)).to_be_attached()
     assert page.evaluate("getComputedStyle(document.querySelector('article.message')).contentVisibility") == "auto"
     page.click(".turns a >> nth=200")
     page.wait_for_url(re.compile(r"page=\d+#m-"))
-    page.wait_for_selector("article.message.current")
-    words = page.locator("article.message.current").inner_text()
-    assert "Question 200" in words or "Question 199" in words
+    expect(page.locator("article.message.current")).to_contain_text(re.compile("Question (200|199)"))
     page.click(".before-page a")
     expect(page.locator(".page")).to_have_count(2)
 
@@ -73,12 +71,8 @@ def test_a_hash_leads_to_a_message_on_any_page(looked_at: Scene, open_tab: OpenT
     tab.go(f"/sessions/{session}#m-{rows[0]['uuid']}")
     tab.page.wait_for_url(re.compile(r"page=[78]#m-"))
     expect(tab.page.locator("article.message.current")).to_be_in_viewport()
-    assert (
-        tab.page.locator(
-            f"article.message.current:has(#m-{rows[0]['uuid']}), article.current#m-{rows[0]['uuid']}"
-        ).count()
-        == 1
-    )
+    wanted = f"article.message.current:has(#m-{rows[0]['uuid']}), article.current#m-{rows[0]['uuid']}"
+    expect(tab.page.locator(wanted)).to_have_count(1)
 
 
 def test_finding_in_a_session_and_unfolding(looked_at: Scene, open_tab: OpenTab) -> None:
@@ -90,8 +84,8 @@ def test_finding_in_a_session_and_unfolding(looked_at: Scene, open_tab: OpenTab)
     page.click(".finds a >> nth=0")
     page.wait_for_selector("article.message.current")
     page.click("[data-unfold]")
-    assert page.locator("details.call:not([open])").count() == 0
-    assert page.locator(".diff .added").count() > 0
+    expect(page.locator("details.call:not([open])")).to_have_count(0)
+    expect(page.locator(".diff .added").first).to_be_attached()
 
 
 def test_sub_agents_open_inside_their_call(looked_at: Scene, open_tab: OpenTab) -> None:
@@ -101,8 +95,7 @@ def test_sub_agents_open_inside_their_call(looked_at: Scene, open_tab: OpenTab) 
     tab.page.click("details.agent > summary")
     tab.page.wait_for_selector(".nested article.message")
     tab.page.click(".nested details.agent > summary")
-    tab.page.wait_for_selector(".nested .nested article.message")
-    assert "1.0107" in tab.page.locator(".nested .nested").first.inner_text()
+    expect(tab.page.locator(".nested .nested").first).to_contain_text("1.0107")
 
 
 def test_copying_a_message(looked_at: Scene, open_tab: OpenTab) -> None:
@@ -119,8 +112,7 @@ def test_the_raw_line_opens_in_a_dialog(looked_at: Scene, open_tab: OpenTab) -> 
     tab.go(f"/sessions/{CACHE_SESSION}")
     tab.page.hover("article.message.user")
     tab.page.click("article.message.user a.raw")
-    tab.page.wait_for_selector("dialog[open] .raw-json")
-    assert "parentUuid" in tab.page.locator("dialog").first.inner_text()
+    expect(tab.page.locator("dialog[open] .raw-json")).to_contain_text("parentUuid")
     tab.page.keyboard.press("Escape")
     tab.page.wait_for_selector("dialog[open]", state="detached")
 
@@ -183,22 +175,44 @@ def test_fork_from_a_message_and_repair(shown: Scene, open_tab: OpenTab) -> None
     page.wait_for_selector("dialog [role=status]")
 
 
-def test_a_running_session_grows_on_the_page(shown: Scene, open_tab: OpenTab) -> None:
-    tab = open_tab(shown)
-    tab.go(f"/sessions/{CACHE_SESSION}")
-    tab.page.wait_for_timeout(1200)
-    file = next(shown.root.glob(f"projects/*/{CACHE_SESSION}.jsonl"))
-    leaf = shown.script.get(f"/api/v1/sessions/{CACHE_SESSION}").json()["leaf"]
+def grow(scene: Scene, session: str, words: str) -> None:
+    """The session goes on, as if its client ran."""
+    file = next(scene.root.glob(f"projects/*/{session}.jsonl"))
     entry: dict[str, Any] = {
         "type": "user",
         "uuid": "77777777-7777-4777-8777-777777777777",
-        "parentUuid": leaf,
-        "sessionId": CACHE_SESSION,
+        "parentUuid": scene.script.get(f"/api/v1/sessions/{session}").json()["leaf"],
+        "sessionId": session,
     }
-    entry |= {"timestamp": "2027-01-01T00:00:00.000Z", "message": {"role": "user", "content": "And now it grows"}}
+    entry |= {"timestamp": "2027-01-01T00:00:00.000Z", "message": {"role": "user", "content": words}}
     with file.open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(entry) + "\n")
+
+
+def test_a_running_session_grows_on_the_page(shown: Scene, open_tab: OpenTab) -> None:
+    tab = open_tab(shown)
+    tab.go(f"/sessions/{CACHE_SESSION}")
+    folded = tab.page.locator("details.call:not([open])")
+    before = folded.count()
+    folded.first.locator("summary").click()
+    expect(folded).to_have_count(before - 1)
+    grow(shown, CACHE_SESSION, "And now it grows")
     tab.page.wait_for_selector("article.message >> text=And now it grows")
+    expect(folded).to_have_count(before - 1)  # what the reader opened stays open
+
+
+def test_a_session_grows_while_a_sub_agent_is_open(shown: Scene, open_tab: OpenTab) -> None:
+    session = next(item.session_id for item in shown.desk.sessions() if item.title == "Harbour map as SVG")
+    tab = open_tab(shown)
+    tab.go(f"/sessions/{session}")
+    tab.page.click("details.agent > summary")
+    inside = tab.page.locator(".nested article.message")
+    expect(inside).not_to_have_count(0)
+    before = inside.count()
+    grow(shown, session, "And now it grows")
+    tab.page.wait_for_selector("article.message >> text=And now it grows")
+    expect(inside).to_have_count(before)
+    expect(inside.first).to_be_visible()
 
 
 def test_search_while_typing_opens_at_the_message(looked_at: Scene, open_tab: OpenTab) -> None:
@@ -227,7 +241,7 @@ def test_sql_as_table_and_chart(looked_at: Scene, open_tab: OpenTab) -> None:
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("#result table", timeout=60_000)
     page.wait_for_selector("#result .chart canvas")
-    assert "/home/ada/code/tidepool" in page.locator("#result").inner_text()
+    expect(page.locator("#result")).to_contain_text("/home/ada/code/tidepool")
     with page.expect_download() as download:
         page.click("button >> text=Save as CSV")
     assert download.value.suggested_filename == "answer.csv"
@@ -243,7 +257,7 @@ def test_keys_alone_are_enough(looked_at: Scene, open_tab: OpenTab) -> None:
     tab = open_tab(looked_at)
     page = tab.page
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.className") == "skip"
+    expect(page.locator(".skip")).to_be_focused()
     page.keyboard.press("?")
     page.wait_for_selector("#key-help[open]")
     page.keyboard.press("Escape")
@@ -253,4 +267,4 @@ def test_keys_alone_are_enough(looked_at: Scene, open_tab: OpenTab) -> None:
     tab.go(f"/sessions/{CACHE_SESSION}")
     page.keyboard.press("n")
     page.keyboard.press("n")
-    assert "Keep it simple" in page.locator("article.current").inner_text()
+    expect(page.locator("article.current")).to_contain_text("Keep it simple")

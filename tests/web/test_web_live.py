@@ -31,6 +31,11 @@ class Listening:
         if self.answer.status == 200:
             assert self.answer.readline().startswith(b"retry:")
 
+    def wait_for_watch(self) -> None:
+        """What is written from here on is told."""
+        while not self.answer.readline().startswith(b": watching"):
+            pass
+
     def event(self) -> dict[str, Any]:
         while True:
             line = self.answer.readline()
@@ -57,9 +62,21 @@ def append(scene: Scene, session: str, words: str) -> None:
         stream.write(json.dumps(entry) + "\n")
 
 
-def wait_for_watch(scene: Scene) -> None:
-    """The watch begins in a thread of its own: give it the time to see what is there."""
-    time.sleep(1.0)
+def test_a_page_is_told_what_came_before_the_watch(running: Scene) -> None:
+    size = running.desk.session(CACHE_SESSION).file.size
+    address = f"/api/v1/sessions/{CACHE_SESSION}/events?seen="
+    append(running, CACHE_SESSION, "While the page was under way")
+    behind = Listening(running, f"{address}{size}")
+    assert behind.event() == {"kind": "lost", "session_id": CACHE_SESSION}
+    behind.close()
+    upright = Listening(running, f"{address}{running.desk.session(CACHE_SESSION).file.size}")
+    senseless = Listening(running, f"{address}-1")
+    for listening in (upright, senseless):
+        listening.wait_for_watch()
+    append(running, CACHE_SESSION, "And after it")
+    for listening in (upright, senseless):
+        assert listening.event()["kind"] == "message"
+        listening.close()
 
 
 def test_a_new_message_is_told_without_its_words(running: Scene) -> None:
@@ -67,7 +84,8 @@ def test_a_new_message_is_told_without_its_words(running: Scene) -> None:
     second = next(item.session_id for item in running.desk.sessions() if item.title == "Crop rotation")
     other = Listening(running, f"/api/v1/sessions/{second}/events")
     assert everything.answer.headers["content-type"].startswith("text/event-stream")
-    wait_for_watch(running)
+    everything.wait_for_watch()
+    other.wait_for_watch()
     append(running, CACHE_SESSION, "Something secret")
     append(running, second, "For the other")
     events = [everything.event() for _ in range(2)]

@@ -1,11 +1,13 @@
 """What happens in the homes, as a stream for browsers. One watch serves everybody; it runs while somebody listens.
 
-A listener that is slower than the agent loses events, and is told so: it then asks for the page again.
+A listener that is slower than the agent loses events, and is told so: it then asks for the page again. The same is told
+to a page whose session has grown between its being made and the begin of the watch.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import threading
 from collections.abc import AsyncIterator
@@ -16,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from ..errors import Unavailable
+from ..errors import NotFound, Unavailable
 from ..library.watching import SessionEvent, Watching
 from .desk import Desk
 from .pages import desk_of, error_answer
@@ -45,6 +47,11 @@ class Live:
         self.desk = desk
         self.listeners: set[Listener] = set()
         self._stop: threading.Event | None = None
+        self._begun = asyncio.Event()
+
+    async def begun(self) -> None:
+        """Wait until whatever is written is noticed."""
+        await self._begun.wait()
 
     def join(self, session_id: str | None) -> Listener | None:
         """Begin to listen; None where too many do."""
@@ -54,8 +61,9 @@ class Live:
         self.listeners.add(listener)
         if self._stop is None:
             self._stop = threading.Event()
-            loop = asyncio.get_running_loop()
-            threading.Thread(target=self._watch, args=(loop, self._stop), name="watch", daemon=True).start()
+            self._begun = asyncio.Event()
+            parts = (asyncio.get_running_loop(), self._stop, self._begun)
+            threading.Thread(target=self._watch, args=parts, name="watch", daemon=True).start()
         return listener
 
     def leave(self, listener: Listener) -> None:
@@ -76,9 +84,10 @@ class Live:
             self._stop.set()
             self._stop = None
 
-    def _watch(self, loop: asyncio.AbstractEventLoop, stop: threading.Event) -> None:
+    def _watch(self, loop: asyncio.AbstractEventLoop, stop: threading.Event, begun: asyncio.Event) -> None:
         try:
             with Watching(self.desk.library.homes) as watching:
+                loop.call_soon_threadsafe(begun.set)
                 while not stop.is_set():
                     events = [event_data(event) for event in watching.poll(0.5)]
                     if events and not stop.is_set():
@@ -89,6 +98,7 @@ class Live:
             if not stop.is_set():
                 told = {"kind": "unavailable", "session_id": None, "reason": str(problem)}
                 loop.call_soon_threadsafe(self._publish, [told])
+                loop.call_soon_threadsafe(begun.set)
 
     def _publish(self, events: list[dict[str, Any]]) -> None:
         for listener in self.listeners:
@@ -117,9 +127,14 @@ def event_data(event: SessionEvent) -> dict[str, Any]:
     return told
 
 
-async def stream(live: Live, listener: Listener) -> AsyncIterator[bytes]:
+async def stream(live: Live, listener: Listener, seen: int | None = None) -> AsyncIterator[bytes]:
     try:
         yield b"retry: 3000\n\n"
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(live.begun(), HEARTBEAT_SECONDS)
+        yield b": watching\n\n"
+        if seen is not None and listener.session_id is not None and await size_of(live, listener.session_id) != seen:
+            yield _encoded({"kind": "lost", "session_id": listener.session_id})
         while not listener.over:
             try:
                 event = await asyncio.wait_for(listener.queue.get(), HEARTBEAT_SECONDS)
@@ -134,12 +149,20 @@ async def stream(live: Live, listener: Listener) -> AsyncIterator[bytes]:
         live.leave(listener)
 
 
+async def size_of(live: Live, session_id: str) -> int | None:
+    """How long a session's file is; None where it is no longer there."""
+    try:
+        return (await asyncio.to_thread(live.desk.session, session_id)).file.size
+    except NotFound:
+        return None
+
+
 def _encoded(event: dict[str, Any]) -> bytes:
     return f"event: {event['kind']}\ndata: {json.dumps(event, default=str)}\n\n".encode()
 
 
 async def events(request: Request) -> Response:
-    """Server-sent events of all sessions, or of one."""
+    """Server-sent events of all sessions, or of one; `seen` is the size that the listener knows of its file."""
     live: Live = request.app.state.live
     session_id = request.path_params.get("id")
     if session_id is not None:
@@ -147,8 +170,10 @@ async def events(request: Request) -> Response:
     listener = live.join(session_id)
     if listener is None:
         return error_answer(request, Unavailable("too many streams are open", slug="too-many-streams"))
+    seen = request.query_params.get("seen", "")
+    known = int(seen) if seen.isascii() and seen.isdecimal() and len(seen) < 16 else None
     return StreamingResponse(
-        stream(live, listener), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+        stream(live, listener, known), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
     )
 
 

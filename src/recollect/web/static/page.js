@@ -165,14 +165,16 @@ function later(action) {
   clearTimeout(timer);
   timer = setTimeout(action, 400);
 }
+// What the reader opened stays open: the layout's settings for htmx let "open" and the sub-agents be.
 async function refreshLastPage() {
-  const pages = all(".page", reading);
-  const last = pages.at(-1);
-  if (!last || $(".next-page", reading) || last.closest("details")) return;
+  const ofSession = (selector) => all(selector, reading).filter((item) => !item.closest(".nested"));
+  const last = ofSession(".page").at(-1);
+  if (!last || ofSession(".next-page").length) return;
   const query = reading.dataset.query;
   const address = `/sessions/${encodeURIComponent(reading.dataset.sessionPage)}?${query ? query + "&" : ""}page=${last.dataset.page}`;
   const atEnd = innerHeight + scrollY > document.documentElement.scrollHeight - 200;
   await window.htmx.ajax("GET", address, { target: last, swap: "outerMorph" });
+  current?.classList.add("current");
   if (atEnd) scrollTo({ top: document.documentElement.scrollHeight });
 }
 function refreshList() {
@@ -180,7 +182,7 @@ function refreshList() {
   window.htmx.ajax("GET", location.pathname + location.search, { target: liveHome, swap: "outerMorph" });
 }
 if (reading || liveHome) {
-  const address = reading ? `/api/v1/sessions/${encodeURIComponent(reading.dataset.sessionPage)}/events` : "/api/v1/events";
+  const address = reading ? `/api/v1/sessions/${encodeURIComponent(reading.dataset.sessionPage)}/events?seen=${reading.dataset.size}` : "/api/v1/events";
   const stream = new EventSource(address);
   const kinds = ["message", "entry", "title_changed", "session_started", "session_ended", "agent_started", "compaction", "lost"];
   for (const kind of kinds) stream.addEventListener(kind, () => later(reading ? refreshLastPage : refreshList));
