@@ -90,6 +90,16 @@ def test_without_a_choice_it_is_everything(ask: Any, scene: Scene) -> None:
     assert [row["calls"] for row in ask("usage", "--more", "commits", "--json").data["rows"]] == [1, 2, 2]
 
 
+def test_a_commit_at_the_end_of_a_long_command_is_one(ask: Any, scene: Scene) -> None:
+    long = "git add " + "src/a/long/path.py " * 30 + "&& git commit -m x"
+    for number, command in enumerate((long, long.replace("commit", "status"))):
+        scene.append(
+            SESSION, *bash(scene, 40 + number, command, f"2026-03-01T12:0{number}:00.000Z", "2026-03-01T12:05:00.000Z")
+        )
+    commands = [row["command"] for row in ask("usage", "--more", "commits", "--json").data["rows"]]
+    assert [command for command in commands if command.startswith("git add")] == [long[:200]]
+
+
 def test_what_results_added_is_shared_out_among_all_that_came_between(ask: Any, scene: Scene) -> None:
     """Of what a prompt grew by, a result that was not asked for has its part, too."""
     first, answer = bash(scene, 1, "ls", "2026-03-01T10:00:00.000Z", "2026-03-01T10:00:01.000Z")

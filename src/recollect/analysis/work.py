@@ -10,7 +10,6 @@ from ..format.times import to_iso
 from .calls_made import calls_made
 from .prices.book import PriceBook
 from .responses import Response, project_path
-from .shell_words import makes_commit
 
 if TYPE_CHECKING:
     from ..index.catalogue import Catalogue
@@ -65,12 +64,12 @@ def commits(catalogue: Catalogue, found: Iterable[Response], book: PriceBook) ->
             sessions.setdefault((item.home, item.session_id), []).append((item, item.cost(book)))
     made = calls_made(
         catalogue, found, "t.started, t.target",
-        where="t.name = 'Bash' AND t.target LIKE '%commit%' AND t.is_error IS NOT 1 AND t.started IS NOT NULL",
+        where="t.commits AND t.is_error IS NOT 1 AND t.started IS NOT NULL",
     )  # fmt: skip
     told = []
     since: dict[tuple[str, str], int] = {}
     for moment, home, session, target in sorted(
-        (moment, item.home, item.session_id or "", target) for item, (moment, target) in made if makes_commit(target)
+        (moment, item.home, item.session_id or "", target) for item, (moment, target) in made
     ):
         if (home, session) not in sessions:
             continue

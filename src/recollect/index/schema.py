@@ -200,6 +200,7 @@ TABLES: Final[tuple[Table, ...]] = (
             agent_id | TEXT | the sub-agent that made the call
             started_agent | TEXT | the sub-agent that the call started
             agent_kind | TEXT | what kind of sub-agent was asked for
+            commits | INTEGER | 1 where its shell command makes a git commit
         """), constraint="PRIMARY KEY(file_id, tool_use_id)", rowid=False,
     ),
     Table(

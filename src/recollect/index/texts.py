@@ -13,10 +13,13 @@ import msgspec
 from ..format.entries import decode_loosely
 from ..format.worded_entry import IndexBlock, IndexEntry, InnerBlock
 from .schema import FLAGS
+from .shell_words import makes_commit
 
 TEXT_LIMIT: Final = 8 << 20
 """Longer texts are found by what stands before this."""
 TARGET_LIMIT: Final = 200
+SHELL: Final = "Bash"
+"""The tool whose commands may make commits."""
 
 _CODE: Final = FLAGS["code"]
 _IMAGE: Final = FLAGS["image"]
@@ -44,6 +47,7 @@ class ToolUse(msgspec.Struct, gc=False):
     target: str | None
     input_bytes: int
     agent_kind: str | None
+    commits: int | None = None
 
 
 class ToolResult(msgspec.Struct, gc=False):
@@ -168,7 +172,8 @@ def _add_tool_use(words: EntryWords, block: IndexBlock) -> None:
     if block.id is not None:
         size = sum(len(part) for part in words.parts[before:])
         short = target[:TARGET_LIMIT] if target else None
-        words.uses.append(ToolUse(block.id, block.name or "", short, size, agent_kind))
+        commits = 1 if block.name == SHELL and target and makes_commit(target) else None
+        words.uses.append(ToolUse(block.id, block.name or "", short, size, agent_kind, commits))
 
 
 def _add_tool_result(words: EntryWords, block: IndexBlock) -> None:

@@ -32,7 +32,7 @@ PROMPT_LIMIT: Final = 200
 _INSERT_ENTRY: Final = f"INSERT INTO entries VALUES ({', '.join('?' * 21)})"
 _CALL: Final = (
     "name", "entry_id", "result_entry_id", "started", "ended", "is_error", "input_bytes", "output_bytes", "target",
-    "agent_id", "started_agent", "agent_kind",
+    "agent_id", "started_agent", "agent_kind", "commits",
 )  # fmt: skip
 _UPSERT_CALL: Final = (
     f"INSERT INTO tool_calls(file_id, tool_use_id, {', '.join(_CALL)}) VALUES (?, ?{', ?' * len(_CALL)}) "
@@ -211,6 +211,7 @@ class TranscriptRows:
             _fill(
                 self._call(use.id), name=use.name, entry_id=entry_id, started=time, input_bytes=use.input_bytes,
                 target=use.target, agent_id=agent_id, agent_kind=use.agent_kind,
+                commits=use.commits,
             )  # fmt: skip
         told = entry.toolUseResult
         started = getattr(told, "agentId", None)

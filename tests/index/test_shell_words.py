@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.analysis.shell_words import commands_of, makes_commit
+from recollect.index.shell_words import commands_of, makes_commit
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,8 @@ def test_no_commits(line: str) -> None:
 def test_words_of_each_command() -> None:
     found = [words for words in commands_of("a 'b c' | d >e && (f; g 'h") if words]
     assert found == [["a", "b c"], ["d", "e"], ["f"], ["g"]]
+
+
+def test_a_line_without_end_is_bounded() -> None:
+    assert makes_commit("git add " + "a/long/path.py " * 100 + "&& git commit -m x")
+    assert not makes_commit("echo " + "a " * 100_000 + "; git commit -m x")
