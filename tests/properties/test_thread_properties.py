@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tests.reading import transcript_of
 
 from recollect.graph import loaded, request
-from recollect.graph.ending import Ending, ending_at, row_to_go_on_from
+from recollect.graph.ending import Ending, ending_at
+from recollect.graph.going_on import place_to_go_on, row_to_go_on_from
 from recollect.graph.leaf import choose_leaf
 from recollect.graph.loaded import load
 from recollect.graph.thread import STATUSES, as_written, find_thread, walk_up
@@ -301,13 +302,29 @@ def test_what_is_written_behind_a_conversation_belongs_to_it(
     if uuid is not None:
         entries = [*entries, {"type": "last-prompt", "leafUuid": uuid, "explicit": True}]
     thread = find_thread(transcript_of(encoded(entries)))
-    parent = row_to_go_on_from(thread)
+    parent, is_read = place_to_go_on(transcript_of(encoded(entries)), 4e9)
+    assert is_read
+    assert parent == row_to_go_on_from(thread)
     assume(parent is not None)
     prompt = {"type": "user", "message": {"content": "SEE ME"}, "isSidechain": False}
     written = {**prompt, "uuid": "new", "parentUuid": parent, "timestamp": stamp(3000)}
     after = find_thread(transcript_of(encoded([*entries, written])))
     assert after.leaf == after.sent[-1].uuid == "new"
     assert {row.uuid for row in thread.sent} <= {row.uuid for row in after.sent}, "nothing of before is lost by it"
+
+
+@given(CONVERSATIONS)
+def test_a_message_hangs_where_the_client_resumes_with_it_and_what_was_before(entries: list[dict[str, Any]]) -> None:
+    """Or nothing is said to be a place for it: rows in circles, uuids that are there twice, checkpoints anywhere."""
+    transcript = transcript_of(encoded(entries))
+    parent, is_read = place_to_go_on(transcript, 4e9)
+    assume(is_read)
+    prompt = {"type": "user", "message": {"content": "SEE ME"}, "isSidechain": False}
+    written = {**prompt, "uuid": "new", "parentUuid": parent, "timestamp": "2096-10-02T07:06:40.000Z"}
+    after = find_thread(transcript_of(encoded([*entries, written])))
+    assert after.leaf == after.sent[-1].uuid == "new"
+    was = {row.index for row in find_thread(transcript).chain if row.is_message}
+    assert was <= {row.index for row in after.chain}
 
 
 @contextmanager

@@ -76,21 +76,6 @@ def ending_at(transcript: Transcript, thread: Thread, uuid: str, until: int | No
     return ending
 
 
-def row_to_go_on_from(thread: Thread) -> str | None:
-    """The row that the next message hangs on; None where there is no conversation.
-
-    That is its last row, but results of parallel calls that the client puts back behind the leaf are no descendants of it: below
-    one of them a message would not be found, since a checkpoint stands until something below its own row follows.
-    """
-    if not thread.chain:
-        return thread.leaf
-    above = {row.uuid: row.parent for row in thread.chain}
-    last = place = thread.chain[-1].uuid
-    while place is not None and place != thread.leaf:
-        place = above.pop(place, None)
-    return last if place is not None else thread.leaf
-
-
 def rewound(transcript: Transcript, uuid: str, size: int) -> Thread:
     """The conversation after a checkpoint set on purpose at the end of the file, which has `size` bytes with it."""
     told = StateLine(len(transcript.rows), 0, 0, 0, "last-prompt", leaf=uuid, explicit=True)

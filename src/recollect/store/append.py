@@ -34,9 +34,8 @@ from ..format.encode import (
     user_message,
 )
 from ..format.times import LATEST
-from ..graph.ending import row_to_go_on_from
+from ..graph.going_on import place_to_go_on
 from ..graph.rows import Row, Transcript
-from ..graph.thread import find_thread
 from . import disk
 from .changes import Change, Journal, Record
 from .evidence import new_hash
@@ -88,6 +87,11 @@ class SessionWriter:
         """Whether the file must not be there before the first line."""
         self.model: str | None = None
         self.leaf: str | None = None
+        """What the next message hangs on, when the file was looked at."""
+        self.hung_on: str | None = None
+        """What the last message hangs on."""
+        self._end_hides = False
+        """Whether the client would not resume with a message that hangs there."""
         self.record: Record | None = None
         self._lock = journal.lock_of(home)
         self._lock_size: int | None = None
@@ -97,7 +101,7 @@ class SessionWriter:
         self._last_milliseconds = 0
         self._seen: Kept | None = None
         self._exists = kept(path) is not None
-        self._end: int | None = None
+        self._written_up_to: int | None = None
         """Where our last line ended; None before the first."""
         self._tail = new_hash()
         """Of all that was appended."""
@@ -161,7 +165,7 @@ class SessionWriter:
                 now = self._look()
                 self._find_end(now)
             if parent is None:
-                parent = self.leaf
+                parent = self._end()
             elif parent not in self._uuids:
                 raise NotFound(f"session {self.context.session_id} has no message {parent}", slug="no-such-message")
             if ident in self._uuids:
@@ -182,7 +186,7 @@ class SessionWriter:
                 line = self._lines.line(role, ident, parent, milliseconds, message)
             self._write(line, now, fd)
             self._last_milliseconds = milliseconds
-            self.leaf = ident
+            self.leaf, self.hung_on, self._end_hides = ident, parent, False
             self._uuids.add(ident)
             if calls:
                 self._calls.update(calls)
@@ -318,7 +322,7 @@ class SessionWriter:
             return
         transcript = read_transcript(self.path, self.home) if now is not None else None
         self._uuids, self._calls = set(), set()
-        self.leaf = None
+        self.leaf, self._end_hides = None, False
         if transcript is not None:
             self._note(transcript)
         self._seen, self._line_ended = now, False
@@ -328,11 +332,6 @@ class SessionWriter:
         rows = transcript.rows
         self._uuids = {item.uuid for item in rows if item.uuid is not None}
         self._calls = {ident for item in rows for ident, _ in item.tool_uses}
-        if self.context.agent_id is None:
-            self.leaf = row_to_go_on_from(find_thread(transcript))
-        elif rows:
-            own = [item for item in rows if item.uuid is not None and self._is_of_this_agent(item)]
-            self.leaf = own[-1].uuid if own else None
         newest = max((item.time for item in rows if item.time is not None), default=0.0)
         if newest > LATEST:
             raise Refused(
@@ -340,9 +339,26 @@ class SessionWriter:
                 hint="a fork of it has other times: recollect fork",
             )  # fmt: skip
         self._last_milliseconds = round(1000 * newest)
+        if self.context.agent_id is None:
+            moment = max(time.time(), self._last_milliseconds / 1000 + 0.001)
+            self.leaf, is_read = place_to_go_on(transcript, moment)
+            self._end_hides = not is_read
+        elif rows:
+            own = [item for item in rows if item.uuid is not None and self._is_of_this_agent(item)]
+            self.leaf = own[-1].uuid if own else None
         self.model = self.model or next(
             (item.model for item in reversed(rows) if item.model and item.model[0] != "<"), None
         )
+
+    def _end(self) -> str | None:
+        """The row to hang the next message on. Raises where the client would not resume with what is written there."""
+        if self._end_hides:
+            raise Refused(
+                f"the client would not resume {self.path.stem} with what is appended to it: its rows or checkpoints are damaged",
+                slug="append-hidden",
+                hint="repair it first (`recollect check` says what is wrong), or go on with a fork of it",
+            )
+        return self.leaf
 
     def _is_of_this_agent(self, item: Row) -> bool:
         """Inside a main file (to 2.0.26) only rows that name the agent are, so that its first one has no parent."""
@@ -379,7 +395,7 @@ class SessionWriter:
             self._give_up_if_empty()
             raise
         self._tail.update(done.data)
-        self._end = done.start + len(done.data)
+        self._written_up_to = done.start + len(done.data)
         self._exists = True
         self._seen, self._line_ended = done.left, True
         self.journal.written[self._place] = done.left
@@ -389,7 +405,7 @@ class SessionWriter:
         check_message(content)
         self._find_end(self._look())
         message = user_message(content) if role == "user" else self._answer(content, model, None, None, None)
-        return encode_line(row(self.context, role, new_uuid(), self.leaf, time.time(), message))
+        return encode_line(row(self.context, role, new_uuid(), self._end(), time.time(), message))
 
     def _begin(self) -> None:
         """Write down, once, that this file is about to grow."""
@@ -404,7 +420,7 @@ class SessionWriter:
 
     def _give_up_if_empty(self) -> None:
         """A change that wrote nothing is none. Call with the lock held."""
-        if self.record is not None and self._end is None:
+        if self.record is not None and self._written_up_to is None:
             record, self.record = self.record, None
             with contextlib.suppress(OSError):
                 self.journal.announce("doing", self.journal.folder_of(record), self.home)
@@ -414,12 +430,12 @@ class SessionWriter:
     def close(self) -> None:
         """Complete the journal entry. Nothing is lost without it, but only then can the writer's lines be undone."""
         self._lock.close()
-        if self.record is None or self._end is None:
+        if self.record is None or self._written_up_to is None:
             return
         record, self.record = self.record, None
         left = {} if self._seen is None else {str(self.path): self._seen}
-        grown = Grown(self._end, self._tail.hexdigest(), left)
-        self._end, self._tail = None, new_hash()
+        grown = Grown(self._written_up_to, self._tail.hexdigest(), left)
+        self._written_up_to, self._tail = None, new_hash()
         folder = self.journal.folder_of(record)
         try:
             disk.write_new(folder / "grown.json", [msgspec.json.encode(grown)])

@@ -11,7 +11,6 @@ import click
 
 from ...errors import Refused
 from ...format.encode import check_message, check_text
-from ...graph.ending import row_to_go_on_from
 from ...library.writing import session_writer
 from .. import standard_input
 from ..changing import carry_out, changing_options, session_to_change, tell_undo
@@ -50,16 +49,18 @@ def append(
     found = session_to_change(face, session)
     check_text(words)
     check_message(words)
-    parent = row_to_go_on_from(found.thread)
-    result: dict[str, Any] = {"session_id": found.id, "role": role, "bytes": len(words.encode()), "parent": parent}
-    title = f"Append a message of the {role} to {found.id}, below {parent or 'nothing'}"
+    result: dict[str, Any] = {"session_id": found.id, "role": role, "bytes": len(words.encode())}
     with session_writer(found, face.journal, force=force) as writer:
         if dry_run:
+            line = writer.planned_line(role, words, model=model)
+            title = f"Append a message of the {role} to {found.id}, below {writer.leaf or 'nothing'}"
             with face.journal.change(found.home, "append", title) as change:
-                change.append(found.file.path, writer.planned_line(role, words, model=model))
-                carry_out(face, change, {**result, "uuid": None}, dry_run=True, yes=yes, said="")
+                change.append(found.file.path, line)
+                planned = {**result, "parent": writer.leaf, "uuid": None}
+                carry_out(face, change, planned, dry_run=True, yes=yes, said="")
             return
         uuid = writer.append_message(role, words, model=model)
+        result["parent"] = writer.hung_on
         record = writer.record
     if face.is_text:
         face.print(uuid)
