@@ -26,9 +26,8 @@ SHORTEST_START: Final = 4
 def plan_rename(journal: Journal, file: SessionFile, title: str, *, force: bool = False) -> Change:
     """Give a session a title."""
     words = title_words(title)
-    return _append(
-        journal, file, "rename", f"Rename {file.session_id} to {words!r}", custom_title(file.session_id, words), force
-    )
+    line = encode_line(custom_title(file.session_id, words))
+    return _append(journal, file, "rename", f"Rename {file.session_id} to {words!r}", line, force)
 
 
 def title_words(title: str) -> str:
@@ -48,7 +47,7 @@ def plan_tag(journal: Journal, file: SessionFile, text: str | None, *, force: bo
     if text is not None and not words:
         raise Refused("a tag needs at least one character", hint="--remove takes a tag away", slug="empty-tag")
     title = f"Tag {file.session_id} {words!r}" if words else f"Take the tag of {file.session_id} away"
-    return _append(journal, file, "tag", title, tag(file.session_id, words), force)
+    return _append(journal, file, "tag", title, encode_line(tag(file.session_id, words)), force)
 
 
 def plan_archive(journal: Journal, file: SessionFile, title: str | None = None, *, force: bool = False) -> Change:
@@ -94,9 +93,9 @@ def plan_rewind(journal: Journal, file: SessionFile, message: str, *, force: boo
     """
     transcript = read_transcript(file.path, file.home)
     uuid = find_row(transcript, message, file.session_id)
-    entry = checkpoint(file.session_id, uuid)
+    line = encode_line(checkpoint(file.session_id, uuid))
     row = transcript.by_uuid[uuid]
-    thread = rewound(transcript, uuid, transcript.size + len(encode_line(entry)))
+    thread = rewound(transcript, uuid, transcript.size + len(line))
     if not ends_on(thread, row):
         place = thread.placements[row.index]
         why = "" if place.status == LIVE else f": {place.reason}"
@@ -105,7 +104,7 @@ def plan_rewind(journal: Journal, file: SessionFile, message: str, *, force: boo
             f"the client would not end the conversation at {uuid}{why}", slug="not-in-conversation",
             hint=hint if row.is_message else "name a message: `recollect thread SESSION` lists them",
         )  # fmt: skip
-    return _append(journal, file, "rewind", f"Rewind {file.session_id} to {uuid}", entry, force), uuid
+    return _append(journal, file, "rewind", f"Rewind {file.session_id} to {uuid}", line, force), uuid
 
 
 def find_row(transcript: Transcript, message: str, session_id: str) -> str:
@@ -129,10 +128,8 @@ def find_row(transcript: Transcript, message: str, session_id: str) -> str:
     return found[0]
 
 
-def _append(
-    journal: Journal, file: SessionFile, name: str, title: str, entry: dict[str, object], force: bool
-) -> Change:
+def _append(journal: Journal, file: SessionFile, name: str, title: str, line: bytes, force: bool) -> Change:
     refuse_if_busy(file.home, file.session_id, file.path, journal, force=force)
     change = journal.change(file.home, name, title)
-    change.append(file.path, encode_line(entry), keep_mtime=True)
+    change.append(file.path, line, keep_mtime=True)
     return change
