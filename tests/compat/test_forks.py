@@ -97,6 +97,16 @@ def before_a_compaction(t: TranscriptBuilder) -> Meant:
     return Meant(["Q1", "A1"], {"at": uuids[1]})
 
 
+@kind("at a compaction's boundary")
+def at_a_boundary(t: TranscriptBuilder) -> Meant:
+    """What it summarised, with the messages that it preserved where they were said."""
+    uuids = turns(t, 1, 2)
+    t.compact("auto", "SUMMARY", preserved=uuids[2:])
+    boundary = t.row_uuids[-2]
+    turns(t, 3)
+    return Meant(["Q1", "A1", "Q2", "A2"], {"at": boundary})
+
+
 @kind("with preserved messages")
 def preserved(t: TranscriptBuilder) -> Meant:
     uuids = turns(t, 1, 2)

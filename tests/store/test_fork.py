@@ -207,12 +207,17 @@ class TestCompactions:
         forked = Forge(builder).fork(t.session_id, at=uuids[2])
         assert [words(row) for row in forked.rows] == ["Q1", "A1", "Q2"]
 
-    def test_at_the_boundary_means_before_it(self, builder: HomeBuilder, t: TranscriptBuilder) -> None:
-        turns(t, 1)
-        t.compact("auto", "SUMMARY")
+    @pytest.mark.parametrize("preserving", [False, True])
+    def test_at_the_boundary_means_before_it(
+        self, builder: HomeBuilder, t: TranscriptBuilder, preserving: bool
+    ) -> None:
+        """Also where it preserved messages: they are meant where they were said, not behind the summary."""
+        uuids = turns(t, 1, 2)
+        t.compact("auto", "SUMMARY", preserved=uuids[2:] if preserving else ())
         boundary = t.row_uuids[-2]
+        turns(t, 3)
         forked = Forge(builder).fork(t.session_id, at=boundary)
-        assert [words(row) for row in forked.rows] == ["Q1", "A1"]
+        assert [words(row) for row in forked.rows] == ["Q1", "A1", "Q2", "A2"]
 
 
 class TestNames:

@@ -52,11 +52,11 @@ def ending_at(transcript: Transcript, thread: Thread, uuid: str, until: int | No
     `until` is the index of a later row up to which the file counts, for rows that accompany the last message.
     """
     by_uuid = {row.uuid: row for row in transcript.rows if row.uuid is not None and row.client_reads}
-    row = _readable(by_uuid, by_uuid.get(uuid))
+    row, is_before_boundary = _readable(by_uuid, by_uuid.get(uuid))
     if row is None:
         return None
     place = next((place for place, item in enumerate(thread.chain) if item.uuid == row.uuid), None)
-    if place is not None and until is None:
+    if place is not None and until is None and not is_before_boundary:
         live, later = thread.chain[: place + 1], {item.uuid for item in thread.chain[place + 1 :]}
         before = _history(thread)
         kept = _preserved(transcript, before)
@@ -107,18 +107,22 @@ def sent_on_resume(transcript: Transcript) -> list[Row]:
     return rows_sent(chain[boundaries[-1] + 1 :] if boundaries else chain)
 
 
-def _readable(by_uuid: dict[str, Row], row: Row | None) -> Row | None:
-    """The row itself, or the first one above it that the client holds in memory; for a boundary, what it summarised."""
+def _readable(by_uuid: dict[str, Row], row: Row | None) -> tuple[Row | None, bool]:
+    """The row itself, or the first one above it that the client holds in memory; for a boundary, what it summarised.
+
+    And whether that is so: then it is meant as it was said, also where the compaction preserved it.
+    """
     passed: set[str | None] = set()
+    is_before_boundary = False
     while row is not None and row.uuid not in passed:
         passed.add(row.uuid)
         if row.is_boundary:
-            row = by_uuid.get(row.logical_parent or "")
+            row, is_before_boundary = by_uuid.get(row.logical_parent or ""), True
         elif not row.usable or row.type == "progress":
             row = by_uuid.get(row.parent or "")
         else:
-            return row
-    return None
+            return row, is_before_boundary
+    return None, False
 
 
 def _ancestors(by_uuid: dict[str, Row], row: Row) -> set[str | None]:
