@@ -91,7 +91,7 @@ class Append(Struct, tag="append"):
             return
         if now.size > self._size_before or self.before is None:
             tail = self._tail()
-            if (folder / self.staged).read_bytes().startswith(tail):  # nothing of anybody else came behind
+            if _bytes_in(folder / self.staged).startswith(tail):  # nothing of anybody else came behind
                 self._cut(self._size_before + len(tail))
         elif now.size == self.before.size:
             ensure_time(self.path, self.before.mtime_ns)
@@ -106,6 +106,14 @@ class Append(Struct, tag="append"):
             disk.append_bytes(Path(self.path), data, create=now is None, expected=None if now is None else now.size)
         if was is not None:
             ensure_time(self.path, was.mtime_ns)
+
+
+def _bytes_in(copy: Path) -> bytes:
+    """Nothing, where the journal lost it: then no byte of a file is known to be ours, and rolling back goes on."""
+    try:
+        return copy.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 class Replace(Struct, tag="replace"):
@@ -200,6 +208,12 @@ class Replace(Struct, tag="replace"):
         disk.remove_if_there(self._beside)
         if self.is_done(folder):
             self._put_back(folder)
+
+    def brought_back_another(self, folder: Path) -> bool:
+        """Whether what stood in the journal when it was rolled back was not what was replaced: somebody wrote into it at the
+        last moment, or the copy is damaged. Nobody can tell which, so what it takes the place of is to be kept."""
+        copy = kept(folder / self.backup)
+        return copy is not None and copy != self.before
 
     def undo_rest(self, folder: Path) -> None:
         self.roll_back(folder)

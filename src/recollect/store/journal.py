@@ -237,7 +237,7 @@ class Journal:
             action.roll_back(folder)
         self.mark(folder, "failed")
         for action in record.actions:
-            if isinstance(action, Replace):  # bytes that nobody will need
+            if isinstance(action, Replace) and not action.brought_back_another(folder):  # bytes that nobody will need
                 with contextlib.suppress(OSError):
                     disk.remove_if_there(folder / action.staged)
 
