@@ -111,11 +111,18 @@ class _Planner:
         """Long outputs in the folders that move, by session and name: where they will be."""
         self._dropped: set[Path] = set()
         self._followed: set[Path] = set()
+        self._backups_seen: set[Path] = set()
+        self._staying: set[str] = set()
+        """Ids of sessions that have a copy which stays where it is."""
 
     def plan(self, owned: dict[str, Owned], name_for: Callable[[str], str]) -> None:
         config = self._read(self.home.config_file)
         moving = survey(self.home, owned, self.paths, project_paths(config or b""), name_for)
-        self._refuse_running([session for folder in moving for session in folder.sessions])
+        leaving = [session for folder in moving for session in folder.sessions]
+        self._refuse_running(leaving)
+        places = {session.file.path for session in leaving}
+        known = [session.file for folder in owned.values() for session in folder.sessions]
+        self._staying = {file.session_id for file in known if file.path not in places}
         _refuse_taking_turns(moving)
         for folder in moving:
             self._move_folder(folder)
@@ -256,9 +263,15 @@ class _Planner:
         folder = self._backups(session)
         for name in sorted(context.backups):
             parsed = parse_backup_name(name)
-            if parsed is not None and parsed.path_hash in hashes:
-                self.change.move(folder / name, folder / f"{hashes[parsed.path_hash]}@v{parsed.version}")
-                self.result.backups_renamed += 1
+            if parsed is None or parsed.path_hash not in hashes or folder / name in self._backups_seen:
+                continue  # several files of a session may name the same backup
+            self._backups_seen.add(folder / name)
+            target = folder / f"{hashes[parsed.path_hash]}@v{parsed.version}"
+            if session.session_id in self._staying:  # a copy of the session goes on naming it as it is
+                self.placing.copy(folder / name, target)
+            else:
+                self.change.move(folder / name, target)
+            self.result.backups_renamed += 1
 
     def _backups(self, session: MovingSession) -> Path:
         return self.home.root / "file-history" / session.session_id
