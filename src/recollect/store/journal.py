@@ -36,6 +36,7 @@ from .growth import read_left
 from .guard import refuse_undo_of_foreign_writes, refuse_undo_while_open
 from .home import Home
 from .kept import Kept, kept
+from .later_changes import refuse_before_later_ones, what_to_undo_first
 
 if TYPE_CHECKING:
     from .changes import Change
@@ -273,12 +274,14 @@ class Journal:
             state = "gone" if current is None else current.state
             raise Refused(f"change {record.number} is {state}, not done: nothing to undo", slug="not-undoable")
         refuse_undo_while_open(current, home)
+        later = self._later(current)
         for action in reversed(current.actions):
             try:
                 action.check_undo(folder)
             except Refused as problem:
-                problem.hint = problem.hint or self._before_it_can_be_undone(current, action.path)
+                problem.hint = problem.hint or what_to_undo_first(action.path, later)
                 raise
+        refuse_before_later_ones(current, later)
         refuse_undo_of_foreign_writes(current, self)
         for action in _bringing_back(current):
             refuse_without_place(Path(action.path), home)
@@ -289,15 +292,15 @@ class Journal:
         folders = [f"make folder {folder}" for folder in _folders_to_make(record)]
         return folders + [action.describe_undo() for action in reversed(record.actions)]
 
-    def _before_it_can_be_undone(self, record: Record, path: str) -> str:
-        later = [
-            item.number
-            for item in self._newest_first()
-            if item.number > record.number and item.state == "done" and any(step.path == path for step in item.actions)
-        ]
-        if later:
-            return f"undo change {', then '.join(map(str, later))} first: later than this one, and about the same file"
-        return "nothing was undone: no later change is known, so somebody else wrote there, and would lose it"
+    def _later(self, record: Record) -> list[Record]:
+        """Changes of the same home that came after it and are done, newest first."""
+        found = []
+        for item in self._newest_first():
+            if item.number <= record.number:
+                break
+            if item.state == "done" and item.home == record.home:
+                found.append(item)
+        return found
 
     def _undo(self, current: Record, home: Home) -> None:
         folder = self.folder_of(current)

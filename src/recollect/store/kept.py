@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -19,6 +20,10 @@ def kept(path: Path | str) -> Kept | None:
         info = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as problem:
+        if problem.errno == errno.ELOOP:  # below links that lead to each other nothing stands
+            return None
+        raise
     return Kept(info.st_size, info.st_mtime_ns)
 
 

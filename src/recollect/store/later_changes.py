@@ -1,0 +1,72 @@
+"""Changes that came after the one to be undone, and need what it left: undone first, they all can be.
+
+A folder that moved takes along what a later change put into it, and one that a later change took away cannot be brought
+back where it has been made again: whoever undoes them out of turn could undo the later one never more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .actions import Action, Move, Remove
+from .evidence import was_changed
+from .folders_above import missing_above
+
+if TYPE_CHECKING:
+    from .journal import Record
+
+
+def refuse_before_later_ones(record: Record, later: Sequence[Record]) -> None:
+    """Raise Refused where undoing this change would keep one of the `later` ones, newest first, from being undone."""
+    for action in record.actions:
+        if isinstance(action, Move):
+            found = [item.number for item in later if any(_is_at(place, action.target) for place in _places(item))]
+            if found:
+                problem = was_changed(action.target, "something in it was changed since")
+                problem.hint = _hint(found)
+                raise problem
+    for action in record.actions:
+        if isinstance(action, (Move, Remove)):
+            gone = [str(folder) for folder in missing_above(Path(action.path))]
+            found = [item.number for item in later if not _gone_by(item).isdisjoint(gone)]
+            if found:
+                problem = was_changed(action.path, "its folder was moved or removed since")
+                problem.hint = _hint(found)
+                raise problem
+
+
+def what_to_undo_first(path: str, later: Iterable[Record]) -> str:
+    """What helps where a file is not as it was left."""
+    found = [
+        item.number for item in later if any(_is_at(place, path) or _is_at(path, place) for place in _places(item))
+    ]
+    if found:
+        return _hint(found)
+    return "nothing was undone: no later change is known, so somebody else wrote there, and would lose it"
+
+
+def _gone_by(record: Record) -> set[str]:
+    """Folders and files that a change moved or took away as they were."""
+    return {action.path for action in record.actions if isinstance(action, (Move, Remove))}
+
+
+def _hint(numbers: Sequence[int]) -> str:
+    return f"undo change {', then '.join(map(str, numbers))} first: later than this one, and about the same file"
+
+
+def _places(record: Record) -> Iterator[str]:
+    for action in record.actions:
+        yield from _places_of(action)
+
+
+def _places_of(action: Action) -> Iterator[str]:
+    yield action.path
+    if isinstance(action, Move):
+        yield action.target
+
+
+def _is_at(path: str, place: str) -> bool:
+    """Whether a path is a place or inside of it."""
+    return path == place or Path(path).is_relative_to(place)
