@@ -8,10 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.faults.scene import SESSION, Scene
+from tests.faults.scene import SESSION, TORN, Scene
 
 from recollect.errors import StoreBusy
 from recollect.format.encode import custom_title, encode_line
+from recollect.library.writing import agent_writer
 from recollect.store import presence
 from recollect.store.guard import refuse_if_busy, why_busy
 
@@ -137,3 +138,35 @@ def test_an_undo_is_a_rewrite_too(scene: Scene) -> None:
     with pytest.raises(StoreBusy):
         scene.journal.undo(scene.journal.record(), scene.home)
     assert scene.transcript().read_bytes() == before
+
+
+@pytest.mark.parametrize("layout", ["in its folder", "of a workflow", "beside it"])
+def test_while_a_sub_agent_writes_the_session_is_in_use(scene: Scene, layout: str) -> None:
+    """Its own file may rest for minutes then, and clients before 2.1.100 leave no other sign that they run."""
+    places = {
+        "in its folder": scene.project / SESSION / "subagents",
+        "of a workflow": scene.project / SESSION / "subagents" / "workflows" / "run",
+        "beside it": scene.project,
+    }
+    agent = places[layout] / "agent-a0123456.jsonl"
+    agent.parent.mkdir(parents=True, exist_ok=True)
+    agent.write_bytes(encode_line({"type": "user", "sessionId": SESSION, "isSidechain": True}))
+    with pytest.raises(StoreBusy, match="sub-agent"):
+        _check(scene)
+    with pytest.raises(StoreBusy):
+        _check(scene, force=True, rewrite=True)
+    _check(scene, force=True)
+    os.utime(agent, (1, 1))
+    _check(scene, rewrite=True)
+
+
+def test_a_sub_agent_of_another_session_is_no_reason(scene: Scene) -> None:
+    agent = scene.project / "agent-a0123456.jsonl"
+    agent.write_bytes(encode_line({"type": "user", "sessionId": TORN, "isSidechain": True}))
+    _check(scene, rewrite=True)
+
+
+def test_nor_is_one_that_we_wrote_ourselves(scene: Scene) -> None:
+    with agent_writer(scene.writer(), "a0123456789abcdef") as writer:
+        writer.append_message("user", "An errand")
+    _check(scene, rewrite=True)

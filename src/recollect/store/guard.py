@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,8 @@ from .actions import Append, Grow, Move
 from .home import Home
 from .kept import Kept, kept
 from .liveness import open_sessions
-from .paths import list_inside
+from .paths import is_inside, list_inside
+from .read import session_named_in
 
 if TYPE_CHECKING:
     from .journal import Journal, Record
@@ -30,13 +31,31 @@ def why_busy(home: Home, session_id: str, path: Path, journal: Journal, *, now: 
     running = open_sessions(home).get(session_id)
     if running is not None:
         return f"process {running.pid} has it open"
-    current = kept(path)
-    if current is None or not is_recent(current, now):
-        return None
-    if journal.is_ours(path, current):
-        return None
-    age = (time.time() if now is None else now) - current.mtime_ns / 1e9
-    return f"it was written {max(age, 0):.0f} s ago, and not by us"
+    for file in (path, *_agents_of(home, session_id, path, now)):
+        current = kept(file)
+        if current is not None and is_recent(current, now) and not journal.is_ours(file, current):
+            age = (time.time() if now is None else now) - current.mtime_ns / 1e9
+            what = "it" if file == path else f"its sub-agent {file.name}"
+            return f"{what} was written {max(age, 0):.0f} s ago, and not by us"
+    return None
+
+
+def _agents_of(home: Home, session_id: str, path: Path, now: float | None) -> Iterator[Path]:
+    """Transcripts of its sub-agents that were written within the last minute: while one works, the session's own may rest."""
+    if path.name != f"{session_id}.jsonl":
+        return
+    own = path.with_suffix("") / "subagents"
+    if own.is_dir() and is_inside(home, own):
+        yield from _recent((Path(folder, name) for folder, _, names in os.walk(own) for name in names), now)
+    for file in _recent(list_inside(home, path.parent), now):
+        if file.name.startswith("agent-") and session_named_in(file, home) == session_id:
+            yield file
+
+
+def _recent(files: Iterable[Path], now: float | None) -> Iterator[Path]:
+    for file in files:
+        if file.suffix == ".jsonl" and (current := kept(file)) is not None and is_recent(current, now):
+            yield file
 
 
 def is_recent(current: Kept, now: float | None = None) -> bool:
