@@ -127,6 +127,11 @@ class TestAppend:
         assert run(capsys, root, "append", S, "--role", "user", "x", "--dry-run").code == 5
         assert run(capsys, root, "append", S, "--role", "user", "x", "--dry-run", "--force").code == 0
 
+    def test_a_model_has_a_name(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """An empty one, as of a variable that is not set, is not taken for the session's last one."""
+        for model in ("", "  "):
+            assert run(capsys, root, "append", S, "--role", "assistant", "--model", model, "Yes.").code == 2
+
     def test_a_prompt_has_no_model(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert run(capsys, root, "append", S, "--role", "user", "--model", "m", "x").code == 2
 
@@ -280,3 +285,11 @@ def test_split_takes_the_name_that_it_shows(builder: HomeBuilder, capsys: pytest
     assert tree_state(root) == before
     assert run(capsys, root, "split", name, "-y", "--project", "/n-a/b", "--name", "-b").code == 0
     assert (root / "projects" / "-b").is_dir()
+
+
+def test_split_without_a_folder_only_lists(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, root, "split").code == 0
+    for given in (["--project", "/w"], ["--name", "x"], ["--to", "/x"], ["--merge"]):
+        ran = run(capsys, root, "split", *given, "--yes")
+        assert ran.code == 2
+        assert "FOLDER" in ran.err

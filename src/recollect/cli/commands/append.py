@@ -45,6 +45,8 @@ def append(
     """Append TEXT (or --file F, or - for standard input) as a message that the client resumes with."""
     if model is not None and role == "user":
         raise click.UsageError("--model is for answers: --role assistant")
+    if model is not None and not model.strip():
+        raise click.UsageError("--model must not be empty")
     words = _words(text, path)
     found = session_to_change(face, session)
     check_text(words)

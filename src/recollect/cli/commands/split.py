@@ -64,6 +64,8 @@ def split(
     """
     home = only_home(face)
     if folder is None:
+        if project is not None or new_path is not None or name is not None or merge:
+            raise click.UsageError("FOLDER is missing: `recollect split` lists the folders that two projects share")
         rows = [
             {"folder": key, "project": path, "sessions": sum(item.project == path for item in owned.sessions)}
             for key, owned in owned_folders(home).items()
