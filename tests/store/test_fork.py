@@ -477,3 +477,11 @@ def test_a_source_that_is_cut_while_its_lines_are_made_is_refused(
     with pytest.raises(StoreBusy, match="changed while it was read"):
         forge.fork(t.session_id)
     assert sorted(path.name for path in file.path.parent.iterdir()) == [file.path.name]
+
+
+@pytest.mark.parametrize("at", [5, ["x"], True])
+def test_a_message_is_named_by_text(builder: HomeBuilder, t: TranscriptBuilder, at: Any) -> None:
+    turns(t, 1)
+    with pytest.raises(Refused) as refused:
+        Forge(builder).fork(t.session_id, at=at)
+    assert refused.value.slug == "bad-uuid"

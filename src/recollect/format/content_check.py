@@ -16,6 +16,8 @@ _OWN_FIELDS: Final = frozenset(
     ("parentUuid", "isSidechain", "sessionId", "agentId", "type", "message", "uuid", "timestamp")
 )
 """What makes a row a part of its conversation: the writer sets these."""
+_TEXTS: Final = frozenset(("cwd", "version", "gitBranch", "userType", "requestId", "promptId", "slug"))
+"""Fields that every client takes for text, a path or a version among them."""
 _PICTURES: Final = frozenset(("image/gif", "image/jpeg", "image/png", "image/webp"))
 """What the API takes: a session with any other could no longer be resumed."""
 
@@ -80,7 +82,9 @@ def _check_result(content: object) -> None:
 def _check_source(source: object, kind: str) -> None:
     if not isinstance(source, Mapping):
         _refuse(f"a block of type {kind} needs 'source' as a mapping")
-    if source.get("type") != "base64":
+    if not isinstance(source.get("type"), str) or not source["type"]:
+        _refuse(f"the source of a block of type {kind} needs a type")
+    if source["type"] != "base64":
         return
     _need(source, kind, ("media_type", "data"), str)
     if kind == "image" and source["media_type"] not in _PICTURES:
@@ -113,6 +117,9 @@ def check_row(texts: Mapping[str, object], usage: object, fields: Mapping[str, o
             _refuse(f"{name} is text, not {_kind_of(text)}")
     if usage is not None and not isinstance(usage, Mapping):
         _refuse(f"usage is a mapping, not {_kind_of(usage)}")
+    for name in _TEXTS.intersection(fields):
+        if fields[name] is not None and not isinstance(fields[name], str):
+            _refuse(f"{name} is text, not {_kind_of(fields[name])}")
     own = _OWN_FIELDS.intersection(fields)
     if own:
         _refuse(f"the writer itself sets {', '.join(sorted(own))}")

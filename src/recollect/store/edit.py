@@ -109,6 +109,8 @@ def plan_rewind(journal: Journal, file: SessionFile, message: str, *, force: boo
 
 def find_row(transcript: Transcript, message: str, session_id: str) -> str:
     """The uuid of a row of the main conversation, by its uuid or the start of it."""
+    if not isinstance(message, str):
+        raise Refused(f"a message is named by its uuid, not by {type(message).__name__}", slug="bad-uuid")
     wanted = message.strip().lower()
     rows = {row.uuid: row for row in transcript.rows if row.uuid is not None}
     found = [uuid for uuid in rows if uuid == message] or [
