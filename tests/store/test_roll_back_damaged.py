@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
 
+from recollect.errors import Refused
+from recollect.store import disk
 from recollect.store.changes import Change, Journal, Record
 from recollect.store.home import Home
 from recollect.store.kept import Kept
@@ -75,3 +78,38 @@ def test_lines_that_the_journal_lost_stay_and_the_rest_is_rolled_back(home: Home
     recover(home)
     assert (home.root / "settings.json").read_bytes() == OLD
     assert (home.root / "lines.jsonl").read_bytes() == b"{}\n"
+
+
+def test_the_same_bytes_again_need_no_way_back(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing can be written, what holds the new bytes already was taken for done, and the home stayed blocked."""
+    journal = Journal(home.root.parent / "data")
+
+    def read_only(*_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with journal.change(home, "write", "Write the same") as change:
+        change.write(home.root / "settings.json", [OLD], replace=True)
+        monkeypatch.setattr(disk, "put_in_place", read_only)
+        monkeypatch.setattr(disk, "copy_tree", read_only)
+        with pytest.raises(Refused) as refused:
+            change.commit()
+    assert refused.value.slug == "read-only"
+    assert not journal.is_interrupted(home)
+    assert (home.root / "settings.json").read_bytes() == OLD
+
+
+def test_half_of_a_copy_does_not_stay(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    crashed(home)
+
+    def no_room(source: Path, target: Path) -> None:
+        target.write_bytes(source.read_bytes()[:5])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(disk, "copy_tree", no_room)
+    with pytest.raises(Refused) as refused:
+        recover(home)
+    assert refused.value.slug == "disk-full"
+    assert [path.name for path in home.root.iterdir() if "recollect-tmp" in path.name] == []
+    monkeypatch.undo()
+    recover(home)
+    assert (home.root / "settings.json").read_bytes() == OLD

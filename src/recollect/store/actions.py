@@ -13,6 +13,7 @@ A step is plain data (it is written into the journal before anything happens). P
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -201,13 +202,23 @@ class Replace(Struct, tag="replace"):
         if self.before is None:
             disk.remove_file(path)
         else:
-            disk.copy_tree(folder / self.backup, self._beside)
+            try:
+                disk.copy_tree(folder / self.backup, self._beside)
+            except OSError:
+                with contextlib.suppress(OSError):  # where there is no room, half of a copy must not take it too
+                    disk.remove_if_there(self._beside)
+                raise
             disk.replace(self._beside, path)
 
     def roll_back(self, folder: Path) -> None:
         disk.remove_if_there(self._beside)
-        if self.is_done(folder):
+        if self.is_done(folder) and not self._is_as_before(folder):
             self._put_back(folder)
+
+    def _is_as_before(self, folder: Path) -> bool:
+        """Whether old and new bytes are the same, and the time is the old one: nothing is to be written, nor could it be
+        where that was the reason for rolling back."""
+        return kept(self.path) == self.before and hash_of(folder / self.backup) == self.after_hash
 
     def brought_back_another(self, folder: Path) -> bool:
         """Whether what stood in the journal when it was rolled back was not what was replaced: somebody wrote into it at the

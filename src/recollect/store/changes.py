@@ -277,8 +277,10 @@ class Change:
             try:
                 self.journal.roll_back(record)
             except OSError as another:
+                why = disk.explain(problem, self.home.root) if isinstance(problem, OSError) else problem
                 raise DamagedData(
-                    f"{problem}; it could not be taken back at once: {another}", slug="write-failed",
+                    f"{why}; it could not be taken back at once: {disk.explain(another, self.home.root)}",
+                    slug="write-failed",
                     hint="nothing is lost; the next changing command takes it back",
                 ) from problem  # fmt: skip
             self.journal.withdraw("doing", self.home)
