@@ -13,6 +13,7 @@ from recollect.store.home import Home
 from recollect.store.move import plan_move
 from recollect.store.new_session import plan_new_session
 from recollect.store.scan import SessionFile, scan_home
+from recollect.store.todo_changes import plan_add_task, plan_set_task
 from recollect.store.trash import plan_delete, plan_delete_project
 from recollect.testing import HomeBuilder, uuid_from
 
@@ -86,6 +87,12 @@ def test_a_session_that_was_begun_in_a_folder_after_it_was_moved(place: Place) -
     record = place.move()
     begun = plan_new_session(place.journal, place.home, NEW, uuid_from("begun at the new place"))
     refused(place, record, place.do(begun))
+
+
+def test_a_file_that_got_the_same_bytes_again(place: Place) -> None:
+    """They do not tell that a later change wrote them: without it, that one could not be undone any more."""
+    record = place.do(plan_add_task(place.journal, place.home, ONE, "Buy milk"))
+    refused(place, record, place.do(plan_set_task(place.journal, place.home, ONE, "1", "pending")))
 
 
 def test_a_folder_that_somebody_else_removed_is_made_again(place: Place) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .actions import Action, Move, Remove
+from .actions import Action, Move, Remove, Replace
 from .evidence import was_changed
 from .folders_above import missing_above
 
@@ -22,26 +22,27 @@ def refuse_before_later_ones(record: Record, later: Sequence[Record]) -> None:
     """Raise Refused where undoing this change would keep one of the `later` ones, newest first, from being undone."""
     for action in record.actions:
         if isinstance(action, Move):
-            found = [item.number for item in later if any(_is_at(place, action.target) for place in _places(item))]
-            if found:
-                problem = was_changed(action.target, "something in it was changed since")
-                problem.hint = _hint(found)
-                raise problem
-    for action in record.actions:
+            found = [item for item in later if any(_is_at(place, action.target) for place in _places(item))]
+            _refuse(action.target, "something in it was changed since", found)
+        if isinstance(action, Replace):  # its bytes may be the same again by chance
+            found = [item for item in later if action.path in _places(item)]
+            _refuse(action.path, "it was written again since", found)
         if isinstance(action, (Move, Remove)):
             gone = [str(folder) for folder in missing_above(Path(action.path))]
-            found = [item.number for item in later if not _gone_by(item).isdisjoint(gone)]
-            if found:
-                problem = was_changed(action.path, "its folder was moved or removed since")
-                problem.hint = _hint(found)
-                raise problem
+            found = [item for item in later if not _gone_by(item).isdisjoint(gone)]
+            _refuse(action.path, "its folder was moved or removed since", found)
+
+
+def _refuse(path: str, why: str, needed_by: Sequence[Record]) -> None:
+    if needed_by:
+        problem = was_changed(path, why)
+        problem.hint = _hint(needed_by)
+        raise problem
 
 
 def what_to_undo_first(path: str, later: Iterable[Record]) -> str:
     """What helps where a file is not as it was left."""
-    found = [
-        item.number for item in later if any(_is_at(place, path) or _is_at(path, place) for place in _places(item))
-    ]
+    found = [item for item in later if any(_is_at(place, path) or _is_at(path, place) for place in _places(item))]
     if found:
         return _hint(found)
     return "nothing was undone: no later change is known, so somebody else wrote there, and would lose it"
@@ -52,8 +53,9 @@ def _gone_by(record: Record) -> set[str]:
     return {action.path for action in record.actions if isinstance(action, (Move, Remove))}
 
 
-def _hint(numbers: Sequence[int]) -> str:
-    return f"undo change {', then '.join(map(str, numbers))} first: later than this one, and about the same file"
+def _hint(later: Sequence[Record]) -> str:
+    numbers = ", then ".join(str(record.number) for record in later)
+    return f"undo change {numbers} first: later than this one, and about the same file"
 
 
 def _places(record: Record) -> Iterator[str]:
