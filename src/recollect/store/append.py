@@ -140,6 +140,8 @@ class SessionWriter:
     ) -> str:
         """A prompt or an answer on the end of the conversation (or below `parent`). Returns its uuid.
 
+        Below any other row than the end it begins a branch: where a checkpoint in the file says that the conversation ends
+        elsewhere, the client goes on from there until it is rewound to the branch.
         A result must answer a call of this file, or the client drops it; `allow_unknown_call` says that this is meant.
         """
         if role not in ("user", "assistant"):
