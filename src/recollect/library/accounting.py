@@ -43,6 +43,9 @@ _LOOKED: Final = "looked"
 _LOOK_SECONDS: Final = 15
 _SUMMED: Final = frozenset((*PERIODS, "model"))
 """What sums by day and model can be grouped by."""
+_DAY: Final = 86_400_000_000
+_LOOK_BACK_DAYS: Final = (2, 8, 32)
+"""Where the first of them have no pause of five hours, more is looked at, in the end everything."""
 _PATIENCE: Final = 0.02
 """Seconds that who must not wait waits for another writer."""
 
@@ -294,14 +297,30 @@ class Accounting:
     def blocks(self, selection: Selection | None = None) -> list[Block]:
         """Five-hour blocks with a call that is asked for. They are an account's: all calls of the homes tell when they begin,
         a time chooses whole blocks, and of everything else they hold what is asked for."""
-        from ..analysis.blocks import find_blocks
+        from ..analysis.blocks import LENGTH, find_blocks
 
         chosen = selection or Selection()
+        until = None if chosen.until is None else chosen.until + LENGTH  # what a block may hold behind that time
+        since, every = self._since_a_pause(chosen.since, until)
         among = None
         if not chosen.only_time:
-            left = self.responses(replace(chosen, since=None, until=None))
-            among = {(item.file_id, item.number) for item in left}
-        return find_blocks(self.responses(), self.book, among=among, since=chosen.since, until=chosen.until)
+            among = {(item.file_id, item.number) for item in self.responses(replace(chosen, since=since, until=until))}
+        return find_blocks(every, self.book, among=among, since=chosen.since, until=chosen.until)
+
+    def _since_a_pause(self, since: int | None, until: int | None) -> tuple[int | None, list[Response]]:
+        """All calls of some time, and those before it which tell when its blocks begin; and from when on they are.
+
+        A block begins where the one before has ended: it depends on all calls back to a pause that is as long as a block.
+        """
+        from ..analysis.blocks import follows_a_pause
+
+        if since is not None:
+            for days in _LOOK_BACK_DAYS:
+                begin = since - days * _DAY
+                found = self.responses(Selection(begin, until))
+                if follows_a_pause((item.time for item in found if item.time is not None), begin, since):
+                    return begin, found
+        return None, self.responses(Selection(until=until))
 
     def session_id(self, text: str) -> str:
         """A session by its id or the start of one; anything else is for the library to find."""
