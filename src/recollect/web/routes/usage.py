@@ -126,12 +126,16 @@ def explained(request: Request) -> Response:
                 found.append((sum(own), item))
         found.sort(key=lambda pair: -pair[0])
         rows = [explain(item, accounting.book, accounting.zone) | {"share": cost} for cost, item in found[:EXPLAINED]]
-        return {"rows": rows, "total": len(found), "cost": sum(cost for cost, _ in found)}
+        return {
+            "rows": rows, "total": len(found), "cost": sum(cost for cost, _ in found),
+            "lower_bounds": sum(item.lower_bound for _, item in found),
+            "unpriced": sum(item.cost(accounting.book) is None for _, item in found),
+        }  # fmt: skip
 
     try:
         values |= desk.accounts.ask(("explain", by, span, key), count)
     except StillIndexing as progress:
-        values |= {"indexing": progress, "rows": [], "total": 0, "cost": 0}
+        values |= {"indexing": progress, "rows": [], "total": 0, "cost": 0, "lower_bounds": 0, "unpriced": 0}
     return page(request, "usage_explained.html", **values)
 
 
