@@ -30,7 +30,6 @@ from ..environment import own_folder, time_zone
 from ..errors import NotFound, StoreBusy
 from ..index.catalogue import BROKEN, BUSY_MS, Catalogue
 from ..store.home import Home
-from ..store.path_map import is_absolute
 from .homes import open_homes
 
 if TYPE_CHECKING:
@@ -256,6 +255,8 @@ class Accounting:
             after = self.zone.day(chosen.until)
             if not after or self.zone.start_of(date.fromisoformat(after)) != chosen.until:
                 return None
+            if date.fromisoformat(after) == date.min:  # there is no day before
+                return None
             last = (date.fromisoformat(after) - timedelta(days=1)).isoformat()
         if (first or last) is not None and first is None:
             first = "0001-01-01"  # calls without a time belong to no day
@@ -392,9 +393,12 @@ class Accounting:
 
 def _project_test(project: str) -> Callable[[Response], bool]:
     """A whole path, with all that is below it, or the last part of one."""
+    from .project_paths import paths_named
+
+    paths = {f"{_with_slashes(path)}/" for path in paths_named(project)}
+    if paths:
+        return lambda item: any(f"{place}/".startswith(path) for place in _places(item) for path in paths)
     wanted = _with_slashes(project)
-    if is_absolute(project):
-        return lambda item: any(f"{place}/".startswith(f"{wanted}/") for place in _places(item))
     return lambda item: any(f"/{place}".endswith(f"/{wanted}") for place in _places(item))
 
 

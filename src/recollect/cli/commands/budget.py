@@ -38,6 +38,8 @@ def budget(
     from ...library.budgets import read_budgets, remove_budgets, set_budget
 
     folder = own_folder("config")
+    if project is not None and action is not None:
+        project = _kept(project)
     if action == "set":
         if amount is None:
             raise click.UsageError("how much? for example: recollect budget set 50/month")
@@ -63,6 +65,14 @@ def budget(
             face.rows([], total=0)
         return
     _show(face, budgets, timezone, quiet)
+
+
+def _kept(project: str) -> str:
+    """A project as its budget names it: whoever asks later may stand elsewhere."""
+    from ...library.project_paths import paths_named
+
+    paths = paths_named(project)
+    return paths[-1] if paths and project not in paths else project
 
 
 def _show(face: Face, budgets: list[Budget], timezone: str | None, quiet: bool) -> None:
