@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from tests.analysis.scene import Scene, tokens
@@ -162,6 +163,22 @@ def test_a_font_that_nobody_thought_of_is_found_by_its_file(tmp_path: Path, monk
 
 def test_a_plot_of_another_kind_is_refused(ask: Any, tmp_path: Path) -> None:
     assert ask("usage", "--plot", str(tmp_path / "plot.gif")).code == 2
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_a_name_with_characters_that_no_picture_may_hold(ask: Any, scene: Scene, tmp_path: Path, ending: str) -> None:
+    branch = "\x1b]0;title\x07<&\x00\ufffe\ud800\u202e"
+    model = "claude-opus-5\x1b[31m" + "x" * 300
+    rows = [
+        scene.answer(f"p{name}", FULL, request=name, model=name, gitBranch=branch) for name in (model, "claude-opus-5")
+    ]
+    scene.write("p", *rows)
+    for by in ("branch", "model"):
+        picture = tmp_path / f"plot.{ending}"
+        assert ask("usage", "--by", by, "--plot", str(picture)).code == 0
+        if ending == "svg":
+            text = "".join(ElementTree.parse(picture).getroot().itertext())
+            assert "\x1b" not in text and "\u202e" not in text and "x" * 60 not in text
 
 
 def test_heat_map(ask: Any) -> None:
