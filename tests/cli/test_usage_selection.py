@@ -350,6 +350,11 @@ def test_a_project_is_named_by_any_path_that_leads_to_it(
     monkeypatch.chdir(work / "other")
     (state,) = ask("budget", "--json").data["rows"]
     assert (state["project"], state["used_micro_usd"]) == (str((work / "app").resolve()), 33)
+    ask("budget", "set", "0/month", "--project", "other")
+    assert ask("budget").code == 1
+    assert [row["project"] for row in ask("budget", "--project", "../app", "--json").data["rows"]] == [state["project"]]
+    assert ask("budget", "--project", "../app").code == 0
+    assert ask("budget", "--project", "nowhere").code == 0
     assert ask("budget", "remove", "month", "--project", "../app").code == 0
 
 

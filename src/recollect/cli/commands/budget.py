@@ -38,7 +38,7 @@ def budget(
     from ...library.budgets import read_budgets, remove_budgets, set_budget
 
     folder = own_folder("config")
-    if project is not None and action is not None:
+    if project is not None:
         project = _kept(project)
     if action == "set":
         if amount is None:
@@ -56,11 +56,12 @@ def budget(
         if not gone:
             face.say("there is no such budget")
         raise click.exceptions.Exit(0 if gone else 1)
-    budgets = read_budgets(folder)
+    budgets = [item for item in read_budgets(folder) if project in (None, item.project)]
     if not budgets:
         if face.is_text:
             if not quiet:
-                face.say("no budget is set: recollect budget set 50/month")
+                for_it = "" if project is None else f" for {project}"
+                face.say(f"no budget is set{for_it}: recollect budget set 50/month")
         else:
             face.rows([], total=0)
         return
