@@ -23,6 +23,7 @@ Answer = tuple[Rows, tuple[Column, ...], dict[str, Any], str]
 """Rows, columns of the table, what stands beside the rows in JSON, and a remark."""
 
 _COST = Column("cost", right=True)
+_OF_THE_COST = ("without_cache_micro_usd", "micro_usd_per_hour", "projected_micro_usd", "micro_usd_per_line")
 _SESSION = Column("session_id", "session", lambda text: text[:8])
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
@@ -61,9 +62,12 @@ def _show_table(face: Face, rows: Rows, columns: tuple[Column, ...], known: dict
     """A sum of money that leaves something out says so."""
     for row in rows:
         if "cost_micro_usd" in row:
-            row["cost"] = cost_in_words(row["cost_micro_usd"], row["unpriced_calls"], row.get("lower_bound_calls", 0))
+            marks = row["unpriced_calls"], row.get("lower_bound_calls", 0)
+            row["cost"] = cost_in_words(row["cost_micro_usd"], *marks)
             if row["cost"] == "?":  # then nothing else that money is in is known, either
                 row |= {key: None for key in row if "micro_usd" in key}
+            else:  # what comes of the cost is as certain as the cost is
+                row |= {key: cost_in_words(row[key], *marks) for key in _OF_THE_COST if row.get(key) is not None}
     face.table(rows, columns)
     for name, remark in (("unpriced_calls", unpriced_remark), ("lower_bound_calls", lower_bound_remark)):
         calls = known[name] if name in known else sum(row.get(name, 0) for row in rows)
@@ -85,7 +89,7 @@ def _cache(accounting: Accounting, chosen: Selection) -> Answer:
         Column("model"), Column("calls", show=number, right=True), Column("prompt_tokens", "prompt", tokens, right=True),
         Column("cache_read", "read", tokens, right=True), Column("cache_written", "written", tokens, right=True),
         Column("hit_rate", "from cache", _percent, right=True), _COST,
-        Column("without_cache_micro_usd", "without cache", dollars, right=True),
+        Column("without_cache_micro_usd", "without cache", right=True),
         Column("saved_micro_usd", "saved", dollars, right=True),
     )  # fmt: skip
     known = {
@@ -103,7 +107,7 @@ def _speed(accounting: Accounting, chosen: Selection) -> Answer:
     catalogue = accounting.entries()
     rows: Rows = []
     for model, speed in sorted(speeds(catalogue, found).items(), key=lambda pair: -len(pair[1].whole)):
-        data = {"model": model, **speed.data()}
+        data = {"model": model or "(no model)", **speed.data()}
         for name in ("seconds_to_first_row", "seconds_to_answer", "output_tokens_per_second"):
             for share in ("p50", "p95"):
                 data[f"{name}_{share}"] = (data[name] or {}).get(share)
@@ -207,8 +211,8 @@ def _blocks(accounting: Accounting, chosen: Selection) -> Answer:
     columns = (
         Column("start", show=clock), Column("last", "last call", clock), Column("state"),
         Column("calls", show=number, right=True), Column("tokens", show=tokens, right=True), _COST,
-        Column("micro_usd_per_hour", "an hour", dollars, right=True),
-        Column("projected_micro_usd", "projected", dollars, right=True), Column("drawn", ""),
+        Column("micro_usd_per_hour", "an hour", right=True),
+        Column("projected_micro_usd", "projected", right=True), Column("drawn", ""),
     )  # fmt: skip
     return rows, columns, {}, "a block begins with the hour of its first call and lasts five hours"
 
@@ -246,7 +250,7 @@ def _changes(accounting: Accounting, chosen: Selection) -> Answer:
     rows = lines_changed(accounting.entries(), accounting.responses(chosen), accounting.book)
     columns = (
         Column("project"), Column("files", show=number, right=True), Column("added", show=number, right=True),
-        Column("removed", show=number, right=True), _COST, Column("micro_usd_per_line", "a line", dollars, right=True),
+        Column("removed", show=number, right=True), _COST, Column("micro_usd_per_line", "a line", right=True),
     )  # fmt: skip
     return rows, columns, {}, ""
 
