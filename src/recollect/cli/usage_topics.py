@@ -164,7 +164,8 @@ def _context(accounting: Accounting, chosen: Selection) -> Answer:
     columns = (
         _SESSION, Column("calls", show=number, right=True), Column("peak_tokens", "peak", tokens, right=True),
         Column("window", show=tokens, right=True), Column("peak_share", "full", _percent, right=True),
-        Column("last_tokens", "now", tokens, right=True), Column("compactions", right=True), Column("drawn", "prompt over time"),
+        Column("last_tokens", "now", tokens, right=True), Column("compactions", right=True),
+        Column("drawn", "prompt over time", spare=True, drawn=True),
     )  # fmt: skip
     return rows, columns, {}, "┊ a compaction" if any(item.boundaries for item in found) else ""
 
@@ -191,7 +192,7 @@ def _show_parts(face: Face, rows: Rows) -> None:
                 [{**part, "drawn": bar(part["tokens"], largest, 20)} for part in named],
                 (
                     Column("what", "filled by (estimated)"), Column("tokens", show=tokens, right=True),
-                    Column("share", show=_percent, right=True), Column("drawn", ""),
+                    Column("share", show=_percent, right=True), Column("drawn", "", spare=True, drawn=True),
                 ),
             )  # fmt: skip
 
@@ -212,7 +213,7 @@ def _blocks(accounting: Accounting, chosen: Selection) -> Answer:
         Column("start", show=clock), Column("last", "last call", clock), Column("state"),
         Column("calls", show=number, right=True), Column("tokens", show=tokens, right=True), _COST,
         Column("micro_usd_per_hour", "an hour", right=True),
-        Column("projected_micro_usd", "projected", right=True), Column("drawn", ""),
+        Column("projected_micro_usd", "projected", right=True), Column("drawn", "", spare=True, drawn=True),
     )  # fmt: skip
     return rows, columns, {}, "a block begins with the hour of its first call and lasts five hours"
 
@@ -228,7 +229,11 @@ def _hours(accounting: Accounting, chosen: Selection) -> Answer:
         for day, value in sorted(days.items())
     ]
     week = hours_of_week(found, accounting.zone)
-    columns = (Column("day"), Column("active_seconds", "active", seconds, right=True), Column("drawn", ""))
+    columns = (
+        Column("day"),
+        Column("active_seconds", "active", seconds, right=True),
+        Column("drawn", "", spare=True, drawn=True),
+    )
     whole = seconds(sum(days.values()))
     extra = {"calls_by_weekday_and_hour": week, "drawn": _week_map(week)}
     return rows, columns, extra, f"active: stretches without a pause of five minutes ({whole} in all)"

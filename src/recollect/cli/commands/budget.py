@@ -100,7 +100,8 @@ def _show(face: Face, budgets: list[Budget], timezone: str | None, quiet: bool) 
                 for item in states
             ],
             (Column("budget"), Column("project"), Column("used", right=True), Column("percent", "", right=True),
-             Column("bar", ""), Column("ahead", "projected", right=True), Column("until"), Column("state")),
+             Column("bar", "", spare=True, drawn=True), Column("ahead", "projected", right=True), Column("until"),
+             Column("state")),
         )  # fmt: skip
         face.print(f"days in {zone}")
         if unpriced := max((item.unpriced for item in states), default=0):
