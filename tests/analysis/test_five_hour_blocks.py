@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from random import Random
+
 import pytest
 from tests.analysis.scene import Scene, tokens
 
-from recollect.analysis.blocks import HOUR
+from recollect.analysis.blocks import HOUR, find_blocks
 from recollect.library.accounting import Accounting, Selection
 
 DAY = 1_777_680_000_000_000
@@ -49,3 +52,42 @@ def test_a_block_tells_the_first_and_last_call_that_it_shows(accounting: Account
     with accounting:
         (block, _) = accounting.blocks(Selection(project="/work/b"))
     assert (block.first, block.last) == (DAY + HOUR * 7 // 6, DAY + HOUR * 7 // 6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_loaded_is_enough_for_the_blocks_of_a_time(scene: Scene, seed: int) -> None:
+    """Blocks of a time are those that all calls make, however long it went on before it without a pause."""
+    random = Random(seed)
+    longest = (3.0, 4.9, 5.2, 9.0, 30.0, 200.0)[seed]
+    moment = DAY
+    for number in range(150):
+        moment += round(random.uniform(0.01, longest) * HOUR) if random.random() < 0.9 else round(4.99 * HOUR)
+        time = datetime.fromtimestamp(moment / 1e6, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        row = scene.answer(f"m{number}", tokens(1, number), request=f"r{number}", time=time)
+        scene.append(f"s{number // 10}", row | {"cwd": random.choice(("/work/a", "/work/b"))})
+    with scene.open() as accounting:
+        every = accounting.responses()
+        for _ in range(60):
+            since, until = (random.choice((None, random.randrange(DAY - HOUR, moment + 9 * HOUR))) for _ in range(2))
+            for project in (None, "/work/a"):
+                among = {(item.file_id, item.number) for item in every if project in (None, item.cwd)}
+                expected = find_blocks(every, accounting.book, among=among, since=since, until=until)
+                assert accounting.blocks(Selection(since, until, project=project)) == expected, (since, until)
+
+
+def test_only_what_may_touch_the_blocks_is_loaded(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    for day in range(1, 31):
+        time = f"2026-05-{day:02}T10:00:00.000Z"
+        scene.append("s", scene.answer(f"m{day}", tokens(1, 1), request=f"r{day}", time=time))
+    loaded: list[int] = []
+    with scene.open() as accounting:
+        ask = accounting.responses
+
+        def asked(selection: Selection | None = None) -> object:
+            found = ask(selection)
+            loaded.append(len(found))
+            return found
+
+        monkeypatch.setattr(accounting, "responses", asked)
+        assert len(accounting.blocks(Selection(DAY + 20 * 24 * HOUR, DAY + 22 * 24 * HOUR))) == 2
+    assert loaded == [4]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.analysis.scene import MODEL, Scene, tokens
 
-from recollect.analysis.usage import group_data, groupings
+from recollect.analysis.usage import group_data, groupings, without_first_grouping
 from recollect.library.accounting import Selection
 
 OPUS = "claude-opus-4-5-20251101"
@@ -45,6 +45,13 @@ def test_rows_by_day_and_model(filled: Scene) -> None:
         row = group_data(report.groups[-1], report.by)
         assert (row["day"], row["model"], row["calls"]) == (*report.groups[-1].keys, 1)
         assert [group.keys for group in accounting.usage("day,model").groups] == [group.keys for group in report.groups]
+
+
+@pytest.mark.parametrize("by", NAMES[3:])
+def test_a_report_by_day_and_more_holds_the_one_by_that_alone(filled: Scene, by: str) -> None:
+    with filled.open() as accounting:
+        chosen = Selection(model="claude")  # from the calls, not from sums
+        assert without_first_grouping(accounting.usage(("day", by), chosen)) == accounting.usage(by, chosen)
 
 
 @pytest.mark.parametrize("names", [*permutations(NAMES, 2), ("month", "day", "model"), ("tool", "day", "branch")])

@@ -154,3 +154,17 @@ def test_a_sub_agent_beside_its_session_of_which_a_later_line_tells(scene: Scene
     scene.counts()
     scene.append("agent-a1", scene.answer("msg_1", FULL, session="a", agentId="a1"))
     assert {item.session_id for item in same_as_at_once(scene, tmp_path / "fresh")} == {"a"}
+
+
+@pytest.mark.parametrize("grows", [False, True])
+def test_terms_that_only_a_later_line_names(scene: Scene, tmp_path: Path, grows: bool) -> None:
+    """What a stream says first may lack speed, tier and place: the line with them decides on the price."""
+    first = {"input_tokens": 10, "output_tokens": 1}
+    last = tokens(10, 200, service_tier="batch", speed="fast", inference_geo="us")
+    rows = [scene.answer("msg_1", usage, model="claude-opus-4-6") for usage in (first, last)]
+    scene.write("s", rows[0])
+    if grows:
+        scene.counts()
+    scene.append("s", rows[1])
+    (call,) = same_as_at_once(scene, tmp_path / "fresh")
+    assert (call.service_tier, call.speed, call.geo) == ("batch", "fast", "us")

@@ -281,3 +281,20 @@ def test_json_is_the_same_whichever_way_it_is_indented(told: dict[str, Any], mon
     quick = _indented(told)
     monkeypatch.delitem(sys.modules, "msgspec.json")
     assert quick == _indented(told) == json.dumps(told, indent=2)
+
+
+@pytest.mark.parametrize("agent_first", [False, True])
+def test_our_side_of_the_check_does_not_depend_on_which_file_came_first(scene: Scene, agent_first: bool) -> None:
+    """A call in a session's file and, with a later time and another price, in that of its sub-agent."""
+    rows = [
+        scene.answer("m1", tokens(1_000_000, 0), time=time, model="claude-3-5-haiku-20241022")
+        for time in ("2024-12-04T10:00:00.000Z", "2024-12-06T10:00:00.000Z")
+    ]
+    writing = [("s", [rows[0], cost_state(1.0)]), ("s/subagents/agent-a1", [rows[1]])]
+    for name, lines in reversed(writing) if agent_first else writing:
+        scene.write(name, *lines)
+        with scene.open() as accounting:
+            accounting.usage("day")
+    with scene.open() as accounting:
+        (row,) = accounting.comparisons()
+        assert (row.our_cost, row.calls) == (accounting.usage("day").totals.cost, 1) == (1_000_000, 1)

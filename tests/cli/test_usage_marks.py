@@ -35,6 +35,22 @@ def test_topics_mark_lower_bounds(ask: Any, cut_off: Scene, topic: str) -> None:
     assert min(row["lower_bound_calls"] for row in data["rows"]) == (0 if topic != "changes" and topic != "prs" else 1)
 
 
+def test_what_comes_of_a_cost_has_its_marks(ask: Any, cut_off: Scene) -> None:
+    """Without a cache, in an hour, at the end of a block; what was saved does not depend on the output."""
+    total = ask("usage", "--more", "cache").out.splitlines()[-1].split()
+    assert [amount[:2] for amount in total[-3:]] == ["≥$", "≥$", "$0"]
+    newest = ask("usage", "--more", "blocks").out.splitlines()[1]
+    assert newest.count("≥$") == 3
+
+
+def test_a_commit_is_on_the_branch_of_the_call_that_made_it(ask: Any, scene: Scene) -> None:
+    """Not on that of a sub-agent which worked in a worktree of its own before."""
+    agent = scene.answer("msg_a", tokens(1, 1), request="ra", time="2026-03-01T10:00:08.000Z", session=SESSION)
+    scene.write(f"{SESSION}/subagents/agent-a2", agent | {"gitBranch": "worktree", "isSidechain": True})
+    (row,) = ask("usage", "--more", "commits", "--json").data["rows"]
+    assert (row["branch"], row["calls"]) == ("main", 3)
+
+
 def test_topics_without_a_lower_bound_have_no_mark(ask: Any) -> None:
     for topic in ("cache", "changes", "commits"):
         ran = ask("usage", "--more", topic)

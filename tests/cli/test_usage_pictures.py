@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from tests.analysis.scene import Scene, tokens
@@ -164,6 +165,39 @@ def test_a_plot_of_another_kind_is_refused(ask: Any, tmp_path: Path) -> None:
     assert ask("usage", "--plot", str(tmp_path / "plot.gif")).code == 2
 
 
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_a_name_with_characters_that_no_picture_may_hold(ask: Any, scene: Scene, tmp_path: Path, ending: str) -> None:
+    branch = "\x1b]0;title\x07<&\x00\ufffe\ud800\u202e"
+    model = "claude-opus-5\x1b[31m" + "x" * 300
+    rows = [
+        scene.answer(f"p{name}", FULL, request=name, model=name, gitBranch=branch) for name in (model, "claude-opus-5")
+    ]
+    scene.write("p", *rows)
+    for by in ("branch", "model"):
+        picture = tmp_path / f"plot.{ending}"
+        assert ask("usage", "--by", by, "--plot", str(picture)).code == 0
+        if ending == "svg":
+            text = "".join(ElementTree.parse(picture).getroot().itertext())
+            assert "\x1b" not in text and "\u202e" not in text and "x" * 60 not in text
+
+
 def test_heat_map(ask: Any) -> None:
     out = ask("usage", "--heat").out
     assert out.splitlines()[1].startswith("Mon") and "█" in out
+
+
+def test_what_a_heat_map_has_no_room_for_is_told(ask: Any, scene: Scene) -> None:
+    """Days before its first week, and calls without a time; a day without a known price is a day of work, too."""
+    for number, (when, model) in enumerate(
+        (
+            ("2023-05-06T10:00:00Z", "claude-opus-5"), ("2024-02-01T10:00:00Z", "claude-opus-5"), (None, "claude-opus-5"),
+            ("2026-02-10T10:00:00Z", "nobody-9"),
+        )
+    ):  # fmt: skip
+        scene.append("t", scene.answer(f"h{number}", tokens(200_000, 0), request=f"h{number}", time=when, model=model))
+    ran = ask("usage", "--heat", "--timezone", "UTC")
+    assert "not drawn: $2.00 up to 2024-02-01\n" in ran.err
+    assert "not drawn: $1.00 without a time\n" in ran.err
+    (tuesday,) = [line for number, line in enumerate(ran.out.splitlines()) if number == 2]
+    assert tuesday.rstrip("·")[-1] == "░"
+    assert "not drawn" not in ask("usage", "--heat", "--since", "2026-01-01").err

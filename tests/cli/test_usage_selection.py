@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.analysis.scene import Scene, tokens
-from tests.cli.usage_scene import COST, FULL, OPUS, SESSION, ask, bash, prompt, scene
+from tests.cli.usage_scene import COST, FULL, OPUS, SESSION, ask, bash, now, prompt, scene
 from tests.running import Ran, run
 
 __all__ = ["ask", "scene"]
@@ -324,3 +324,39 @@ def test_columns_of_csv_do_not_hang_on_the_first_row(ask: Any, scene: Scene) -> 
 def test_what_is_drawn_is_for_people(ask: Any, topic: str) -> None:
     assert "drawn" not in ask("usage", "--more", topic, "--json").data["rows"][0]
     assert "drawn" not in ask("usage", "--more", topic, "--csv").out.splitlines()[0]
+
+
+def test_a_project_is_named_by_any_path_that_leads_to_it(
+    scene: Scene, ask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `list --project` does. A budget keeps the whole path: whoever asks later may stand elsewhere."""
+    work = tmp_path / "work"
+    (work / "app" / "below").mkdir(parents=True)
+    (work / "link").symlink_to(work / "app")
+    (work / "other").mkdir()
+    when = now()
+    for number, folder in enumerate(("app", "app/below", "other")):
+        row = scene.answer(f"p{number}", tokens(10**number, 0), request=f"p{number}", time=when)
+        scene.write(f"p{number}", row | {"cwd": str(work / folder)})
+    monkeypatch.setenv("HOME", str(work))
+    monkeypatch.chdir(work / "app")
+    for name in (".", "./", "../app", "~/app", "~/link", str(work / "link"), f"{work}/app/"):
+        report = ask("usage", "--project", name, "--json").data
+        assert report["totals"]["input"] == 11, name
+    assert ask("usage", "--project", "..", "--json").data["totals"]["input"] == 111
+    assert ask("usage", "--project", "app", "--json").data["totals"]["input"] == 1
+    assert ask("expensive", "--project", ".").code in (0, 1)
+    assert ask("budget", "set", "50/month", "--project", ".").code == 0
+    monkeypatch.chdir(work / "other")
+    (state,) = ask("budget", "--json").data["rows"]
+    assert (state["project"], state["used_micro_usd"]) == (str((work / "app").resolve()), 33)
+    ask("budget", "set", "0/month", "--project", "other")
+    assert ask("budget").code == 1
+    assert [row["project"] for row in ask("budget", "--project", "../app", "--json").data["rows"]] == [state["project"]]
+    assert ask("budget", "--project", "../app").code == 0
+    assert ask("budget", "--project", "nowhere").code == 0
+    assert ask("budget", "remove", "month", "--project", "../app").code == 0
+
+
+def test_an_end_before_all_days(ask: Any) -> None:
+    assert ask("usage", "--until", "0001-01-01T00:00:00Z", "--timezone", "UTC").code == 1

@@ -141,7 +141,13 @@ def test_what_the_command_says_below_its_table_stands_on_the_page(tmp_path: Path
     for heading in ("What the cache saved", "Blocks of five hours"):
         table = text[text.index(heading) :].partition("</table>")[0]
         assert ">≥</abbr>" in table and ">+?</abbr>" in table, heading
+    tiles = text[text.index('class="tiles"') : text.index("</section>")]
+    assert tiles.count(">≥</abbr>") == 3 and tiles.count(">+?</abbr>") == 1
     explained = script.get("/usage/explain?by=day&span=all&key=").text
+    whole = explained[explained.index("<h1>") : explained.index(" in 5 calls")]
+    assert ">≥</abbr>$0." in whole and ">+?</abbr>" in whole
+    exact = script.get("/usage/explain?by=model&span=all&key=claude-%3Cnobody%3E-9").text
+    assert "≥" not in exact and ">+?</abbr> in 1 call" in exact
     assert explained.count("no zone, taken as UTC") == explained.count("a count is missing or none") == 1
 
 
@@ -170,6 +176,27 @@ def test_budgets_and_cache_are_told(demo: Scene) -> None:
     assert "<meter" in text
     cache = text[text.index('id="cache"') : text.index('id="budgets"')]
     assert re.search(r"\d+\.\d %", cache)
+
+
+@pytest.mark.parametrize(("project", "amount", "bar"), [("nowhere", "1/year", 0), (None, "0/year", 100)])
+def test_the_bar_of_a_budget(tmp_path: Path, project: str | None, amount: str, bar: int) -> None:
+    """Of which nothing is used, or nothing may be."""
+    home = Spent(tmp_path)
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    home.write("s", home.answer("m1", tokens(10, 1), stop=None, time=now))
+    found = scene(home.root, tmp_path / "own")
+    set_budget(found.desk.own_folders("config"), parse_budget(amount, project))
+    text = until(lambda: found.script.get("/usage?span=all").text, "<tfoot>")
+    assert re.findall('<meter [^>]*value="([^"]*)"', text) == [f"{bar:.1f}" if project else f"{bar}"]
+    assert "None" not in text[text.index('id="budgets"') :]
+    tiles = text[text.index('class="tiles"') : text.index("</section>")]
+    assert tiles.count(">≥</abbr>$0.0") == (3 if project else 4)  # all, the block and what it leads to, the budget
+
+
+def test_money_is_written_as_the_command_does() -> None:
+    assert [money(amount) for amount in (None, 0, 15, 15_000, -5_000, 1_234_567_890)] == [
+        "", "$0.00", "$0.000015", "$0.02", "-$0.0050", "$1,234.57",
+    ]  # fmt: skip
 
 
 def test_costs_are_on_the_lists_and_the_messages(demo: Scene) -> None:

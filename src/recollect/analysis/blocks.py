@@ -76,6 +76,22 @@ def find_blocks(
     return blocks
 
 
+def follows_a_pause(times: Iterable[int], begin: int, since: int) -> bool:
+    """Whether blocks with a call from `since` on can be told by the calls from `begin` on alone.
+
+    So it is where no call was made for as long as a block lasts: none that began before can still hold what comes then.
+    Calls before `begin` are not known, there may have been one just before it.
+    """
+    before = begin
+    for time in sorted(times):
+        if time - before >= LENGTH:
+            return True
+        if time >= since:
+            return False
+        before = time
+    return True
+
+
 def _grouped(found: Iterable[Response]) -> list[tuple[int, list[tuple[int, Response]]]]:
     """Starts of blocks, with their calls in order of time."""
     groups: list[tuple[int, list[tuple[int, Response]]]] = []

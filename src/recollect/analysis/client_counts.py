@@ -13,7 +13,7 @@ from ..index.catalogue import Catalogue
 from ..store.home import Home
 from .cost import Counts, dollars
 from .prices.book import PriceBook
-from .responses import Response, home_numbers, responses
+from .responses import Response, home_numbers, joined, responses
 
 _LARGEST_COST: Final = 1e12
 """Dollars: no session costs more, and what is more is no number of micro-dollars."""
@@ -135,7 +135,7 @@ def compare(
     found = []
     for home, session_id, text in states:
         mine, cost, unpriced = Counts(), 0, False
-        calls = ours.get((home, session_id), {}).values()
+        calls = ours.get((home, session_id), [])
         for item in calls:
             mine = Counts(*map(sum, zip(mine, item.counts, strict=True)))
             price = item.cost(book)
@@ -176,20 +176,15 @@ def _sum(told: _CostState) -> Counts:
 
 def _per_session(
     catalogue: Catalogue, homes: Sequence[Home], sessions: set[str]
-) -> dict[tuple[str, str], dict[tuple[str, str, str], Response]]:
+) -> dict[tuple[str, str], list[Response]]:
     """The calls in the files of each session, by home and session: a copy counts for its session too, but only once there."""
     marks = ", ".join("?" * len(sessions))
     files: list[tuple[Any, ...]] = catalogue.connection.execute(
         f"SELECT id, session_id FROM files WHERE session_id IN ({marks}) AND kind IN ('session', 'agent')",
         list(sessions),
     ).fetchall()
-    found: dict[tuple[str, str], dict[tuple[str, str, str], Response]] = {}
+    found: dict[tuple[str, str], list[Response]] = {}
     # Without the booking of shared calls: each file alone, and copies within a session joined here.
     for item in responses(catalogue, homes, files=[file_id for file_id, _ in files], booked=False):
-        calls = found.setdefault((item.home, item.session_id or ""), {})
-        key = (item.message_id, item.request_id, item.model)
-        other = calls.get(key)
-        if other is not None:
-            item = item._replace(counts=Counts(*(max(pair) for pair in zip(item.counts, other.counts, strict=True))))
-        calls[key] = item
-    return found
+        found.setdefault((item.home, item.session_id or ""), []).append(item)
+    return {session: joined(items) for session, items in found.items()}

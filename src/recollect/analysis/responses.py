@@ -124,7 +124,7 @@ def responses(
     wanted = None if files is None else list(files)
     if len(numbers) > 1 and booked:
         # Where a call is booked is known only with its copies in the other homes, which may be older.
-        found = iter(_joined(_booked(catalogue, numbers, with_copies(catalogue.connection, wanted, since), True, None)))
+        found = iter(joined(_booked(catalogue, numbers, with_copies(catalogue.connection, wanted, since), True, None)))
         if wanted is not None:
             among = frozenset(wanted)
             found = (item for item in found if item.file_id in among)
@@ -173,11 +173,11 @@ def _booked(
             if since is not None and (row[TIME] is None or row[TIME] < since):
                 continue
             counts, flags, copies = Counts(*row[COUNTS]), row[FLAGS], 1
-            joined = shared.get((home, row[0], row[1], row[2])) if shared else None
-            if joined is not None:
-                if joined[0] != file_id or joined[1] != number:
+            booking = shared.get((home, row[0], row[1], row[2])) if shared else None
+            if booking is not None:
+                if booking[0] != file_id or booking[1] != number:
                     continue
-                copies, flags, counts = joined[2], joined[3], Counts(*joined[4:])
+                copies, flags, counts = booking[2], booking[3], Counts(*booking[4:])
             yield Response(
                 file_id, number, row[0], row[1], strings[row[MODEL]] or "", row[LINE], row[TIME], counts, strings[row[TIER]],
                 strings[row[SPEED]], strings[row[GEO]], strings[row[STOP]], agent if row[AGENT] is None else row[AGENT],
@@ -192,8 +192,8 @@ def total_of(found: Iterable[Response], book: PriceBook) -> Totals:
     return totals
 
 
-def _joined(found: Iterable[Response]) -> list[Response]:
-    """The same over several homes: a call that is in two of them is booked on its first."""
+def joined(found: Iterable[Response]) -> list[Response]:
+    """Each call once that comes from several homes, or from files that were taken alone: it is booked on its first copy."""
     kept: dict[tuple[str, str, str], Response] = {}
     for item in found:
         key = (item.message_id, item.request_id, item.model)

@@ -6,7 +6,7 @@ A group's parts are its models; a report's totals are the sum of its groups, wha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from .cost import Counts, micro_dollars
@@ -110,22 +110,45 @@ def gather(
             report.unpriced[item.model] = report.unpriced.get(item.model, 0) + 1
         if not zone.day(item.time):
             report.timeless += 1
-        report.totals.add(item.counts, cost, *item.marks)
+        marks = item.marks
+        if tools is not None:  # it may stand in several rows, but is one call
+            report.totals.add(item.counts, cost, *marks)
         for tool, counts, share in [("", item.counts, cost)] if tools is None else tools(item):
             keys = tuple([tool if make is None else make(item) for make in makers])
             group = groups.get(keys)
             if group is None:
                 group = groups[keys] = Group(keys)
-            group.totals.add(counts, share if cost is not None else None, *item.marks)
             models = group.models.get(item.model)
             if models is None:
                 models = group.models[item.model] = Totals()
-            models.add(counts, share if cost is not None else None, *item.marks)
+            models.add(counts, share if cost is not None else None, *marks)
             if item.time is not None:
                 group.first = item.time if group.first is None else min(group.first, item.time)
                 group.last = item.time if group.last is None else max(group.last, item.time)
+    for group in groups.values():
+        for models in group.models.values():
+            group.totals.join(models)
+        if tools is None:
+            report.totals.join(group.totals)
     report.groups = in_order(groups.values(), names)
     return report
+
+
+def without_first_grouping(report: UsageReport) -> UsageReport:
+    """The same calls, grouped by the other groupings alone."""
+    names = report.groupings[1:]
+    groups: dict[tuple[str, ...], Group] = {}
+    for part in report.groups:
+        keys = part.keys[1:]
+        group = groups.get(keys)
+        if group is None:
+            group = groups[keys] = Group(keys)
+        group.totals.join(part.totals)
+        for model, totals in part.models.items():
+            group.models.setdefault(model, Totals()).join(totals)
+        group.first = min((time for time in (group.first, part.first) if time is not None), default=None)
+        group.last = max((time for time in (group.last, part.last) if time is not None), default=None)
+    return replace(report, by=",".join(names), groups=in_order(groups.values(), names))
 
 
 def in_order(groups: Iterable[Group], names: tuple[str, ...]) -> list[Group]:

@@ -68,9 +68,11 @@ def commits(catalogue: Catalogue, found: Iterable[Response], book: PriceBook) ->
     )  # fmt: skip
     told = []
     since: dict[tuple[str, str], int] = {}
-    for moment, home, session, target in sorted(
-        (moment, item.home, item.session_id or "", target) for item, (moment, target) in made
+    for moment, target, maker in sorted(
+        ((moment, target, item) for item, (moment, target) in made),
+        key=lambda commit: (commit[0], commit[2].home, commit[2].session_id or "", commit[1] or ""),
     ):
+        home, session = maker.home, maker.session_id or ""
         if (home, session) not in sessions:
             continue
         low = since.get((home, session), -(1 << 62))
@@ -79,7 +81,7 @@ def commits(catalogue: Catalogue, found: Iterable[Response], book: PriceBook) ->
         told.append(
             {
                 "time": to_iso(moment / 1e6), "session_id": session, "command": target, "calls": len(part),
-                "branch": part[-1][0].git_branch if part else None, "cost_micro_usd": sum(cost or 0 for _, cost in part),
+                "branch": maker.git_branch, "cost_micro_usd": sum(cost or 0 for _, cost in part),
                 "unpriced_calls": sum(cost is None for _, cost in part),
                 "lower_bound_calls": sum(item.lower_bound for item, _ in part),
             }

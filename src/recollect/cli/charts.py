@@ -65,13 +65,12 @@ def _before(key: str, period: str) -> str:
 
 def heat_map(values: Mapping[str, float], last: date | None = None, weeks: int = 52) -> list[str]:
     """Days as shades, a column per week, Monday on top. `values` are by day (``2026-03-02``)."""
-    days = [date.fromisoformat(day) for day in values if day[:1].isdigit()]
+    days = _days(values)
     if not days:
         return []
     end = last or max(days)
-    shown = min(weeks, (end - min(days)).days // 7 + 2)
-    # As numbers of days: the first and the last week may reach beyond the calendar.
-    monday = end.toordinal() - end.weekday() - 7 * (shown - 1)
+    shown = _weeks_shown(days, end, weeks)
+    monday = _first_monday(end, shown)
     steps = sorted(value for value in values.values() if value > 0)
     lines = [_month_names(monday, shown)]
     for weekday, name in enumerate(_WEEKDAYS):
@@ -84,6 +83,26 @@ def heat_map(values: Mapping[str, float], last: date | None = None, weeks: int =
                 shades += _shade(values.get(date.fromordinal(day).isoformat(), 0), steps)
         lines.append(f"{name:<4}{shades}".rstrip())
     return [line.rstrip() for line in lines]
+
+
+def days_before_the_map(values: Mapping[str, float], weeks: int = 52) -> list[str]:
+    """Those that such a map has no room for, in order."""
+    days = _days(values)
+    begin = _first_monday(max(days), _weeks_shown(days, max(days), weeks)) if days else 0
+    return [day.isoformat() for day in sorted(days) if day.toordinal() < begin]
+
+
+def _days(values: Mapping[str, float]) -> list[date]:
+    return [date.fromisoformat(day) for day in values if day[:1].isdigit()]
+
+
+def _weeks_shown(days: Sequence[date], end: date, weeks: int) -> int:
+    return min(weeks, (end - min(days)).days // 7 + 2)
+
+
+def _first_monday(end: date, shown: int) -> int:
+    """As a number of days: the first and the last week may reach beyond the calendar."""
+    return end.toordinal() - end.weekday() - 7 * (shown - 1)
 
 
 def _shade(value: float, steps: Sequence[float]) -> str:

@@ -44,6 +44,10 @@ class Column:
     right: bool = False
     stretch: bool = False
     """Takes the room that is left; the others keep their width."""
+    spare: bool = False
+    """Left out of a table that has no room for all its columns."""
+    drawn: bool = False
+    """Bars: whole, or not at all."""
 
     @property
     def title(self) -> str:
@@ -148,30 +152,47 @@ class Face:
 
     def table(self, rows: Sequence[Row], columns: Sequence[Column]) -> None:
         """A table by rich, which knows how wide characters are; every cell is made safe first."""
+        from rich.cells import cell_len
         from rich.console import Console
         from rich.table import Table
         from rich.text import Text
+
+        from .table_room import BETWEEN, Wish, shared_out
 
         class _Console(Console):
             def on_broken_pipe(self) -> None:
                 raise ReaderGone  # by itself it would end the program
 
+        on_terminal = sys.stdout.isatty()
         console = _Console(
             no_color=not self.colored, force_terminal=self.colored, highlight=False, emoji=False, markup=False,
-            width=None if sys.stdout.isatty() else 200, file=sys.stdout, legacy_windows=False,
+            width=None if on_terminal else 200, file=sys.stdout, legacy_windows=False,
         )  # fmt: skip
+        cells = [[_cell(row.get(column.key), column) for column in columns] for row in rows]
+        stretched = any(column.stretch for column in columns)
+        shown: list[tuple[int, int | None]] = [(place, None) for place in range(len(columns))]
+        if not stretched:
+            wishes = [
+                Wish(place, max(map(cell_len, texts)), column.right or column.drawn, column.spare)
+                for place, column in enumerate(columns)
+                if (texts := [column.title, *(row[place] for row in cells)])
+            ]
+            shown = [*shared_out(wishes, console.width)]
+            console.width = max(console.width, sum(width or 0 for _, width in shown) + BETWEEN * len(shown))
         table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold" if self.colored else "")
-        for column in columns:
+        for place, width in shown:
+            column = columns[place]
             table.add_column(
                 Text(column.title),
                 justify="right" if column.right else "left",
                 no_wrap=True,
                 overflow="ellipsis",
+                width=width,
                 ratio=1 if column.stretch else None,
             )
-        table.expand = any(column.stretch for column in columns) and sys.stdout.isatty()
-        for row in rows:
-            table.add_row(*(Text(_cell(row.get(column.key), column)) for column in columns))
+        table.expand = stretched and on_terminal
+        for row in cells:
+            table.add_row(*(Text(row[place]) for place, _ in shown))
         with self._unread():
             console.print(table)
             sys.stdout.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from math import ceil
 from pathlib import Path
@@ -16,6 +17,7 @@ from ..analysis.usage import NO_TIME, PERIODS, Group
 from ..errors import Refused, Unavailable
 from .charts import not_in_future, over_time
 from .plot_fonts import usable_family
+from .terminal import safe_line
 from .usage_text import money
 from .words import plural
 
@@ -40,6 +42,9 @@ _COLORS: Final = (
 MOST_BARS: Final = 120
 _LETTER: Final = 7.5
 """How wide a letter of a label is, at most."""
+_LEGEND: Final = 40
+"""Letters of a model's name below the picture."""
+_NO_XML: Final = re.compile("[\ufffe\uffff]")
 _APART: Final = 24
 """Room before the bar of what has no time: it is no next day."""
 
@@ -107,7 +112,8 @@ def draw(report: UsageReport) -> str:
         parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end" fill="#555555">{words}</text>')
     apart = _APART if len(groups) > 1 and groups[-1].key == NO_TIME else 0
     slot = (inner_width - apart) / max(len(groups), 1)
-    labels = [key if len(key) <= 14 else key[:6] + "…" + key[-6:] for key in (group.key for group in groups)]
+    keys = [safe_line(group.key) for group in groups]
+    labels = [key if len(key) <= 14 else key[:6] + "…" + key[-6:] for key in keys]
     widest = _LETTER * (max(map(len, labels), default=0) + 1)
     every = max(ceil(widest / slot), 1)  # so that no label stands on the next one
     named = _named(groups, every)
@@ -123,23 +129,28 @@ def draw(report: UsageReport) -> str:
             y -= tall
             parts.append(
                 f'<rect x="{x + slot * 0.1:.2f}" y="{y:.2f}" width="{slot * 0.8:.2f}" height="{tall:.2f}" fill="{colors[model]}">'
-                f"<title>{escape(group.key)} {escape(model)} {escape(dollars(spent_here))}</title></rect>"
+                f"<title>{_words(group.key)} {_words(model)} {dollars(spent_here)}</title></rect>"
             )
         if place in named:
             middle, below, anchor = x + slot / 2, _TOP + inner_height + 16, "middle"
             if middle + _LETTER * len(labels[place]) / 2 > WIDTH:  # else its end would be cut off
                 middle, anchor = WIDTH - 2, "end"
             parts.append(
-                f'<text x="{middle:.1f}" y="{below}" text-anchor="{anchor}" fill="#555555">{escape(labels[place])}</text>'
+                f'<text x="{middle:.1f}" y="{below}" text-anchor="{anchor}" fill="#555555">{_words(labels[place])}</text>'
             )
     x = _LEFT
     for model in models[: len(_COLORS)]:
-        name = escape(short_name(model))
+        name = safe_line(short_name(model), _LEGEND)
         parts.append(f'<rect x="{x}" y="{HEIGHT - 24}" width="10" height="10" fill="{colors[model]}"/>')
-        parts.append(f'<text x="{x + 14}" y="{HEIGHT - 15}">{name}</text>')
+        parts.append(f'<text x="{x + 14}" y="{HEIGHT - 15}">{_words(name)}</text>')
         x += 30 + 7 * len(name)
     parts.append("</svg>\n")
     return "\n".join(parts)
+
+
+def _words(text: str) -> str:
+    """Text as XML can hold it: names of models, branches and folders may have characters in them that no picture may."""
+    return escape(_NO_XML.sub("\ufffd", safe_line(text)))
 
 
 def _title(report: UsageReport) -> str:

@@ -38,11 +38,11 @@ def show_table(
     ]
     rows.append(_row({names[0]: "total"}, report.totals, (), ""))
     columns = [
-        *(Column(f"by {name}", name) for name in names), Column("models"), Column("calls", right=True),
+        *(Column(f"by {name}", name) for name in names), Column("models", spare=True), Column("calls", right=True),
         Column("input", right=True), Column("output", right=True), Column("thinking", right=True),
         Column("short", "write 5m", right=True), Column("long", "write 1h", right=True),
         Column("read", "cache read", right=True), Column("searches", right=True), Column("cost", right=True),
-        Column("bar", ""),
+        Column("bar", "", spare=True, drawn=True),
     ]  # fmt: skip
     hidden = {name for name in ("thinking", "long", "searches") if all(item[name] in ("", "0") for item in rows)}
     if "model" in names:

@@ -23,6 +23,7 @@ Answer = tuple[Rows, tuple[Column, ...], dict[str, Any], str]
 """Rows, columns of the table, what stands beside the rows in JSON, and a remark."""
 
 _COST = Column("cost", right=True)
+_OF_THE_COST = ("without_cache_micro_usd", "micro_usd_per_hour", "projected_micro_usd", "micro_usd_per_line")
 _SESSION = Column("session_id", "session", lambda text: text[:8])
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
@@ -61,9 +62,12 @@ def _show_table(face: Face, rows: Rows, columns: tuple[Column, ...], known: dict
     """A sum of money that leaves something out says so."""
     for row in rows:
         if "cost_micro_usd" in row:
-            row["cost"] = cost_in_words(row["cost_micro_usd"], row["unpriced_calls"], row.get("lower_bound_calls", 0))
+            marks = row["unpriced_calls"], row.get("lower_bound_calls", 0)
+            row["cost"] = cost_in_words(row["cost_micro_usd"], *marks)
             if row["cost"] == "?":  # then nothing else that money is in is known, either
                 row |= {key: None for key in row if "micro_usd" in key}
+            else:  # what comes of the cost is as certain as the cost is
+                row |= {key: cost_in_words(row[key], *marks) for key in _OF_THE_COST if row.get(key) is not None}
     face.table(rows, columns)
     for name, remark in (("unpriced_calls", unpriced_remark), ("lower_bound_calls", lower_bound_remark)):
         calls = known[name] if name in known else sum(row.get(name, 0) for row in rows)
@@ -85,7 +89,7 @@ def _cache(accounting: Accounting, chosen: Selection) -> Answer:
         Column("model"), Column("calls", show=number, right=True), Column("prompt_tokens", "prompt", tokens, right=True),
         Column("cache_read", "read", tokens, right=True), Column("cache_written", "written", tokens, right=True),
         Column("hit_rate", "from cache", _percent, right=True), _COST,
-        Column("without_cache_micro_usd", "without cache", dollars, right=True),
+        Column("without_cache_micro_usd", "without cache", right=True),
         Column("saved_micro_usd", "saved", dollars, right=True),
     )  # fmt: skip
     known = {
@@ -103,7 +107,7 @@ def _speed(accounting: Accounting, chosen: Selection) -> Answer:
     catalogue = accounting.entries()
     rows: Rows = []
     for model, speed in sorted(speeds(catalogue, found).items(), key=lambda pair: -len(pair[1].whole)):
-        data = {"model": model, **speed.data()}
+        data = {"model": model or "(no model)", **speed.data()}
         for name in ("seconds_to_first_row", "seconds_to_answer", "output_tokens_per_second"):
             for share in ("p50", "p95"):
                 data[f"{name}_{share}"] = (data[name] or {}).get(share)
@@ -160,7 +164,8 @@ def _context(accounting: Accounting, chosen: Selection) -> Answer:
     columns = (
         _SESSION, Column("calls", show=number, right=True), Column("peak_tokens", "peak", tokens, right=True),
         Column("window", show=tokens, right=True), Column("peak_share", "full", _percent, right=True),
-        Column("last_tokens", "now", tokens, right=True), Column("compactions", right=True), Column("drawn", "prompt over time"),
+        Column("last_tokens", "now", tokens, right=True), Column("compactions", right=True),
+        Column("drawn", "prompt over time", spare=True, drawn=True),
     )  # fmt: skip
     return rows, columns, {}, "┊ a compaction" if any(item.boundaries for item in found) else ""
 
@@ -187,7 +192,7 @@ def _show_parts(face: Face, rows: Rows) -> None:
                 [{**part, "drawn": bar(part["tokens"], largest, 20)} for part in named],
                 (
                     Column("what", "filled by (estimated)"), Column("tokens", show=tokens, right=True),
-                    Column("share", show=_percent, right=True), Column("drawn", ""),
+                    Column("share", show=_percent, right=True), Column("drawn", "", spare=True, drawn=True),
                 ),
             )  # fmt: skip
 
@@ -207,8 +212,8 @@ def _blocks(accounting: Accounting, chosen: Selection) -> Answer:
     columns = (
         Column("start", show=clock), Column("last", "last call", clock), Column("state"),
         Column("calls", show=number, right=True), Column("tokens", show=tokens, right=True), _COST,
-        Column("micro_usd_per_hour", "an hour", dollars, right=True),
-        Column("projected_micro_usd", "projected", dollars, right=True), Column("drawn", ""),
+        Column("micro_usd_per_hour", "an hour", right=True),
+        Column("projected_micro_usd", "projected", right=True), Column("drawn", "", spare=True, drawn=True),
     )  # fmt: skip
     return rows, columns, {}, "a block begins with the hour of its first call and lasts five hours"
 
@@ -224,7 +229,11 @@ def _hours(accounting: Accounting, chosen: Selection) -> Answer:
         for day, value in sorted(days.items())
     ]
     week = hours_of_week(found, accounting.zone)
-    columns = (Column("day"), Column("active_seconds", "active", seconds, right=True), Column("drawn", ""))
+    columns = (
+        Column("day"),
+        Column("active_seconds", "active", seconds, right=True),
+        Column("drawn", "", spare=True, drawn=True),
+    )
     whole = seconds(sum(days.values()))
     extra = {"calls_by_weekday_and_hour": week, "drawn": _week_map(week)}
     return rows, columns, extra, f"active: stretches without a pause of five minutes ({whole} in all)"
@@ -246,7 +255,7 @@ def _changes(accounting: Accounting, chosen: Selection) -> Answer:
     rows = lines_changed(accounting.entries(), accounting.responses(chosen), accounting.book)
     columns = (
         Column("project"), Column("files", show=number, right=True), Column("added", show=number, right=True),
-        Column("removed", show=number, right=True), _COST, Column("micro_usd_per_line", "a line", dollars, right=True),
+        Column("removed", show=number, right=True), _COST, Column("micro_usd_per_line", "a line", right=True),
     )  # fmt: skip
     return rows, columns, {}, ""
 

@@ -17,6 +17,7 @@ from ..errors import RecollectError
 from ..store.home import Home
 from .call_packs import INSERT_PACK, Columns, calls_of, packed
 from .catalogue import LOCK_SECONDS, Catalogue
+from .flat_agents import note_owner
 from .new_files import NewFiles
 from .system_search import WORTH_IN_ALL, address_of, system_search
 from .tracking import (
@@ -45,6 +46,8 @@ LONGEST: Final = 160 << 20
 BATCH_BYTES: Final = 512 << 20
 """After so many bytes what was found is kept for good. Calls in several files are looked for among all that there are then."""
 TIMESTAMP: Final = b'"timestamp":"'
+LONGEST_TIME: Final = 48
+"""Bytes within which a time ends, whatever way it is written."""
 
 
 @dataclass(slots=True)
@@ -195,10 +198,6 @@ class _Intake:
         db = self._catalogue.connection
         if change.reason in ("rewritten", "gone", "moved"):  # by its name, too, it is told where a call is booked
             self._sharing.forget(change)
-        told = None
-        if change.session_id is None and (change.start or change.reason == "moved"):
-            # The lines before said whose it is, and they are not read again.
-            told = db.execute("SELECT session_id FROM files WHERE id = ?", (change.file_id,)).get
         is_new = change.file_id == 0
         if is_new:
             self._new.begin(change)
@@ -219,6 +218,7 @@ class _Intake:
             self._report.unreadable += 1
             return
         with stream:
+            note_owner(self._catalogue, change, stream)
             found = self._calls_of(
                 change.session_id if change.kind == "session" else None, change.agent_id, self._strings.numbers
             )
@@ -226,11 +226,6 @@ class _Intake:
             self._report.lines += found.decoded
             if state is not None:
                 db.execute("INSERT OR REPLACE INTO cost_states VALUES (?, ?, ?)", (change.file_id, state[0], state[1]))
-            told = (told or found.told_session) if change.start else (found.told_session or told)
-            if change.kind == "agent" and change.session_id is None and told is not None:
-                change.session_id = told
-                if not is_new:
-                    db.execute("UPDATE files SET session_id = ? WHERE id = ?", (change.session_id, change.file_id))
             if self._begun is not None:
                 self._begun_files.append((change.file_id, self._begun))
             if change.start == 0:
@@ -372,7 +367,8 @@ class _Intake:
         mark = -1
         while self._begun is None and (mark := data.find(TIMESTAMP, mark + 1, end)) >= 0:
             place = mark + len(TIMESTAMP)
-            self._begun = self._microseconds(data[place : place + 24].decode("ascii", "replace"))
+            stop = data.find(b'"', place, place + LONGEST_TIME)
+            self._begun = self._microseconds(data[place:stop].decode("ascii", "replace")) if stop > place else None
         self._begins = self._begun is None
 
     def _tail(

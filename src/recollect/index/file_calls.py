@@ -26,6 +26,7 @@ from .call_packs import (
     COPIED,
     COUNTS,
     FLAGS,
+    GEO,
     INPUT,
     LINE,
     LOWER_BOUND,
@@ -34,7 +35,9 @@ from .call_packs import (
     OUTPUT_LINE,
     PARTIAL,
     PROGRESS,
+    SPEED,
     STOP,
+    TIER,
     TIME,
     ZONELESS,
     Columns,
@@ -92,8 +95,6 @@ class FileCalls:
         self.calls: dict[CallKey, Call] = {}
         self.session_id = session_id
         self.agent_id = agent_id
-        self.told_session: str | None = None
-        """The session that the lines name: of sub-agents beside their session the only hint."""
         self.cost_state: tuple[int, int] | None = None
         """Where in the buffer the last of the client's own counts stands; to be fetched before the buffer is filled again."""
         self.decoded = 0
@@ -191,8 +192,6 @@ class FileCalls:
                         call = calls[key] = self._first(key, entry, usage, answer.stop_reason, lines)
                     else:
                         call = known
-                        if self.told_session is None:
-                            self.told_session = entry.sessionId
                         self._join(
                             call,
                             usage_counts(usage),
@@ -202,6 +201,7 @@ class FileCalls:
                             lines,
                             _missing(usage),
                         )
+                        self._fill_terms(call, usage)
                     # A time that is not known yet may stand on the next line.
                     last_id = None if call[TIME] is None else ident
                     last_usage, last_model = usage, answer.model
@@ -269,8 +269,6 @@ class FileCalls:
         model = answer.model or ""
         if model == "<synthetic>":
             return
-        if self.told_session is None:
-            self.told_session = entry.sessionId
         # Without an id of the message: by its request, else by its row, else every line is a call of its own.
         ident = answer.id or (
             "" if request else f"row:{entry.uuid}" if entry.uuid else f"line:{line}:{self.session_id or self.agent_id}"
@@ -282,6 +280,7 @@ class FileCalls:
             call = self.calls[key] = self._new(key, entry, usage, line, when, answer.stop_reason, agent, flags)
         else:
             self._join(call, usage_counts(usage), entry, when, answer.stop_reason, line, flags)
+            self._fill_terms(call, usage)
         if usage.iterations is not None and len(usage.iterations) > 1:
             self._advisors(usage.iterations, key, line, when, answer.stop_reason, agent, entry, flags)
 
@@ -296,8 +295,6 @@ class FileCalls:
         own = self.session_id
         if entry.forkedFrom is not None or (session != own and session is not None and own is not None):
             flags |= COPIED
-        if self.told_session is None:
-            self.told_session = session
         try:
             since = _read_time(when) - _EPOCH  # type: ignore[arg-type]
             time: int | None = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds // 1000 * 1000
@@ -370,6 +367,13 @@ class FileCalls:
         if call[TIME] is None:
             call[TIME] = microseconds(when)
             call[FLAGS] |= _zoneless(call[TIME], when)
+
+    def _fill_terms(self, call: Call, usage: UsageHead) -> None:
+        """Tier, speed and place decide on the price: the first line that names one does, which may not be the first of all."""
+        geo = None if usage.inference_geo == "not_available" else usage.inference_geo
+        for place, text in ((TIER, usage.service_tier), (SPEED, usage.speed), (GEO, geo)):
+            if text is not None and call[place] is None:
+                call[place] = self._numbers[text]
 
     def _is_placeholder(self, version: str | None) -> bool:
         """Whether a line of this client that says nothing of the end may hold only what the stream said first."""
@@ -478,6 +482,9 @@ def joined_rows(old: Row, new: Row) -> Row:
     call[FLAGS] = old[FLAGS] & ~both | old[FLAGS] & new[FLAGS] & both | new[FLAGS] & ODD
     if new[STOP] is not None:
         call[STOP] = new[STOP]
+    for place in (TIER, SPEED, GEO):
+        if old[place] is None:
+            call[place] = new[place]
     if old[TIME] is None:
         call[TIME] = new[TIME]
         call[FLAGS] |= new[FLAGS] & ZONELESS

@@ -21,6 +21,7 @@ from ..graph.rows import build_transcript
 from ..graph.thread import find_thread
 from . import side_rows
 from .catalogue import Catalogue
+from .flat_agents import note_owner
 from .strings import Strings
 from .sync_report import Progress as Progress
 from .sync_report import SyncReport as SyncReport
@@ -145,6 +146,7 @@ class Ingest:
         done(self._catalogue, change, stream, offset=size, lines=0)
 
     def _take_in_transcript(self, change: FileChange, stream: BinaryIO) -> None:
+        note_owner(self._catalogue, change, stream)
         lines = FileLines(stream, change)
         damage: list[Damage] = []
         self._db.execute("DELETE FROM damage WHERE file_id = ? AND offset >= ?", (change.file_id, change.start))

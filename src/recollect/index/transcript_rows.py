@@ -60,7 +60,6 @@ class TranscriptRows:
         self.fold = None
         if change.kind == "session":
             self.fold = SessionFold.load(db, change.file_id, change.session_id or "", change.folder or "")
-        self._owner_known = change.session_id is not None or change.start > 0
         self.entries: list[list[Any]] = []
         self.row_places: list[int] = []
         """Positions in `entries` of what the graph takes as rows, in order."""
@@ -91,8 +90,6 @@ class TranscriptRows:
         is_row = kind in ROW_TYPES
         words = words_of(entry)
         time = self._time(entry.timestamp)
-        if not self._owner_known and entry.sessionId:
-            self._note_owner(entry.sessionId)
         agent_id = self._agent_of(entry) if is_row else entry.agentId
         flags = words.flags
         if entry.isSidechain:
@@ -159,12 +156,6 @@ class TranscriptRows:
         found = microseconds(timestamp)
         self._last_time = (timestamp, found)
         return found
-
-    def _note_owner(self, session_id: str) -> None:
-        """Sub-agents beside sessions (2.0.28 - 2.1.8): their lines say whose they are."""
-        self._owner_known = True
-        self._change.session_id = session_id
-        self._db.execute("UPDATE files SET session_id = ? WHERE id = ?", (session_id, self._change.file_id))
 
     def _agent_of(self, entry: IndexEntry) -> str | None:
         if entry.agentId:

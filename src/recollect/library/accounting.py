@@ -30,7 +30,6 @@ from ..environment import own_folder, time_zone
 from ..errors import NotFound, StoreBusy
 from ..index.catalogue import BROKEN, BUSY_MS, Catalogue
 from ..store.home import Home
-from ..store.path_map import is_absolute
 from .homes import open_homes
 
 if TYPE_CHECKING:
@@ -43,6 +42,9 @@ _LOOKED: Final = "looked"
 _LOOK_SECONDS: Final = 15
 _SUMMED: Final = frozenset((*PERIODS, "model"))
 """What sums by day and model can be grouped by."""
+_DAY: Final = 86_400_000_000
+_LOOK_BACK_DAYS: Final = (2, 8, 32)
+"""Where the first of them have no pause of five hours, more is looked at, in the end everything."""
 _PATIENCE: Final = 0.02
 """Seconds that who must not wait waits for another writer."""
 
@@ -253,6 +255,8 @@ class Accounting:
             after = self.zone.day(chosen.until)
             if not after or self.zone.start_of(date.fromisoformat(after)) != chosen.until:
                 return None
+            if date.fromisoformat(after) == date.min:  # there is no day before
+                return None
             last = (date.fromisoformat(after) - timedelta(days=1)).isoformat()
         if (first or last) is not None and first is None:
             first = "0001-01-01"  # calls without a time belong to no day
@@ -294,14 +298,30 @@ class Accounting:
     def blocks(self, selection: Selection | None = None) -> list[Block]:
         """Five-hour blocks with a call that is asked for. They are an account's: all calls of the homes tell when they begin,
         a time chooses whole blocks, and of everything else they hold what is asked for."""
-        from ..analysis.blocks import find_blocks
+        from ..analysis.blocks import LENGTH, find_blocks
 
         chosen = selection or Selection()
+        until = None if chosen.until is None else chosen.until + LENGTH  # what a block may hold behind that time
+        since, every = self._since_a_pause(chosen.since, until)
         among = None
         if not chosen.only_time:
-            left = self.responses(replace(chosen, since=None, until=None))
-            among = {(item.file_id, item.number) for item in left}
-        return find_blocks(self.responses(), self.book, among=among, since=chosen.since, until=chosen.until)
+            among = {(item.file_id, item.number) for item in self.responses(replace(chosen, since=since, until=until))}
+        return find_blocks(every, self.book, among=among, since=chosen.since, until=chosen.until)
+
+    def _since_a_pause(self, since: int | None, until: int | None) -> tuple[int | None, list[Response]]:
+        """All calls of some time, and those before it which tell when its blocks begin; and from when on they are.
+
+        A block begins where the one before has ended: it depends on all calls back to a pause that is as long as a block.
+        """
+        from ..analysis.blocks import follows_a_pause
+
+        if since is not None:
+            for days in _LOOK_BACK_DAYS:
+                begin = since - days * _DAY
+                found = self.responses(Selection(begin, until))
+                if follows_a_pause((item.time for item in found if item.time is not None), begin, since):
+                    return begin, found
+        return None, self.responses(Selection(until=until))
 
     def session_id(self, text: str) -> str:
         """A session by its id or the start of one; anything else is for the library to find."""
@@ -373,9 +393,12 @@ class Accounting:
 
 def _project_test(project: str) -> Callable[[Response], bool]:
     """A whole path, with all that is below it, or the last part of one."""
+    from .project_paths import paths_named
+
+    paths = {f"{_with_slashes(path)}/" for path in paths_named(project)}
+    if paths:
+        return lambda item: any(f"{place}/".startswith(path) for place in _places(item) for path in paths)
     wanted = _with_slashes(project)
-    if is_absolute(project):
-        return lambda item: any(f"{place}/".startswith(f"{wanted}/") for place in _places(item))
     return lambda item: any(f"/{place}".endswith(f"/{wanted}") for place in _places(item))
 
 

@@ -6,6 +6,7 @@ import os
 
 from ..errors import Refused
 from ..format.encode import check_text
+from ..store.path_map import is_absolute
 
 
 def names_of(path: str | os.PathLike[str]) -> tuple[str, ...]:
@@ -15,6 +16,19 @@ def names_of(path: str | os.PathLike[str]) -> tuple[str, ...]:
         return whole, os.path.realpath(whole)
     except (OSError, ValueError):  # a NUL, or a link that leads in a circle: nothing stands there
         return (whole,)
+
+
+def paths_named(project: str) -> tuple[str, ...]:
+    """The whole paths that somebody means who names a project by one: ``/work/app``, ``.``, ``~/app``, ``../app``.
+
+    None where it is the last part of one: ``app``, ``work/app``.
+    """
+    start = project.replace("\\", "/").partition("/")[0]
+    if start in (".", "..", "~"):
+        return names_of(project)
+    if os.path.isabs(project):
+        return (project, *names_of(project))
+    return (project,) if is_absolute(project) else ()  # of another system
 
 
 def whole_path(path: str | os.PathLike[str]) -> str:

@@ -44,17 +44,13 @@ def parts_of_models(report: UsageReport) -> Parts:
     }
 
 
-def parts_by_day(accounting: Accounting, by: str, span: str) -> Parts:
-    """Days, each taken apart by project, tool, session, ..."""
+def parts_by_day(report: UsageReport) -> Parts:
+    """A report by day and project, tool, session, ...: days, each taken apart."""
     found: Parts = {}
-    used = accounting.responses(Selection(since=since(accounting, span)))
-    shares = shares_of(accounting, by, used)
-    for item in used:
-        day = found.setdefault(accounting.zone.day(item.time), {})
-        for key, counts, cost in shares(item):
-            before = day.get(key, (0, 0))
-            day[key] = (before[0] + (cost or 0), before[1] + counts.tokens)
-    return dict(sorted(found.items()))
+    for group in report.groups:
+        day, key = group.keys
+        found.setdefault(day, {})[key] = (group.totals.cost, group.totals.counts.tokens)
+    return found
 
 
 def shares_of(

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from ..analysis.cost import dollars
 from ..format.times import local_minute
 from ..library import wording as words
 from ..library.wording import plural as plural
@@ -36,10 +37,8 @@ def short_number(value: int | float | None) -> str:
 
 
 def money(microdollars: int | None) -> str:
-    if microdollars is None:
-        return ""
-    dollars, sign = abs(microdollars) / 1e6, "-" if microdollars < 0 else ""
-    return f"{sign}${dollars:,.4f}" if 0 < dollars < 0.01 else f"{sign}${dollars:,.2f}"
+    """As the command writes it; nothing where it is not known."""
+    return "" if microdollars is None else dollars(microdollars)
 
 
 def took(seconds: float | None) -> str:

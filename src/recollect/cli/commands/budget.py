@@ -38,6 +38,8 @@ def budget(
     from ...library.budgets import read_budgets, remove_budgets, set_budget
 
     folder = own_folder("config")
+    if project is not None:
+        project = _kept(project)
     if action == "set":
         if amount is None:
             raise click.UsageError("how much? for example: recollect budget set 50/month")
@@ -54,15 +56,24 @@ def budget(
         if not gone:
             face.say("there is no such budget")
         raise click.exceptions.Exit(0 if gone else 1)
-    budgets = read_budgets(folder)
+    budgets = [item for item in read_budgets(folder) if project in (None, item.project)]
     if not budgets:
         if face.is_text:
             if not quiet:
-                face.say("no budget is set: recollect budget set 50/month")
+                for_it = "" if project is None else f" for {project}"
+                face.say(f"no budget is set{for_it}: recollect budget set 50/month")
         else:
             face.rows([], total=0)
         return
     _show(face, budgets, timezone, quiet)
+
+
+def _kept(project: str) -> str:
+    """A project as its budget names it: whoever asks later may stand elsewhere."""
+    from ...library.project_paths import paths_named
+
+    paths = paths_named(project)
+    return paths[-1] if paths and project not in paths else project
 
 
 def _show(face: Face, budgets: list[Budget], timezone: str | None, quiet: bool) -> None:
@@ -89,7 +100,8 @@ def _show(face: Face, budgets: list[Budget], timezone: str | None, quiet: bool) 
                 for item in states
             ],
             (Column("budget"), Column("project"), Column("used", right=True), Column("percent", "", right=True),
-             Column("bar", ""), Column("ahead", "projected", right=True), Column("until"), Column("state")),
+             Column("bar", "", spare=True, drawn=True), Column("ahead", "projected", right=True), Column("until"),
+             Column("state")),
         )  # fmt: skip
         face.print(f"days in {zone}")
         if unpriced := max((item.unpriced for item in states), default=0):

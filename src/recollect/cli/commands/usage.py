@@ -196,15 +196,27 @@ def _show(
 
 
 def _show_heat(face: Face, accounting: Accounting, chosen: Selection) -> None:
-    from ..charts import heat_map, not_in_future
+    from ...analysis.totals import Totals
+    from ...analysis.usage import NO_TIME
+    from ..charts import days_before_the_map, heat_map, not_in_future
+    from ..usage_text import money
 
     report = accounting.usage("day", chosen)
-    drawn, later = not_in_future({group.key: group.totals.cost for group in report.groups})
+    # A day of calls without a known price was a day of work, too.
+    drawn, later = not_in_future({group.key: max(group.totals.cost, 1) for group in report.groups})
     for line in heat_map(drawn):
         face.print(line)
     face.print(f"days in {report.zone}")
     if later:
         face.say(later)
+    older = days_before_the_map(drawn)
+    for keys, words in (({*older}, f"up to {older[-1]}" if older else ""), ({NO_TIME}, "without a time")):
+        rest = Totals()
+        for group in report.groups:
+            if group.key in keys:
+                rest.join(group.totals)
+        if rest.calls:
+            face.say(f"not drawn: {money(rest)} {words}")
     face.say("each column a week; darker days cost more (quarters of all days with usage)")
 
 

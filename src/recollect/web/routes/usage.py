@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from ...analysis.explain import OMITTED, explain
 from ...analysis.responses import Response as UsedCall
-from ...analysis.usage import PERIODS, Group, UsageReport
+from ...analysis.usage import PERIODS, Group, UsageReport, without_first_grouping
 from ...library.accounting import Accounting, Selection
 from ...library.usage_words import remarks
 from ..desk import Desk
@@ -41,9 +41,18 @@ def _asked(request: Request) -> tuple[str, str, str]:
     )
 
 
-def _report(desk: Desk, by: str, span: str) -> UsageReport:
-    def count(accounting: Accounting) -> UsageReport:
-        return accounting.usage(by, Selection(since=since(accounting, span)))
+def _reports(desk: Desk, by: str, span: str) -> tuple[UsageReport, UsageReport]:
+    """What the table shows, and the same by day for the chart. To go through all calls for each would take twice as long."""
+
+    def count(accounting: Accounting) -> tuple[UsageReport, UsageReport]:
+        chosen = Selection(since=since(accounting, span))
+        if by in PERIODS:
+            report = accounting.usage(by, chosen)
+            return report, report
+        if by == "model":
+            return accounting.usage(by, chosen), accounting.usage("day", chosen)  # of these there are sums
+        days = accounting.usage(("day", by), chosen)
+        return without_first_grouping(days), days
 
     return desk.accounts.ask(("usage", by, span), count)
 
@@ -56,14 +65,14 @@ def usage(request: Request) -> Response:
     }  # fmt: skip
     config = desk.own_folders("config")
     try:
-        report = _report(desk, by, span)
+        report, days = _reports(desk, by, span)
         groups = list(reversed(report.groups)) if by in PERIODS else report.groups
         names = _names(desk) if by == "session" else {}
         shown = MOST if request.query_params.get("rows") == "all" else SHOWN
         values |= {
             "report": report, "groups": groups[:shown], "hidden": max(len(groups) - shown, 0),
             "labels": {group.key: group.key if by in PERIODS else name_of(by, group.key, names) for group in groups[:shown]},
-            "chart": _chart(desk, by, span, unit, report, names),
+            "chart": _chart(by, unit, days, names),
             "extras": desk.accounts.ask(("extras", span), lambda accounting: extras(accounting, span, config)),
             "remarks": remarks(report, more="see the calls behind their row"),
             "largest": max((_amount(group, unit) for group in groups), default=0) or 1,
@@ -77,13 +86,12 @@ def _names(desk: Desk) -> dict[str, str]:
     return {item.session_id: title_of(item.title, 60) for item in desk.sessions() if item.title}
 
 
-def _chart(desk: Desk, by: str, span: str, unit: str, report: UsageReport, names: dict[str, str]) -> str:
+def _chart(by: str, unit: str, days: UsageReport, names: dict[str, str]) -> str:
     if by in PERIODS:
-        return chart(parts_of_models(report), "model", unit, by, {})
+        return chart(parts_of_models(days), "model", unit, by, {})
     if by == "model":
-        return chart(parts_of_models(_report(desk, "day", span)), by, unit, "day", {})
-    parts = desk.accounts.ask(("parts", by, span), lambda accounting: parts_by_day(accounting, by, span))
-    return chart(parts, by, unit, "day", names)
+        return chart(parts_of_models(days), by, unit, "day", {})
+    return chart(parts_by_day(days), by, unit, "day", names)
 
 
 def _amount(group: Group, unit: str) -> int:
@@ -93,7 +101,7 @@ def _amount(group: Group, unit: str) -> int:
 def as_csv(request: Request) -> Response:
     by, span, _ = _asked(request)
     try:
-        report = _report(desk_of(request), by, span)
+        report, _ = _reports(desk_of(request), by, span)
     except StillIndexing:
         return Response("still counting; try again in a moment\n", 503, media_type="text/plain")
     stream = io.StringIO()
@@ -126,12 +134,16 @@ def explained(request: Request) -> Response:
                 found.append((sum(own), item))
         found.sort(key=lambda pair: -pair[0])
         rows = [explain(item, accounting.book, accounting.zone) | {"share": cost} for cost, item in found[:EXPLAINED]]
-        return {"rows": rows, "total": len(found), "cost": sum(cost for cost, _ in found)}
+        return {
+            "rows": rows, "total": len(found), "cost": sum(cost for cost, _ in found),
+            "lower_bounds": sum(item.lower_bound for _, item in found),
+            "unpriced": sum(item.cost(accounting.book) is None for _, item in found),
+        }  # fmt: skip
 
     try:
         values |= desk.accounts.ask(("explain", by, span, key), count)
     except StillIndexing as progress:
-        values |= {"indexing": progress, "rows": [], "total": 0, "cost": 0}
+        values |= {"indexing": progress, "rows": [], "total": 0, "cost": 0, "lower_bounds": 0, "unpriced": 0}
     return page(request, "usage_explained.html", **values)
 
 
