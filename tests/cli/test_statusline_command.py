@@ -37,6 +37,7 @@ def test_status_line(ask: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch) ->
     line = status(ask, monkeypatch, json.dumps(told))
     assert line.startswith("Sonnet | session $0.0") and "today $0.03" in line and "block $0.03 (" in line
     assert line.endswith("context 50%")
+    assert status(ask, monkeypatch, "\ufeff" + json.dumps(told)) == line
 
 
 def test_status_line_looks_at_its_own_session_every_time(

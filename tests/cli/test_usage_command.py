@@ -300,6 +300,13 @@ def test_no_budget(ask: Any, text: str) -> None:
     assert ask("budget", "set", "--", text).code == 7
 
 
+@pytest.mark.parametrize("action", [["set", "5/day"], ["remove", "all"]])
+@pytest.mark.parametrize("option", [["--timezone", "Asia/Tokyo"], ["--quiet"]])
+def test_what_is_for_looking_at_budgets_alone(ask: Any, action: list[str], option: list[str]) -> None:
+    assert ask("budget", *action, *option).code == 2
+    assert ask("budget", "--json").data["rows"] == []
+
+
 def test_nothing_is_written_into_the_home(ask: Any, scene: Scene) -> None:
     before = tree_state(scene.root)
     for arguments in (["usage"], ["usage", "--explain"], ["usage", "--more", "tools"], ["expensive"], ["budget"]):

@@ -39,7 +39,9 @@ def read_input() -> str:
         text = stream.read(MOST_INPUT + 1)
     except (OSError, ValueError):
         return ""
-    return text if len(text) <= MOST_INPUT else ""
+    return (
+        text.removeprefix("\ufeff") if len(text) <= MOST_INPUT else ""
+    )  # some shells put a mark before what they hand on
 
 
 def print_statusline(text: str, homes: list[str], timezone: str | None = None) -> None:

@@ -38,6 +38,10 @@ def budget(
     from ...library.budgets import read_budgets, remove_budgets, set_budget
 
     folder = own_folder("config")
+    if action is not None and (timezone is not None or quiet):
+        raise click.UsageError(
+            f"{'--quiet' if quiet else '--timezone'} is for looking at budgets, not for budget {action}"
+        )
     if project is not None:
         project = _kept(project)
     if action == "set":
