@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..errors import RecollectError
+from . import colors
 from .terminal import safe, safe_line
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Column:
     show: Callable[[Any], str] | None = None
     right: bool = False
     stretch: bool = False
-    """Takes the room that is left; the others keep their width."""
+    """Takes the room that is left, and is what the table is read for: it keeps more of its words than the others."""
     spare: bool = False
     """Left out of a table that has no room for all its columns."""
     drawn: bool = False
@@ -127,7 +128,7 @@ class Face:
     def colored(self) -> bool:
         if self.color is not None:
             return self.color
-        return sys.stdout.isatty()
+        return colors.are_wanted()
 
     def value(self, value: Mapping[str, Any]) -> None:
         """One object: `--json` and `--jsonl` print it alike."""
@@ -169,16 +170,14 @@ class Face:
             width=None if on_terminal else 200, file=sys.stdout, legacy_windows=False,
         )  # fmt: skip
         cells = [[_cell(row.get(column.key), column) for column in columns] for row in rows]
-        stretched = any(column.stretch for column in columns)
-        shown: list[tuple[int, int | None]] = [(place, None) for place in range(len(columns))]
-        if not stretched:
-            wishes = [
-                Wish(place, max(map(cell_len, texts)), column.right or column.drawn, column.spare)
-                for place, column in enumerate(columns)
-                if (texts := [column.title, *(row[place] for row in cells)])
-            ]
-            shown = [*shared_out(wishes, console.width)]
-            console.width = max(console.width, sum(width or 0 for _, width in shown) + BETWEEN * len(shown))
+        wishes = [
+            Wish(place, max(map(cell_len, texts)), column.right or column.drawn, column.spare, column.stretch)
+            for place, column in enumerate(columns)
+            if (texts := [column.title, *(row[place] for row in cells)])
+        ]
+        shown = shared_out(wishes, console.width)
+        console.width = max(console.width, sum(width for _, width in shown) + BETWEEN * (len(shown) - 1))
+        stretched = on_terminal and any(column.stretch for column in columns)
         table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold" if self.colored else "")
         for place, width in shown:
             column = columns[place]
@@ -187,10 +186,10 @@ class Face:
                 justify="right" if column.right else "left",
                 no_wrap=True,
                 overflow="ellipsis",
-                width=width,
+                width=None if stretched and column.stretch else width,
                 ratio=1 if column.stretch else None,
             )
-        table.expand = stretched and on_terminal
+        table.expand = stretched
         for row in cells:
             table.add_row(*(Text(row[place]) for place, _ in shown))
         with self._unread():
@@ -253,7 +252,7 @@ def _shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
         return callback
 
     for option in (
-        click.option("--no-color", is_flag=True, expose_value=False, callback=remember("color"), help="No colours."),
+        click.option("--no-color", is_flag=True, expose_value=False, callback=remember("color"), help="No colours (NO_COLOR=1)."),
         click.option("--jsonl", is_flag=True, expose_value=False, callback=remember("jsonl"), help="One JSON row a line."),
         click.option("--json", is_flag=True, expose_value=False, callback=remember("json"), help="One JSON object."),
         click.option(

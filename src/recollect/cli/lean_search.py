@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from ..environment import home_folders, own_folder_name
 from ..errors import RecollectError
+from . import colors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _print(found: Found, asked: _Asked) -> None:
         if reconfigure is not None:
             reconfigure(errors="replace")
     if asked.format == "text":
-        colored = sys.stdout.isatty() if asked.color is None else asked.color
+        colored = colors.are_wanted() if asked.color is None else asked.color
         lines = list(found_text(found, colored, asked.homes))
     else:
         import json

@@ -13,6 +13,8 @@ BETWEEN: Final = 2
 """Spaces between two columns."""
 LEAST: Final = 16
 """Characters that a column of words keeps: enough for a moment, or to tell names apart."""
+LEAST_OF_MAIN: Final = 28
+"""The same for the column that the table is read for, such as titles: enough to know one again."""
 
 
 class Wish(NamedTuple):
@@ -24,10 +26,12 @@ class Wish(NamedTuple):
     """Not to be cut: numbers, and what is drawn."""
     spare: bool
     """Not needed where there is no room for it."""
+    main: bool = False
+    """What the table is read for."""
 
     @property
     def least(self) -> int:
-        return self.width if self.whole else min(self.width, LEAST)
+        return self.width if self.whole else min(self.width, LEAST_OF_MAIN if self.main else LEAST)
 
 
 def shared_out(wishes: Sequence[Wish], room: int) -> list[tuple[int, int]]:

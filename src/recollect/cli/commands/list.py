@@ -75,10 +75,10 @@ def list(
         (
             Column("session_id", "session", lambda text: text[:8] if len(text) == 36 else text),
             Column("modified", "changed", local),
-            Column("bytes", "size", size, right=True),
+            Column("bytes", "size", size, right=True, spare=True),
             Column("messages", "msgs", number, right=True),
-            Column("agents", "agents", lambda value: number(value) if value else "", right=True),
-            Column("git_branch", "branch"),
+            Column("agents", "agents", lambda value: number(value) if value else "", right=True, spare=True),
+            Column("git_branch", "branch", spare=True),
             Column("project", "project", _tail),
             Column("shown", "title", stretch=True),
         ),
