@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
 import uuid
@@ -13,12 +14,12 @@ from typing import Any
 import pytest
 from tests.running import run, tree_state
 
-from recollect.errors import Refused, StoreBusy
+from recollect.errors import NotFound, Refused, StoreBusy
 from recollect.library.chat import ChatMessage
 from recollect.library.library import open_library
 from recollect.library.provider import ClaudeStorageProvider
 from recollect.library.writing import agent_writer, new_session_writer, session_writer
-from recollect.store.append import SessionWriter
+from recollect.store.append import SessionWriter, project_folder
 from recollect.store.changes import Journal
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder
@@ -102,6 +103,20 @@ class TestNewSessions:
         asyncio.run(both())
         messages = asyncio.run(provider.get_session_messages(ident))
         assert sorted(message["text"] for message in messages) == [str(n) for n in range(6)]
+
+    def test_one_that_has_no_row_yet_is_of_its_folder(
+        self, provider: ClaudeStorageProvider, root: Path, cwd: Path, tmp_path: Path
+    ) -> None:
+        """As it is for a moment when another task begins it."""
+        ident = str(uuid.uuid4())
+        path = project_folder(Home(root), str(cwd)) / f"{ident}.jsonl"
+        path.write_bytes(b"")
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+        with pytest.raises(NotFound) as caught:
+            asyncio.run(provider.log_message(str(tmp_path), ChatMessage("user", "elsewhere"), ident))
+        assert caught.value.slug == "other-project"
+        asyncio.run(provider.log_message(str(cwd), ChatMessage("user", "hello"), ident))
+        assert json.loads(path.read_bytes())["cwd"] == os.path.realpath(cwd)
 
     def test_a_sub_agent_may_speak_first(self, provider: ClaudeStorageProvider, cwd: Path) -> None:
         ident = str(uuid.uuid4())

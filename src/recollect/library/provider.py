@@ -28,7 +28,7 @@ from ..environment import own_folder
 from ..errors import NotFound, RecollectError, Refused
 from ..format.content_check import check_blocks
 from ..format.encode import WRITTEN_AS, check_message, encode_line
-from ..store.append import SessionWriter
+from ..store.append import SessionWriter, project_folder
 from ..store.changes import Journal
 from ..store.edit import plan_rename
 from ..store.home import Home, check_home
@@ -228,7 +228,7 @@ class ClaudeStorageProvider:
         is_new = self._home_with(session_id) is None
         if not is_new:
             session = self._session(session_id, folder)
-            main = session_writer(session, self.journal, force=force, version=self.client_version)
+            main = session_writer(session, self.journal, force=force, version=self.client_version, cwd=folder)
         else:
             refuse_missing_folder(folder)  # before a home is made
             self._make_home()
@@ -405,4 +405,7 @@ def _check(message: ChatMessage) -> None:
 
 def _same_project(session: Session, path: str) -> bool:
     known = (session.summary.project, session.summary.worktree_of, *session.summary.cwds)
-    return any(name in known for name in names_of(path))
+    if any(name in known for name in names_of(path)):
+        return True
+    # Of one without a row yet (another task may be about to write its first) only the folder tells.
+    return not session.summary.cwds and session.file.path.parent == project_folder(session.home, path)

@@ -29,17 +29,22 @@ from .session import Session
 
 
 def session_writer(
-    session: Session, journal: Journal, *, sync: bool = True, force: bool = False, version: str = WRITTEN_AS
+    session: Session,
+    journal: Journal,
+    *,
+    sync: bool = True,
+    force: bool = False,
+    version: str = WRITTEN_AS,
+    cwd: str | None = None,
 ) -> SessionWriter:
     """Appends to the end of a session's active conversation.
 
     Where a client has the session open, or somebody else wrote to it within the last minute, a line is refused (StoreBusy)
-    unless `force` is given; a writer goes on behind its own lines. `version` is for sessions that name none yet.
+    unless `force` is given; a writer goes on behind its own lines. `version` and `cwd` are for sessions that name none yet.
     """
     summary = session.summary
-    context = RowContext(
-        session.id, summary.project or os.sep, summary.version or version, summary.git_branch, None
-    )  # fmt: skip
+    place = os.path.realpath(cwd) if cwd is not None and not summary.cwds else summary.project or os.sep
+    context = RowContext(session.id, place, summary.version or version, summary.git_branch, None)
     return SessionWriter(journal, session.home, session.file.path, context, sync=sync, force=force)
 
 
