@@ -253,11 +253,11 @@ class Accounting:
                 return None
         if chosen.until is not None:
             after = self.zone.day(chosen.until)
-            if not after or self.zone.start_of(date.fromisoformat(after)) != chosen.until:
+            if not after or (behind := date.fromisoformat(after)) == date.min:  # there is no day before
                 return None
-            if date.fromisoformat(after) == date.min:  # there is no day before
+            if self.zone.start_of(behind) != chosen.until:
                 return None
-            last = (date.fromisoformat(after) - timedelta(days=1)).isoformat()
+            last = (behind - timedelta(days=1)).isoformat()
         if (first or last) is not None and first is None:
             first = "0001-01-01"  # calls without a time belong to no day
         return first, last

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,30 +31,28 @@ def why_busy(home: Home, session_id: str, path: Path, journal: Journal, *, now: 
     running = open_sessions(home).get(session_id)
     if running is not None:
         return f"process {running.pid} has it open"
-    for file in (path, *_agents_of(home, session_id, path, now)):
+    for file in _transcripts_of(home, session_id, path):
         current = kept(file)
-        if current is not None and is_recent(current, now) and not journal.is_ours(file, current):
-            age = (time.time() if now is None else now) - current.mtime_ns / 1e9
-            what = "it" if file == path else f"its sub-agent {file.name}"
-            return f"{what} was written {max(age, 0):.0f} s ago, and not by us"
+        if current is None or not is_recent(current, now) or journal.is_ours(file, current):
+            continue
+        if file != path and file.parent == path.parent and session_named_in(file, home) != session_id:
+            continue  # beside the session stand those of all sessions of the project
+        age = (time.time() if now is None else now) - current.mtime_ns / 1e9
+        what = "it" if file == path else f"its sub-agent {file.name}"
+        return f"{what} was written {max(age, 0):.0f} s ago, and not by us"
     return None
 
 
-def _agents_of(home: Home, session_id: str, path: Path, now: float | None) -> Iterator[Path]:
-    """Transcripts of its sub-agents that were written within the last minute: while one works, the session's own may rest."""
+def _transcripts_of(home: Home, session_id: str, path: Path) -> Iterator[Path]:
+    """Its own, and those of sub-agents that are or may be its: while one of them works, the session's own may rest."""
+    yield path
     if path.name != f"{session_id}.jsonl":
         return
     own = path.with_suffix("") / "subagents"
-    if own.is_dir() and is_inside(home, own):
-        yield from _recent((Path(folder, name) for folder, _, names in os.walk(own) for name in names), now)
-    for file in _recent(list_inside(home, path.parent), now):
-        if file.name.startswith("agent-") and session_named_in(file, home) == session_id:
-            yield file
-
-
-def _recent(files: Iterable[Path], now: float | None) -> Iterator[Path]:
-    for file in files:
-        if file.suffix == ".jsonl" and (current := kept(file)) is not None and is_recent(current, now):
+    if is_inside(home, own):
+        yield from _transcripts_at(str(own))
+    for file in list_inside(home, path.parent):
+        if file.name.startswith("agent-") and file.suffix == ".jsonl":
             yield file
 
 
