@@ -132,8 +132,9 @@ async def stream(live: Live, listener: Listener, seen: int | None = None) -> Asy
         yield b"retry: 3000\n\n"
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(live.begun(), HEARTBEAT_SECONDS)
-        yield b": watching\n\n"
-        if seen is not None and listener.session_id is not None and await size_of(live, listener.session_id) != seen:
+        behind = await is_behind(live, listener, seen)
+        yield b": watching\n\n"  # from here on everything comes as an event
+        if behind:
             yield _encoded({"kind": "lost", "session_id": listener.session_id})
         while not listener.over:
             try:
@@ -149,12 +150,14 @@ async def stream(live: Live, listener: Listener, seen: int | None = None) -> Asy
         live.leave(listener)
 
 
-async def size_of(live: Live, session_id: str) -> int | None:
-    """How long a session's file is; None where it is no longer there."""
+async def is_behind(live: Live, listener: Listener, seen: int | None) -> bool:
+    """Whether a listener knows another size of its session's file than it has now."""
+    if seen is None or listener.session_id is None:
+        return False
     try:
-        return (await asyncio.to_thread(live.desk.session, session_id)).file.size
+        return (await asyncio.to_thread(live.desk.session, listener.session_id)).file.size != seen
     except NotFound:
-        return None
+        return True
 
 
 def _encoded(event: dict[str, Any]) -> bytes:
