@@ -2,16 +2,27 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RUNS := $(VENV)/.runs
 STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip install -q --disable-pip-version-check
 
-.PHONY: run test web-assets lint compat soak bench docs prices clean
+.PHONY: run test quick web-assets lint coverage mutants compat soak bench docs prices release clean
 
-run: $(STAMP)
+run: $(RUNS)
 	@$(BIN)/recollect overview --or-demo
 
 test: $(STAMP) lint web-assets
 	$(BIN)/python -m pytest -q -n auto -m "not compat and not browser" tests
 	$(BIN)/python -m pytest -q -n auto -m browser tests/browser
+
+quick: $(STAMP)
+	$(BIN)/python -m tests.house.quick
+
+coverage: $(STAMP)
+	$(BIN)/python -m tests.house.coverage_held
+
+mutants: $(STAMP)
+	$(BIN)/python -m tests.house.mutants
 
 web-assets: $(STAMP)
 	$(BIN)/python hatch_build.py --for-tests
@@ -21,7 +32,7 @@ compat: $(STAMP)
 	$(BIN)/python -m pytest -q -m compat tests/compat
 
 soak: $(STAMP)
-	RECOLLECT_SOAK=1 $(BIN)/python -m pytest -q -n auto --timeout=0 tests/faults
+	RECOLLECT_SOAK=1 $(BIN)/python -m pytest -q -n auto --timeout=0 tests/faults tests/web/test_web_request_fuzz.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check src tests bench
@@ -36,15 +47,24 @@ docs: $(STAMP)
 	$(BIN)/python -m tests.house.console_samples --write
 
 prices: $(STAMP)
-	$(BIN)/python -m pip install -q --disable-pip-version-check --upgrade genai-prices
+	$(PIP) --upgrade genai-prices
 	$(BIN)/python -m recollect.analysis.prices.refresh
 	@echo "then pin the version that table.json names in pyproject.toml"
 
-$(STAMP): pyproject.toml
+# What running needs; the tools of the tests come on top of it, into the same folder.
+$(RUNS): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit('Recollect needs Python 3.11 or later, and $(PYTHON) is %d.%d: say make PYTHON=python3.11' % sys.version_info[:2])"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e . --group dev --group compat
+	$(PIP) -e .
+	touch $(RUNS)
+
+$(STAMP): $(RUNS)
+	$(PIP) --upgrade "pip>=25.1"
+	$(PIP) --group dev --group compat
 	touch $(STAMP)
+
+release: $(STAMP)
+	$(BIN)/python -m tests.house.release $(VERSION)
 
 clean:
 	rm -rf $(VENV) build dist .cache .mypy_cache .ruff_cache .hypothesis

@@ -10,7 +10,7 @@ from typing import Final
 from bench import (
     append,
     check,
-    envelope,
+    damaged_lines,
     fork,
     index,
     large_file,
@@ -33,6 +33,7 @@ from bench.table import Row, circumstances, figures_on, markdown, with_rows, wri
 BENCHMARKS: Final[dict[str, Callable[[bool], Iterator[Row]]]] = {
     "startup": startup.rows,
     "read_session": read_session.rows,
+    "damaged_lines": damaged_lines.rows,
     "list_sessions": list_sessions.rows,
     "million_chain": million_chain.rows,
     "large_file": large_file.rows,
@@ -44,7 +45,6 @@ BENCHMARKS: Final[dict[str, Callable[[bool], Iterator[Row]]]] = {
     "check": check.rows,
     "no_change_sync": no_change_sync.rows,
     "index": index.rows,
-    "envelope": envelope.rows,
     "search": search.rows,
     "sql": sql.rows,
     "vault": vault.rows,

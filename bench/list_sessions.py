@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import uuid
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 from bench.measure import RECOLLECT, BenchFailed, Contestant, Series, function, interleave
-from bench.stores import generated_home
+from bench.stores import cached_folder, generated_home
 from bench.table import Goal, Row
 
 ABILITY = "list sessions"
 GOAL = 0.5
+FEW, MANY = 3_000, 50_000
+TIMES, MEGABYTES = 17, 150
+"""What a list of many sessions may cost: so many times the processor time of a few, and no more memory than that."""
 PEER = "claude_agent_sdk.list_sessions()"
 
 
@@ -26,6 +32,39 @@ def rows(quick: bool) -> Iterator[Row]:
     if not quick:
         yield from _compare(generated_home("listing-short", "--sessions", "3000", "--bytes", "50e6"), "50 MB", rounds)
         yield from _compare(generated_home("medium", "--preset", "medium"), "1 GB", rounds)
+
+    yield from _one_line_sessions(rounds)
+
+
+def _one_line_sessions(rounds: int) -> Iterator[Row]:
+    """Many sessions of a line each in one folder: what a list costs beside reading."""
+    homes = [cached_folder(f"one-line-{count}", partial(_make, count), [Path(__file__)]) for count in (FEW, MANY)]
+    for words in (("list",), ("list", "--json"), ("overview",)):
+        few, many = interleave(
+            [
+                Contestant(f"{home.name}", (*RECOLLECT, "--home", str(home / "claude"), *words))
+                for home in homes
+            ],
+            rounds,
+        )  # fmt: skip
+        ratio, case = many.ratio_to(few), f"{MANY:,} one-line sessions, `{' '.join(words)}`"
+        goal = Goal(f"<= {TIMES:g}", TIMES, ratio)
+        yield Row(ABILITY, case, many.cpu_seconds, many.peak_mb, f"{FEW:,} sessions", ratio, goal)
+        goal = Goal(f"<= {MEGABYTES} MB", MEGABYTES, many.peak_mb)
+        yield Row(ABILITY, f"{case}, memory", many.cpu_seconds, many.peak_mb, goal=goal)
+
+
+def _make(count: int, folder: Path) -> None:
+    project = folder / "claude" / "projects" / "-w-app"
+    project.mkdir(parents=True)
+    for number in range(count):
+        session = str(uuid.UUID(int=number, version=4))
+        row = {
+            "parentUuid": None, "isSidechain": False, "cwd": "/w/app", "sessionId": session, "version": "2.1.325",
+            "gitBranch": "main", "type": "user", "message": {"role": "user", "content": f"prompt {number}"},
+            "uuid": str(uuid.UUID(int=number)), "timestamp": "2026-03-02T10:00:00.000Z",
+        }  # fmt: skip
+        (project / f"{session}.jsonl").write_text(json.dumps(row) + "\n")
 
 
 def _compare(home: Path, size: str, rounds: int) -> Iterator[Row]:

@@ -56,7 +56,7 @@ def rows(quick: bool) -> Iterator[Row]:
 
 def _report(measured: list[Series], size: str) -> Iterator[Row]:
     *ours, theirs = measured
-    for series, limit in zip(ours, (0.5, 0.05, 0.08), strict=True):
+    for series, limit in zip(ours, (0.6, 0.06, 0.08), strict=True):
         ratio = series.ratio_to(theirs)
         yield Row(
             "usage", f"{series.contestant.name}, {size}", series.cpu_seconds, series.peak_mb, theirs.contestant.name, ratio,

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from .store.home import Home as Home
     from .store.summary import SessionSummary as SessionSummary
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES_OF_NAMES = {
     "DamagedData": "errors",

@@ -1,5 +1,9 @@
 """``python -m recollect``"""
 
-from recollect.cli.entry import run
+from recollect.own_program import leave_out_current_folder
+
+leave_out_current_folder()
+
+from recollect.cli.entry import run  # noqa: E402  # with it all the rest is imported
 
 run()

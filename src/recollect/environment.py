@@ -52,7 +52,28 @@ def own_folder(kind: str, environ: Mapping[str, str] | None = None) -> Path:
 
 
 def own_folder_name(kind: str, environ: Mapping[str, str] | None = None) -> str:
-    """The same as text."""
+    """The same as text. Raises Refused where it lies inside of a home."""
+    folder = _own_folder_name(kind, environ)
+    refuse_inside(folder, home_folders((), environ)[0])
+    return folder
+
+
+def refuse_inside(folder: str, homes: Sequence[str]) -> None:
+    """Raise Refused where a folder of our own lies inside of a home: Claude Code deletes there, and reading must not write."""
+    real = os.path.realpath(folder)
+    for home in homes:
+        root = os.path.realpath(home)
+        if (real == root or real.startswith(root + os.sep)) and os.path.isdir(root):
+            from .errors import Refused
+
+            raise Refused(
+                f"Recollect's own folder {folder} lies inside of the Claude home {home}",
+                hint="set RECOLLECT_DATA_DIR, RECOLLECT_CONFIG_DIR and RECOLLECT_CACHE_DIR to folders elsewhere",
+                slug="own-folder-in-home",
+            )
+
+
+def _own_folder_name(kind: str, environ: Mapping[str, str] | None) -> str:
     env = os.environ if environ is None else environ
     named = env.get(f"RECOLLECT_{kind.upper()}_DIR")
     if named:
@@ -71,6 +92,12 @@ def own_folder_name(kind: str, environ: Mapping[str, str] | None = None) -> str:
     return folders[kind]("recollect", appauthor=False)
 
 
+def current_session_id(environ: Mapping[str, str] | None = None) -> str | None:
+    """The session in which this program was started by Claude Code; None outside of one."""
+    env = os.environ if environ is None else environ
+    return env.get("CLAUDE_CODE_SESSION_ID", "").strip() or None
+
+
 def time_zone(environ: Mapping[str, str] | None = None) -> str | None:
     """The time zone that the user chose by name; None where it is the system's."""
     env = os.environ if environ is None else environ
@@ -78,4 +105,12 @@ def time_zone(environ: Mapping[str, str] | None = None) -> str | None:
 
 
 def _expand(text: str) -> str:
-    return os.path.join(os.getcwd(), os.path.expanduser(text))
+    expanded = os.path.expanduser(text)
+    if os.path.isabs(expanded):
+        return expanded
+    try:
+        return os.path.join(os.getcwd(), expanded)
+    except FileNotFoundError:
+        from .errors import NotFound
+
+        raise NotFound(f"{text}: the current folder was deleted", slug="no-current-folder") from None

@@ -339,18 +339,3 @@ def test_two_homes_with_the_same_call(scene: Scene, tmp_path: Path) -> None:
     with Accounting([Home(scene.root), Home(other.root)], scene.index, zone_named("UTC")) as both:
         assert both.usage("day").totals.calls == 2
     assert scene.counts() == ONCE  # alone, in a catalogue that knows both
-
-
-def test_a_damaged_index_is_made_anew(scene: Scene) -> None:
-    scene.write("s", scene.answer("msg_1", FULL), scene.answer("msg_2", FULL, request="req_2"))
-    before = scene.counts()
-    with scene.open() as accounting:
-        pack = bytes(accounting.catalogue.connection.execute("SELECT rows FROM call_packs").get)
-    for place in (0, 3, 4, 5, len(pack) // 2, len(pack) - 1):
-        flipped = bytearray(pack)
-        flipped[place] ^= 0x10
-        with scene.open() as accounting:
-            accounting.catalogue.connection.execute("UPDATE call_packs SET rows = ?", (bytes(flipped),))
-        with scene.open() as accounting:
-            assert len(accounting.responses()) == 2
-        assert scene.counts() == before

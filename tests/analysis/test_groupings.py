@@ -173,3 +173,17 @@ def test_copies_are_told_whatever_it_is_grouped_by_and_whichever_days_are_asked_
         for chosen, copies in ((Selection(), 3), (Selection(first, first + day), 1), (Selection(first + day), 2)):
             for by in ("day", "month", "model", "session", "project"):
                 assert accounting.usage(by, chosen).copies == copies, (by, chosen)
+
+
+def test_the_dearest_come_first_and_not_those_with_the_most_tokens(scene: Scene) -> None:
+    when = "2026-03-01T12:00:00.000Z"
+    scene.write(
+        "s",
+        scene.answer("m1", tokens(1, 120), request="r1", time=when, model=MODEL),
+        scene.answer("m2", tokens(1, 100), request="r2", time=when, model=OPUS),
+    )
+    with scene.open() as accounting:
+        groups = accounting.usage("model").groups
+        assert [group.keys for group in groups] == [(OPUS,), (MODEL,)]
+        assert groups[0].totals.cost > groups[1].totals.cost
+        assert groups[0].totals.counts.tokens < groups[1].totals.counts.tokens

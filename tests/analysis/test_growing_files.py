@@ -10,7 +10,7 @@ import pytest
 from tests.analysis.scene import MODEL, Entry, Scene, tokens
 
 from recollect.analysis.zones import zone_named
-from recollect.index import calls as intake
+from recollect.index.api_calls import sync as intake
 from recollect.library.accounting import Accounting
 from recollect.store.home import Home
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from recollect.analysis.cost import PARTS, Counts, cost_of, dollars, micro_dollars, parts, rounded, without_cache
 from recollect.analysis.prices import plain_name, price_book
-from recollect.analysis.prices.book import TABLE, PriceBook
+from recollect.analysis.prices.book import PriceBook
+from recollect.analysis.prices.refresh import TABLE
 
 BOOK = price_book()
 MILLION = 1_000_000

@@ -11,10 +11,9 @@ import pytest
 from tests.analysis.scene import Scene, tokens
 
 from recollect.analysis import running_block as module
+from recollect.analysis.api_calls import home_numbers
 from recollect.analysis.blocks import HOUR, MINUTE, find_blocks
-from recollect.analysis.responses import home_numbers
 from recollect.analysis.running_block import running_block
-from recollect.index.call_packs import times_of
 from recollect.library.accounting import Accounting
 
 NOW = 1_772_500_000_000_000
@@ -31,30 +30,18 @@ def write(scene: Scene, ago: list[int], per_file: int = 1000) -> None:
         scene.write(f"f{place:05}", *rows[place : place + per_file])
 
 
-def running(accounting: Accounting) -> tuple[int, bool] | None:
+def running(accounting: Accounting) -> int | None:
     accounting.sync()
     found = running_block(accounting.catalogue.connection, home_numbers(accounting.catalogue, accounting.homes), NOW)
-    return None if found is None else (found.start, found.certain)
+    return None if found is None else found.start
 
 
-def noting(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The files whose calls are looked at."""
-    read: list[int] = []
-
-    def noted(db: Any, file_id: int) -> tuple[int | None, ...]:
-        read.append(file_id)
-        return times_of(db, file_id)
-
-    monkeypatch.setattr(module, "times_of", noted)
-    return read
-
-
-def by_all_calls(accounting: Accounting) -> tuple[int, bool] | None:
+def by_all_calls(accounting: Accounting) -> int | None:
     found = [block for block in find_blocks(accounting.responses(), accounting.book) if block.is_active(NOW)]
-    return (found[0].start, True) if found else None
+    return found[0].start if found else None
 
 
-@pytest.mark.parametrize("hours", [1, 6, 30, 41, 100, 500])
+@pytest.mark.parametrize("hours", [1, 6, 30, 41, 100, 500, 2500])
 def test_calls_without_a_pause(scene: Scene, hours: int) -> None:
     write(scene, [20 * MINUTE * number for number in range(3 * hours)], per_file=100)
     with scene.open() as accounting:
@@ -75,23 +62,19 @@ def test_calls_with_pauses(scene: Scene, seed: int) -> None:
         assert running(accounting) == by_all_calls(accounting)
 
 
-def test_no_more_is_looked_at_than_may_be(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then the block is told by what was looked at, and said to be uncertain."""
-    write(scene, [20 * MINUTE * number for number in range(3 * 200)], per_file=30)
-    read = noting(monkeypatch)
-    monkeypatch.setattr(module, "MOST_CALLS", 100)
-    with scene.open() as accounting:
-        found = running(accounting)
-    assert found is not None and NOW - 5 * HOUR < found[0] <= NOW and not found[1]
-    assert len(read) < 8
-
-
 def test_a_pause_of_the_last_day_is_enough(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     write(scene, [HOUR, 2 * HOUR, 10 * HOUR, *(number * HOUR for number in range(30, 300))], per_file=1)
-    read = noting(monkeypatch)
+    looked: list[int] = []
+    hours_since = module._hours_since
+
+    def noted(db: Any, homes: Any, first: int) -> set[int]:
+        looked.append(len(found := hours_since(db, homes, first)))
+        return found
+
+    monkeypatch.setattr(module, "_hours_since", noted)
     with scene.open() as accounting:
         assert running(accounting) == by_all_calls(accounting)
-    assert len(read) == 3
+    assert looked == [3]
 
 
 def test_only_the_calls_of_the_homes_that_are_asked_for(scene: Scene, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.analysis.scene import Scene, tokens
 
-from recollect.analysis.responses import Response, responses
+from recollect.analysis.api_calls import ApiCall, api_calls, calls_in_sessions
 from recollect.analysis.zones import zone_named
 from recollect.library.accounting import Accounting, Selection
 from recollect.store.home import Home
@@ -30,7 +30,7 @@ def both(scene: Scene, tmp_path: Path) -> Accounting:
     return Accounting([Home(scene.root), Home(other.root)], scene.index, zone_named("UTC"))
 
 
-def told(found: list[Response]) -> list[tuple[str, int, int]]:
+def told(found: list[ApiCall]) -> list[tuple[str, int, int]]:
     return [(item.message_id, item.counts.output, item.copies) for item in found]
 
 
@@ -47,7 +47,7 @@ def test_a_file_has_only_what_is_booked_on_it(both: Accounting) -> None:
     with both:
         every = both.responses()
         for item in every:
-            assert list(responses(both.catalogue, both.homes, files=[item.file_id])) == [item]
-        assert list(responses(both.catalogue, both.homes, files=[])) == []
-        parts = responses(both.catalogue, both.homes, files=[every[1].file_id], booked=False)
+            assert list(api_calls(both.catalogue, both.homes, files=[item.file_id])) == [item]
+        assert list(api_calls(both.catalogue, both.homes, files=[])) == []
+        parts = calls_in_sessions(both.catalogue, [every[1].file_id])
         assert [item.message_id for item in parts] == ["m1", "m2"]

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 from tests.analysis.scene import Entry, Scene, tokens
 
-from recollect.index import calls
-from recollect.index.calls import sync_calls
+from recollect.analysis.cost import usual_prices
+from recollect.index.api_calls import sync
+from recollect.index.api_calls.sync import sync_calls
 from recollect.library.accounting import Behind
 
 
 @pytest.fixture(autouse=True)
 def small_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "BUFFER", 4096)
+    monkeypatch.setattr(sync, "BUFFER", 4096)
 
 
 def fill(scene: Scene) -> None:
@@ -41,7 +42,7 @@ def test_in_pieces_or_at_once(scene: Scene, tmp_path: Path, most: int) -> None:
     with scene.open(index=tmp_path / "pieces") as accounting:
         while True:
             pieces += 1
-            report = sync_calls(accounting.catalogue, accounting.homes, most_bytes=most)
+            report = sync_calls(accounting.catalogue, accounting.homes, usual_prices(), most_bytes=most)
             if not report.left:
                 break
             assert report.bytes > 0, "no piece may come no further"
@@ -52,7 +53,7 @@ def test_in_pieces_or_at_once(scene: Scene, tmp_path: Path, most: int) -> None:
 def test_a_whole_sync_goes_on_where_a_piece_ended(scene: Scene, tmp_path: Path) -> None:
     fill(scene)
     with scene.open(index=tmp_path / "pieces") as accounting:
-        assert sync_calls(accounting.catalogue, accounting.homes, most_bytes=9000).left
+        assert sync_calls(accounting.catalogue, accounting.homes, usual_prices(), most_bytes=9000).left
     assert read(scene, tmp_path / "pieces") == read(scene, tmp_path / "whole")
 
 

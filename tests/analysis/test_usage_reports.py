@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from datetime import date
 from typing import Any
 
@@ -12,7 +11,6 @@ from tests.analysis.scene import MODEL, Scene, tokens
 
 from recollect.analysis.explain import explain
 from recollect.analysis.zones import week_of, zone_named
-from recollect.cli.lean_usage import _indented
 from recollect.errors import QueryError
 from recollect.library.accounting import Selection
 
@@ -271,16 +269,6 @@ def test_filters(scene: Scene) -> None:
             "/work/b": 1,
         }
         assert len(accounting.usage("project", separate=True).groups) == 3
-
-
-@pytest.mark.parametrize(
-    "told", [{"rows": []}, {"rows": [{"a": 1.5, "b": None, "c": {}, "d": [[], ['é\u2028"\\']]}], "x": 1e-07}]
-)
-def test_json_is_the_same_whichever_way_it_is_indented(told: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "msgspec.json" in sys.modules
-    quick = _indented(told)
-    monkeypatch.delitem(sys.modules, "msgspec.json")
-    assert quick == _indented(told) == json.dumps(told, indent=2)
 
 
 @pytest.mark.parametrize("agent_first", [False, True])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import uuid
 from typing import Any
 
 from playwright.sync_api import expect
@@ -180,7 +181,7 @@ def grow(scene: Scene, session: str, words: str) -> None:
     file = next(scene.root.glob(f"projects/*/{session}.jsonl"))
     entry: dict[str, Any] = {
         "type": "user",
-        "uuid": "77777777-7777-4777-8777-777777777777",
+        "uuid": str(uuid.uuid5(uuid.NAMESPACE_URL, words)),
         "parentUuid": scene.script.get(f"/api/v1/sessions/{session}").json()["leaf"],
         "sessionId": session,
     }
@@ -268,3 +269,40 @@ def test_keys_alone_are_enough(looked_at: Scene, open_tab: OpenTab) -> None:
     page.keyboard.press("n")
     page.keyboard.press("n")
     expect(page.locator("article.current")).to_contain_text("Keep it simple")
+
+
+TURN_AWAY = """(() => {
+  let hidden = false;
+  Object.defineProperty(document, "hidden", { get: () => hidden });
+  window.turn = (away) => { hidden = away; document.dispatchEvent(new Event("visibilitychange")); };
+})()"""
+"""Headless Chromium shows all its tabs at once: this tells a page that another one is in front of it."""
+
+
+def test_eight_tabs_are_open_and_only_the_one_in_front_listens(shown: Scene, open_tab: OpenTab) -> None:
+    """Chromium allows a server six connections: streams of tabs behind would keep the seventh tab empty."""
+    context = open_tab(shown).page.context
+    context.add_init_script(TURN_AWAY)
+    listeners = shown.app.state.live.listeners
+    tabs: list[Any] = []
+    for number in range(8):
+        if tabs:
+            tabs[-1].evaluate("turn(true)")
+        page = context.new_page()
+        page.goto(f"{shown.origin}/sessions/{CACHE_SESSION}" if number % 2 == 0 else f"{shown.origin}/sessions")
+        expect(page.locator("main")).not_to_be_empty()
+        tabs.append(page)
+    with tabs[-1].expect_event("close"):
+        tabs[-1].close()
+    for _ in range(100):
+        if len(listeners) <= 1:  # of the tab that signed in, which nothing was put in front of
+            break
+        tabs[0].wait_for_timeout(100)
+    assert len(listeners) <= 1
+    grow(shown, CACHE_SESSION, "And now it grows unseen")
+    tabs[0].wait_for_timeout(500)
+    expect(tabs[0].locator("article.message >> text=And now it grows unseen")).to_have_count(0)
+    tabs[0].evaluate("turn(false)")
+    expect(tabs[0].locator("article.message >> text=And now it grows unseen")).to_have_count(1)
+    grow(shown, CACHE_SESSION, "And now it grows in sight")
+    expect(tabs[0].locator("article.message >> text=And now it grows in sight")).to_have_count(1)

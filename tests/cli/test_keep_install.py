@@ -6,6 +6,7 @@ import json
 import os
 import plistlib
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,6 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     _program(
         folder / "crontab", f'if [ "$1" = -l ]; then cat "{tmp_path}/tab" 2>/dev/null; else cat > "{tmp_path}/tab"; fi'
     )
-    _program(folder / "recollect", "exit 0")
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     return tmp_path
 
@@ -65,7 +65,7 @@ def test_the_hook(home: Path, tools: Path, capsys: pytest.CaptureFixture[str]) -
         settings = json.loads((home / "settings.json").read_text())
         assert settings["model"] == "opus"
         assert settings["hooks"]["Stop"][0] == OTHERS["hooks"]["Stop"][0]  # type: ignore[index]
-        command = f"{tools}/bin/recollect --home {home} keep --quiet"
+        command = f"{sys.executable} -I -m recollect --home {home} keep --quiet"
         for event, count in (("Stop", 2), ("SessionEnd", 1)):
             assert len(settings["hooks"][event]) == count
             assert settings["hooks"][event][-1]["hooks"][0]["command"] == command
@@ -94,7 +94,8 @@ def test_systemd(home: Path, tools: Path, capsys: pytest.CaptureFixture[str]) ->
     place = f'Environment="RECOLLECT_DATA_DIR={os.environ["RECOLLECT_DATA_DIR"]}"'
     assert place in (folder / "recollect-keep.service").read_text(), "a timer keeps in the same vault"
     assert (
-        f"ExecStart={tools}/bin/recollect --home {home} keep --quiet" in (folder / "recollect-keep.service").read_text()
+        f"ExecStart={sys.executable} -I -m recollect --home {home} keep --quiet"
+        in (folder / "recollect-keep.service").read_text()
     )
     assert "OnUnitActiveSec=5min" in (folder / "recollect-keep.timer").read_text()
     assert (tools / "calls").read_text().splitlines()[-1] == "systemctl --user enable --now recollect-keep.timer"
@@ -126,7 +127,7 @@ def test_cron(home: Path, tools: Path, capsys: pytest.CaptureFixture[str]) -> No
     words = second.split(" ")
     assert words[:5] == ["*/30", "*", "*", "*", "*"]
     assert f"RECOLLECT_DATA_DIR={os.environ['RECOLLECT_DATA_DIR']}" in words
-    assert f" {tools}/bin/recollect --home " in second
+    assert f" {sys.executable} -I -m recollect --home " in second
     assert ask(capsys, home, "--status", "--json").data["installed"] == ["cron"]
     assert ask(capsys, home, "--remove", "cron", "--yes").code == 0
     assert (tools / "tab").read_text() == "0 5 * * * backup\n"

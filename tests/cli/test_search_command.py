@@ -78,7 +78,28 @@ def test_a_word_with_a_minus_is_no_option(capsys: pytest.CaptureFixture[str], ho
     data = run(capsys, home, "search", "connection", "-project:app", "--json").data
     assert [row["session_id"][0] for row in data["rows"]] == ["3"]
     assert run(capsys, home, "search", "-h").out.startswith("Usage:")
+    assert run(capsys, home, "search", "--limit", "1", "-h").out.startswith("Usage:")
     assert run(capsys, home, "search", "--no-such-option").code == 2
+
+
+def test_a_pasted_command_line_is_text(capsys: pytest.CaptureFixture[str], home: Path) -> None:
+    ran = run(capsys, home, "search", "pytest", "-x", "--json")
+    assert [hit["role"] for row in ran.data["rows"] for hit in row["hits"]] == ["assistant"]
+    assert ran.data["excluded"] == []
+    assert "-x was looked for as text" in ran.err
+    assert "-h was looked for as text" in run(capsys, home, "search", "df", "-h").err
+
+
+@pytest.mark.parametrize("slow", [(), ("--everything",)])
+def test_what_is_left_out_is_said(capsys: pytest.CaptureFixture[str], home: Path, slow: tuple[str, ...]) -> None:
+    ran = run(capsys, home, "search", "connection", "-refused", *slow, "--json")
+    assert ran.data["excluded"] == ["-refused"]
+    note = 'left out what fits refused; to find -refused itself: "connection -refused"'
+    assert note in ran.data["notes"]
+    assert ran.err.splitlines().count(note) == 1
+    ran = run(capsys, home, "search", "--substring", "connection", "--where", "-project:site", "--json")
+    assert ran.data["excluded"] == ["-project:site"]
+    assert "left out what fits project:site" in ran.err
 
 
 def test_nothing_found(capsys: pytest.CaptureFixture[str], home: Path) -> None:
@@ -178,6 +199,7 @@ class TestLeanStart:
         ["search", "connection", "-refused", "--sort", "date", "--offset", "0", "--hits", "1"],
         ["search", "getUserName OR giraffe", "--no-color"],
         ["search", "検索"],
+        ["search", "connection ->"],
         ["search", "connection project:site"],
         ["search", "connection (status:live OR giraffe)"],
     )
@@ -216,7 +238,6 @@ class TestLeanStart:
             ["search", "--limit", "9" * 5000, "connection"],
             ["search", "nothing-of-that-kind"],
             ["search", "role:robot"],
-            ["search", "connection ->"],
             ["show", "search"],
             ["--version", "search", "connection"],
         ],

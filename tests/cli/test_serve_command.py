@@ -19,12 +19,6 @@ import pytest
 from tests.running import run
 
 from recollect.testing import build_demo_home
-from recollect.web.assets import LIBRARIES, VENDOR
-
-pytestmark = pytest.mark.skipif(
-    not all((VENDOR / name).is_file() for name in LIBRARIES),
-    reason="the browser's libraries are not there (make web-assets)",
-)
 
 
 @contextmanager

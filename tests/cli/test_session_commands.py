@@ -57,20 +57,20 @@ class TestFinding:
         other.write_text("{}\n")
         assert run(capsys, builder.write(), "cat", str(other)).code == 6
 
-    def test_a_link_that_leaves_the_home_is_not_followed(
+    def test_a_link_to_something_that_is_no_transcript_is_not_followed(
         self, builder: HomeBuilder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         t = builder.session("/w/a")
         t.user("hi")
         root = builder.write()
-        outside = tmp_path / "outside.jsonl"
+        outside = tmp_path / "outside"
         outside.write_bytes(t.to_bytes())
         link = builder.session_path(t).with_name("bbbb0000-0000-4000-8000-000000000001.jsonl")
         link.symlink_to(outside)
         assert run(capsys, root, "list", "--json").data["total"] == 1
         assert run(capsys, root, "cat", str(link)).code == 6
         skipped = run(capsys, root, "doctor", "--json").data["homes"][0]["skipped"]
-        assert skipped == [{"path": str(link), "why": "leads out of the home"}]
+        assert skipped == [{"path": str(link), "why": "a link out of the home to a file that is not named .jsonl"}]
 
 
 class TestCat:
@@ -120,6 +120,35 @@ def test_thread_of_nothing_is_exit_1(builder: HomeBuilder, capsys: pytest.Captur
     t.title("only a title")
     ran = run(capsys, builder.write(), "thread", t.session_id)
     assert (ran.code, ran.out) == (1, "")
+
+
+def test_thread_by_the_rules_of_an_older_version(builder: HomeBuilder, capsys: pytest.CaptureFixture[str]) -> None:
+    t = builder.session("/w/a")
+    one, two, left = t.user("one"), t.assistant("two"), t.user("three")
+    t.rewind(two)
+    t.wait(-90)
+    other = t.user("another three")
+    root = builder.write()
+    assert run(capsys, root, "thread", t.session_id).out.split() == [one, two, other]
+    assert run(capsys, root, "thread", t.session_id, "--client", "2.0.77").out.split() == [one, two, left]
+    data = run(capsys, root, "thread", t.session_id, "--client", "2.0.77", "--json").data
+    assert (data["client"], data["leaf"], data["leaf_reason"]) == ("2.0.77", left, "row with the latest time")
+    assert run(capsys, root, "thread", t.session_id, "--client", "1.0.0").code == 2
+
+
+def test_thread_says_as_whose_words_a_row_is_sent(builder: HomeBuilder, capsys: pytest.CaptureFixture[str]) -> None:
+    t = builder.session("/w/a")
+    t.user("one")
+    t.system("local_command", "<local-command-stdout>little</local-command-stdout>")
+    t.system("informational", "nothing")
+    t.assistant("two")
+    root = builder.write()
+
+    def roles(*options: str) -> list[str | None]:
+        return [row["sent_as"] for row in run(capsys, root, "thread", t.session_id, "--json", *options).data["rows"]]
+
+    assert roles() == ["user", "user", None, "assistant"]
+    assert roles("--client", "2.0.77") == ["user", None, None, "assistant"]
 
 
 def test_show_pages(builder: HomeBuilder, capsys: pytest.CaptureFixture[str]) -> None:

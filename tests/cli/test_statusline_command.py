@@ -225,16 +225,6 @@ def test_status_line_has_the_block_of_the_blocks(ask: Any, scene: Scene, monkeyp
     assert f"block ${block['cost_micro_usd'] / 1e6:.2f} (" in line
 
 
-def test_status_line_says_where_the_block_may_have_begun_at_another_hour(
-    ask: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(40, -1, -1):
-        row = scene.answer(f"b{number}", READ, request=f"b{number}", time=now(60 * number), session="zz")
-        scene.write(f"zz{number}", row)
-    monkeypatch.setattr("recollect.analysis.running_block.MOST_CALLS", 5)
-    assert "| block ~$" in status(ask, monkeypatch, "{}")
-
-
 def test_status_line_of_a_model_without_a_price(ask: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     other = "22222222-2222-4222-8222-222222222222"
     scene.write(other, scene.answer("z1", READ, request="z1", time=now(), session=other, model="claude-zeta-9"))

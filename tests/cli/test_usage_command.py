@@ -12,24 +12,7 @@ from tests.analysis.scene import MODEL, Scene, tokens
 from tests.cli.usage_scene import COST, FULL, OPUS, SESSION, ask, bash, now, prompt, scene
 from tests.running import run, tree_state
 
-from recollect.cli.lean_usage import try_usage
-
 __all__ = ["ask", "scene"]
-
-
-def test_the_lean_way_gives_the_same_bytes(ask: Any, scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
-    slow = ask("usage", "--json", "--timezone", "UTC", "--by", "week")
-    arguments = ["--home", str(scene.root), "usage", "--json", "--timezone=UTC", "--by", "week"]
-    assert try_usage(arguments) == slow.code == 0
-    assert capsys.readouterr().out == slow.out
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["usage"], ["usage", "--json", "--by", "tool"], ["usage", "--json", "--home"], ["usage", "--json", "--csv"]],
-)
-def test_the_lean_way_leaves_the_rest_to_the_command(arguments: list[str]) -> None:
-    assert try_usage(arguments) is None
 
 
 def test_by_day_as_json(ask: Any) -> None:

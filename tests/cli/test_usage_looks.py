@@ -16,7 +16,6 @@ from tests.running import Ran, run
 
 from recollect.analysis.budgets import parse_budget
 from recollect.cli.charts import heat_map, over_time
-from recollect.cli.lean_usage import try_usage
 from recollect.cli.usage_text import tokens as in_words
 from recollect.errors import QueryError
 
@@ -78,24 +77,6 @@ def test_by_day_and_model(ask: Ask, by: list[str]) -> None:
     rows = list(csv.DictReader(io.StringIO(ask("usage", "--csv", "--timezone", "UTC", *by).out)))
     assert [(row["day"], row["model"], row["calls"]) for row in rows][:1] == [("2026-03-01", MODEL, "1")]
     assert len(rows) == 4
-
-
-@pytest.mark.parametrize("by", [[], ["--by", "day,model"], ["--by", "model", "--by=month"], ["--by", "model"]])
-def test_the_lean_way_knows_them_too(ask: Ask, scene: Scene, capsys: pytest.CaptureFixture[str], by: list[str]) -> None:
-    slow = ask("usage", "--json", "--timezone", "UTC", *by)
-    assert try_usage(["--home", str(scene.root), "usage", "--json", "--timezone", "UTC", *by]) == slow.code == 0
-    assert capsys.readouterr().out == slow.out
-
-
-def test_what_goes_wrong_in_the_lean_way_is_left_to_the_command(
-    scene: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def wrong(*_: object) -> None:
-        raise OverflowError("int too big to convert")
-
-    monkeypatch.setattr("recollect.library.accounting.Accounting.usage", wrong)
-    assert try_usage(["--home", str(scene.root), "usage", "--json"]) is None
-    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize("cost", ["1e305", "-1e305", "1e13"])

@@ -344,7 +344,7 @@ def test_a_project_is_named_by_any_path_that_leads_to_it(
         report = ask("usage", "--project", name, "--json").data
         assert report["totals"]["input"] == 11, name
     assert ask("usage", "--project", "..", "--json").data["totals"]["input"] == 111
-    assert ask("usage", "--project", "app", "--json").data["totals"]["input"] == 1
+    assert ask("usage", "--project", "app", "--json").data["totals"]["input"] == 11
     assert ask("expensive", "--project", ".").code in (0, 1)
     assert ask("budget", "set", "50/month", "--project", ".").code == 0
     monkeypatch.chdir(work / "other")

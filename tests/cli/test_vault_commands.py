@@ -13,7 +13,10 @@ import pytest
 from tests.running import Ran, run, tree_state
 from tests.vault.scene import CWD, OTHER, SESSION, Scene
 
+from recollect.cli.lean_keep import try_keep
+from recollect.store import machine
 from recollect.testing import uuid_from
+from recollect.vault.vault import format_mark
 
 
 @pytest.fixture
@@ -221,7 +224,7 @@ def test_prune_takes_only_what_is_kept(scene: Scene, ask: Ask, own_home: Path) -
     ask("prune", "--project", "notes", "--older", "1d", "--apply", "--yes")
     assert not [name for name in tree_state(scene.home.root) if SESSION in name]
     assert scene.path(OTHER).exists()
-    removed = list((scene.data / "changes").rglob("removed-*"))
+    removed = [path for path in (scene.data / "changes").rglob("removed-*/**/*") if path.is_file()]
     assert removed == [], "the room is free"
     assert ask("cat", SESSION).out.encode() == data
     ask("restore", SESSION)
@@ -273,3 +276,167 @@ def test_a_kept_session_can_be_bundled(scene: Scene, ask: Ask, tmp_path: Path) -
     ask("bundle", SESSION, "-o", str(tmp_path / "talk.recollect"))
     ask("unbundle", str(tmp_path / "talk.recollect"))
     assert scene.path().exists()
+
+
+@pytest.fixture
+def bundle(scene: Scene, ask: Ask, tmp_path: Path) -> Path:
+    target = tmp_path / "talk.recollect"
+    ask("bundle", SESSION, "-o", str(target))
+    return target
+
+
+@pytest.mark.parametrize("home", ["missing", "deep/down/missing", "empty", "with settings"])
+def test_unbundling_on_a_new_machine(
+    bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], home: str, scene: Scene
+) -> None:
+    root = tmp_path / "new machine" / home
+    if "missing" not in home:
+        root.mkdir(parents=True)
+    if home == "with settings":
+        (root / "settings.json").write_text("{}")
+    before = tree_state(tmp_path / "new machine") if root.exists() else {}
+    told = run(capsys, root, "unbundle", str(bundle), "--dry-run")
+    assert (told.code, root.exists()) == (0, bool(before)), told
+    assert run(capsys, root, "unbundle", str(bundle)).code == 0
+    assert run(capsys, root, "cat", SESSION).out.encode() == scene.path().read_bytes()
+    assert (root / "projects").stat().st_mode & 0o77 == 0
+    assert run(capsys, root, "undo").code == 0
+    assert not list(root.rglob("*.jsonl"))
+
+
+def test_unbundling_into_the_usual_home_of_a_new_machine(
+    bundle: Path, own_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, None, "unbundle", str(bundle)).code == 0
+    assert list((own_home / ".claude" / "projects").glob(f"*/{SESSION}.jsonl"))
+
+
+@pytest.mark.parametrize("kind", ["other things", "file", "dangling link"])
+def test_unbundling_into_something_else_is_refused(
+    bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    root = tmp_path / "place"
+    if kind == "other things":
+        root.mkdir()
+        (root / "holiday.jpg").write_bytes(b"x")
+    elif kind == "file":
+        root.write_bytes(b"x")
+    else:
+        root.symlink_to(tmp_path / "nowhere")
+    before = tree_state(tmp_path)
+    told = run(capsys, root, "unbundle", str(bundle))
+    assert (told.code, "[not-a-home]" in told.err) == (3, True), told
+    assert tree_state(tmp_path) == before
+
+
+# --- a vault that lost something --------------------------------------------------------------------------------------
+
+
+def lose_a_pack(scene: Scene) -> None:
+    scene.vault.pack_path(1).unlink()
+
+
+def test_a_lost_pack_is_told_everywhere(scene: Scene, ask: Ask) -> None:
+    for path in scene.home.projects.glob("*/*.jsonl"):
+        os.utime(path, (time.time() - 28 * 86_400,) * 2)
+    ask("keep")
+    assert ask("--json").data["vault_problem"] is None
+    lose_a_pack(scene)
+    told = ask("keep", "--status", "--json", code=1).data["homes"][0]
+    assert (told["kept"], len(told["expiring_not_kept"]), len(told["damaged"])) == (0, 3, len(scene.files()))
+    assert "DAMAGED: the vault has lost part of" in ask("keep", "--status", code=1).out
+    told = ask("--json").data
+    assert (told["expiring_not_kept"], told["vault_problem"]) == (
+        3,
+        f"the vault has lost part of {len(scene.files())} kept files",
+    )
+    assert "the vault has lost part of" in ask().out
+    assert [row["kind"] for row in ask("doctor", "--json", code=1).data["rows"]] == ["vault-damaged"]
+    assert "the vault has lost part of" in ask("doctor", code=1).out
+    healing = ask("keep", "--quiet")
+    assert (healing.out, "DAMAGE: the vault had lost part of" in healing.err) == ("", True)
+    assert "3 of 3 sessions kept" in ask("keep", "--status").out
+    assert ask("--json").data["vault_problem"] is None
+    ask("doctor")
+    ask("keep", "--full")
+    assert ask("verify", "--deep").out.startswith("sound")
+
+
+def test_what_is_lost_for_good_ends_every_keep_with_four(scene: Scene, ask: Ask) -> None:
+    ask("keep")
+    scene.path().unlink()
+    ask("keep")
+    lose_a_pack(scene)
+    for words in (["keep"], ["keep", "--quiet"], ["keep", "--full"], ["keep", "--json"]):
+        told = ask(*words, code=4).err
+        assert "vault-damaged" in told and SESSION in told
+    (lost,) = ask("keep", "--json", code=4).data["homes"][0]["lost"]
+    assert lost.endswith(f"/{SESSION}.jsonl")
+    before = tree_state(scene.data / "vault")
+    assert SESSION in ask("keep", "--forget-lost", "--dry-run").out
+    assert "[not-confirmed]" in ask("keep", "--forget-lost", code=6).err
+    assert tree_state(scene.data / "vault") == before
+    assert SESSION in ask("keep", "--forget-lost", "--yes").out
+    assert ask("keep", "--forget-lost", "--yes", "--json").data["files"] == []
+    ask("keep")
+    assert ask("verify", "--deep").out.startswith("sound")
+    assert scene.all_kept() == scene.files()
+
+
+# --- vaults that are not ours to write --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settled", [False, True], ids=["something new", "nothing new"])
+def test_a_vault_from_the_future_is_refused_by_every_keep(scene: Scene, ask: Ask, settled: bool) -> None:
+    ask("keep")
+    if settled:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("recollect.vault.capture._SETTLED_SECONDS", -1000.0)
+            scene.keep()
+        assert try_keep(["--home", str(scene.home.root), "keep"]) == 0
+    (scene.data / "vault" / "format").write_bytes(format_mark(2))
+    before = tree_state(scene.data)
+    assert try_keep(["--home", str(scene.home.root), "keep"]) is None
+    for words in (["keep"], ["keep", "--quiet"], ["keep", "--full"], ["keep", "--status"], ["verify"]):
+        assert "[vault-from-the-future]" in ask(*words, code=6).err
+    assert "format 2" in ask("--json").data["vault_problem"]
+    assert tree_state(scene.data) == before
+
+
+def test_a_mark_that_proves_nothing_is_asked_of_the_packs(scene: Scene, ask: Ask) -> None:
+    ask("keep")
+    pack = scene.vault.pack_path(1)
+    (scene.data / "vault" / "format").write_bytes(b"recollect vault 2 (experimental)\n")
+    ask("keep")
+    assert (scene.data / "vault" / "format").read_bytes() == format_mark()
+    (scene.data / "vault" / "format").unlink()
+    pack.write_bytes(pack.read_bytes().replace(b"recollect pack 1", b"recollect pack 2", 1))
+    assert "[vault-from-the-future]" in ask("keep", code=6).err
+
+
+def test_another_machine_does_not_write_into_the_same_folder(
+    scene: Scene, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "machine_id", lambda: "a" * 32)
+    monkeypatch.setattr(machine, "machine_name", lambda: "the laptop")
+    ask("keep")
+    monkeypatch.setattr(machine, "machine_id", lambda: "b" * 32)
+    monkeypatch.setattr(machine, "machine_name", lambda: "the desk")
+    with open(scene.path(), "ab") as stream:
+        stream.write(b"something new\n")
+    before = tree_state(scene.data / "vault")
+    for words in (["keep"], ["keep", "--compact"], ["keep", "--full"]):
+        told = ask(*words, code=6).err
+        assert "[vault-of-another-machine]" in told and "the laptop" in told and "--take-over" in told
+    assert tree_state(scene.data / "vault") == before
+    ask("verify")
+    ask("keep", "--status")
+    ask("keep", "--take-over")
+    ask("keep")
+    monkeypatch.setattr(machine, "machine_id", lambda: "a" * 32)
+    assert "the desk" in ask("keep", code=6).err
+    monkeypatch.setattr(machine, "machine_id", lambda: None)
+    ask("keep")
+    monkeypatch.setattr(machine, "machine_id", lambda: "c" * 32)
+    (scene.data / "vault" / "machine").write_bytes(b"damaged")
+    ask("keep")

@@ -21,6 +21,7 @@ Said = tuple[str, str, str]
 
 FILLERS = (
     "No response requested.",
+    "Continue from where you left off.",
     "(no content)",
     "[Tool use interrupted]",
     "[Orphaned tool result removed due to conversation resume]",

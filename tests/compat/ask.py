@@ -1,6 +1,6 @@
 """Ask the real client what it sends to the model when it resumes a session.
 
-    python -m tests.compat.ask CONFIG_DIR SESSION CWD [--client 2.1.325] [--json]
+    python -m tests.compat.ask CONFIG_DIR SESSION CWD [--client 2.1.326] [--json]
     python -m tests.compat.ask --jobs JOBS.json [--workers 2]        many questions, one process, one fake API
 
 Every question works on a copy of what belongs to the session; CONFIG_DIR is never written. Jobs are a list of
@@ -86,7 +86,9 @@ def without_probe(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for message in messages:
         content = message.get("content")
         if isinstance(content, list):
-            content = [block for block in content if PROBE not in str(block.get("text"))]
+            content = [
+                block for block in content if PROBE not in str(block.get("text") if isinstance(block, dict) else block)
+            ]
         elif PROBE in str(content):
             content = []
         if content:

@@ -1,6 +1,6 @@
 """Let the real client fill a whole config dir, against the fake API.
 
-    python -m tests.compat.capture OUT [--client 2.1.325] [--set core|print|all] [--only NAME,NAME] [--workers 2]
+    python -m tests.compat.capture OUT [--client 2.1.326] [--set core|print|all] [--only NAME,NAME] [--workers 2]
 
 OUT gets ``config/`` (the config dir), ``home/``, ``work/`` (the projects), ``runs/`` (output and screens) and
 ``index.json``: the scenes that ran, with session id, folder and exit code.

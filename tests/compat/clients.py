@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-NEWEST = "2.1.325"
+NEWEST = "2.1.326"
 BETWEEN = ("2.1.197",)
 """Of the same age as the newest one, asked only where ages matter less than versions."""
 OLDER = ("2.0.77", "1.0.128")

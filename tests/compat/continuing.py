@@ -1,6 +1,6 @@
 """Which session `--continue` picks: the real client, sealed off, on a copy of a home.
 
-python -m tests.compat.continuing CONFIG CWD [--client 2.1.325]      prints what it sent, as JSON
+python -m tests.compat.continuing CONFIG CWD [--client 2.1.326]      prints what it sent, as JSON
 """
 
 from __future__ import annotations

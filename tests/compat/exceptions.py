@@ -8,13 +8,76 @@ from __future__ import annotations
 NO_UUID = "a row without a uuid, or with a number for one, is sent, but there is no uuid to print"
 ONE_BLOCK = "the row is sent and printed; of its blocks the client drops the result whose call is missing"
 
+SEVERAL_LINES = (
+    "in a file of at most 5 MiB Claude Code reads value after value, also over line ends (one that fails costs the line it "
+    "begins on, one without an end all that follows); a line is our unit, and the file is reported as damaged there"
+)
+
 CRAFTED: dict[str, str] = {
     "row-without-uuid-at-the-end": NO_UUID,
     "no-uuids": NO_UUID,
     "uuid-is-a-number": NO_UUID,
     "orphan-result-beside-good-one": ONE_BLOCK,
     "orphan-result-with-text": ONE_BLOCK,
-    "object-over-several-lines": "the client reads value after value, also over line ends; a line is our unit, and the "
-    "file is reported as damaged there",
+    "object-over-several-lines": SEVERAL_LINES,
+    **dict.fromkeys(
+        (
+            "pretty-row",
+            "pretty-row-by-tabs",
+            "pretty-row-crlf",
+            "pretty-row-with-blank-lines",
+            "pretty-first-row",
+            "pretty-first-row-with-mark",
+            "pretty-last-row",
+            "pretty-last-row-no-line-feed",
+            "pretty-rows",
+            "row-behind-a-pretty-row",
+            "pretty-row-behind-a-pretty-row",
+            "garbage-behind-a-pretty-row",
+            "nul-run-behind-a-pretty-row",
+            "pretty-list-of-rows",
+            "row-inside-a-pretty-object",
+            "row-cut-then-a-pretty-row",
+            "pretty-state-line",
+            "pretty-row-with-bad-text",
+            "list-open-to-the-end",
+            "row-cut-behind-a-colon-before-the-last",
+        ),
+        SEVERAL_LINES,
+    ),
 }
 """Crafted session to why `recollect thread` does not give what the client sends."""
+
+RESULT_ORDER = "results of parallel calls that are put back come in another order, in the same message"
+NULL_BLOCK = "fails on a block that is null; here that is a block without a type"
+
+OLDER: dict[str, dict[str, str]] = {
+    "2.1.197": {
+        "row-without-uuid-at-the-end": NO_UUID,
+        "no-uuids": NO_UUID,
+        "uuid-is-a-number": NO_UUID,
+        "orphan-result-beside-good-one": ONE_BLOCK,
+        "orphan-result-with-text": ONE_BLOCK,
+        "parallel-calls-go-on-from-first-result": RESULT_ORDER,
+        "parallel-calls-go-on-from-first-of-three": RESULT_ORDER,
+        "parallel-calls-go-on-from-middle": RESULT_ORDER,
+        "parallel-calls-nested": RESULT_ORDER,
+        "parallel-results-behind-the-answer-with-checkpoint": RESULT_ORDER,
+        "block-is-null": NULL_BLOCK,
+        "block-is-a-string": "sends the row, which is passed over today",
+        "lines-that-are-no-objects": "fails on a line that is null; here all lines that are no objects are skipped",
+        "object-over-several-lines": CRAFTED["object-over-several-lines"],
+        "preserved-malformed": "fails where the list of preserved messages is none",
+    },
+    "2.0.77": {
+        "row-without-uuid-at-the-end": NO_UUID,
+        "no-uuids": NO_UUID,
+        "uuid-is-a-number": NO_UUID,
+        "parallel-calls-in-one-line-results-apart": "the row is sent and printed; of its calls the one without a result is not",
+        "unanswered-call-in-one-line-with-text": "the row is sent and printed; the call on it, without a result, is not",
+        "block-is-null": NULL_BLOCK,
+        "deep-nesting": "fails on lists nested this deep",
+        "deep-nesting-200000": "fails on lists nested this deep",
+    },
+}
+"""The same for `recollect thread --client VERSION` and the versions whose rules it knows."""

@@ -1,6 +1,6 @@
 """Let the real client talk to a fake API that writes down every count it hands out.
 
-    python -m tests.compat.handed_out OUT [--client 2.1.325]
+    python -m tests.compat.handed_out OUT [--client 2.1.326]
 
 OUT gets ``config/`` (the config dir that the client filled) and ``handed.json``: message id to usage, as it was sent.
 """

@@ -1,6 +1,6 @@
 """What the interactive client sends when it resumes a session in a terminal: some things it does only there.
 
-python -m tests.compat.in_terminal CONFIG SESSION CWD [--client 2.1.325]      prints the messages, as JSON
+python -m tests.compat.in_terminal CONFIG SESSION CWD [--client 2.1.326]      prints the messages, as JSON
 """
 
 from __future__ import annotations

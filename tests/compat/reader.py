@@ -35,8 +35,8 @@ def recollect(config: Path, *arguments: str) -> Output:
     return Output(code, data.getvalue(), complaints.getvalue())
 
 
-def thread(config: Path, session: str) -> tuple[bool, list[str]]:
+def thread(config: Path, session: str, *options: str) -> tuple[bool, list[str]]:
     """Whether there is a conversation, and the uuids of what would be sent."""
-    output = recollect(config, "thread", session)
+    output = recollect(config, "thread", session, *options)
     assert output.code in (0, 1), output.complaints
     return output.code == 0, output.lines

@@ -2,7 +2,7 @@
 
     python -m tests.compat.repairs [--seeds 0:3] [--json FILE] [--write]
 
-asks clients 2.1.325 and 2.0.77 about every kind of damage of `recollect.testing` and prints a table; ``--write`` puts it into
+asks clients 2.1.326 and 2.0.77 about every kind of damage of `recollect.testing` and prints a table; ``--write`` puts it into
 docs/compatibility.md.
 """
 
@@ -24,6 +24,7 @@ from tests.compat.wire import Block, is_added_by_client
 
 from recollect.format.project_key import project_key
 from recollect.store.changes import Journal
+from recollect.store.check.rules import RULES
 from recollect.store.home import Home
 from recollect.store.repair.plan import plan_repair
 from recollect.store.scan import scan_home
@@ -149,14 +150,24 @@ def build(folder: Path, seeds: Iterable[int], kinds: Iterable[str] = KINDS) -> l
                 path.write_bytes(recipe.apply(data, seed))
                 os.utime(path, (LONG_AGO, LONG_AGO))
                 if state == "after":
-                    change, result = plan_repair(Journal(folder / f"{kind}-{seed}-data"), scan_home(home).sessions[0])
-                    with change:
-                        if result.changes_something:
-                            change.commit()
-                    fixes = [item.fix for item in result.fixes]
+                    fixes = repair(home, Journal(folder / f"{kind}-{seed}-data"))
                 questions.append(Question(home.root, sample.session_id, cwd))
             trials.append(Trial(kind, seed, questions[0], questions[1], expected(kind, seed, data), fixes))
     return trials
+
+
+def repair(home: Home, journal: Journal) -> list[str]:
+    """Repair the only session of a home; the fixes that were made. What only older versions need is asked for by its rules."""
+    file = scan_home(home).sessions[0]
+    rules: list[str] = []
+    while True:
+        change, result = plan_repair(journal, file, rules=rules)
+        with change:
+            if result.changes_something:
+                change.commit()
+        if not result.for_older:
+            return [f"{item.fix} (--rule)" if rules else item.fix for item in result.fixes]
+        rules = [code for code, rule in RULES.items() if rule.fix in result.for_older]
 
 
 @dataclass
@@ -215,7 +226,7 @@ def table(verdicts: Sequence[Verdict]) -> str:
     lines = [
         f"{right} of {len(verdicts)} resumes were right after the repair, {len(repaired)} kinds of damage were repaired:",
         "",
-        "| damage | repaired by | 2.1.325 before | after | 2.0.77 before | after |",
+        f"| damage | repaired by | {VERSIONS[0]} before | after | {VERSIONS[1]} before | after |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for kind in repaired:

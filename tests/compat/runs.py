@@ -1,6 +1,6 @@
 """Run the real client on a config dir in place, one command line after the other, and note what it sent.
 
-    python -m tests.compat.runs JOBS.json [--client 2.1.325] [--workers 2]
+    python -m tests.compat.runs JOBS.json [--client 2.1.326] [--workers 2]
 
 Jobs are a list of objects ``{"root", "project", "runs": [{"arguments", "cwd", "extra"}]}``: the runs of a job follow each
 other in the installation at ``root`` (``home/`` and ``config/`` below it), jobs run at the same time. ``project`` is the

@@ -1,6 +1,6 @@
 """Let the official SDK drive the real client with a session store of ours, then resume from the store alone.
 
-    python -m tests.compat.sdk_mirror OUT [--client 2.1.325]
+    python -m tests.compat.sdk_mirror OUT [--client 2.1.326]
 
 Sealed off, every store with a home of its own, all at the same time. For each: a first talk, what is on disk and in the
 store after it; then the local files are deleted, and a second talk resumes the session. OUT/mirror.json tells it all.

@@ -48,6 +48,15 @@ def test_every_session_is_listed(version: str, captured: Callable[[str], Store])
         assert listed[session]["problem"] == ("empty file" if path.stat().st_size == 0 else None)
 
 
+def test_what_the_client_wrote_needs_no_repair(version: str, captured: Callable[[str], Store]) -> None:
+    """Prompts taken back, rewinds, interruptions, compactions, forks and all: Claude Code resumes them whole."""
+    config = captured(version).config
+    plans = reader.recollect(config, "repair", "--all", "--json").json()["rows"]
+    assert [(plan["session_id"], [fix["fix"] for fix in plan["fixes"]]) for plan in plans] == []
+    lost = reader.recollect(config, "check", "--rule", "second-root", "--rule", "history-out-of-reach", "--json")
+    assert lost.json()["rows"] == []
+
+
 def test_cat_gives_the_bytes_back(version: str, captured: Callable[[str], Store]) -> None:
     config = captured(version).config
     for path in stores.transcripts(config):

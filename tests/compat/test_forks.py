@@ -35,7 +35,7 @@ Build = Callable[[TranscriptBuilder], Meant]
 BUILDS: dict[str, tuple[str, Build]] = {}
 
 
-def kind(name: str, version: str = "2.1.325") -> Callable[[Build], Build]:
+def kind(name: str, version: str = "2.1.326") -> Callable[[Build], Build]:
     def note(build: Build) -> Build:
         BUILDS[name] = (version, build)
         return build

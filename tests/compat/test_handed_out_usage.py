@@ -9,8 +9,8 @@ import pytest
 from tests.compat import clients
 from tests.compat.handed_out import OURS, SESSION, hand_out
 
+from recollect.analysis.api_calls import ApiCall
 from recollect.analysis.cost import Counts
-from recollect.analysis.responses import Response
 from recollect.analysis.zones import zone_named
 from recollect.library.accounting import Accounting
 from recollect.store.home import Home
@@ -27,7 +27,7 @@ def as_counts(usage: dict[str, Any]) -> Counts:
     )  # fmt: skip
 
 
-def counted(out: Path, version: str) -> tuple[dict[str, Counts], dict[str, Response], Accounting]:
+def counted(out: Path, version: str) -> tuple[dict[str, Counts], dict[str, ApiCall], Accounting]:
     handed = {ident: as_counts(usage) for ident, usage in hand_out(out, version).items()}
     answers = {ident: counts for ident, counts in handed.items() if counts.input >= OURS}
     accounting = Accounting([Home(out / "config")], out / "index", zone_named("UTC"))

@@ -33,6 +33,45 @@ def interrupt(screen: Tui) -> None:
     screen.say("Carry on [fake:second]", "A second answer")
 
 
+def retract(screen: Tui) -> None:
+    """Esc takes the very first prompt back before anything is answered; it is sent again in other words."""
+    take_back(screen, "First words [fake:slow]")
+    screen.say("Other words [fake:hello]", "Hello from the fake")
+    screen.say("Turn two [fake:second]", "A second answer")
+
+
+def retract_twice(screen: Tui) -> None:
+    take_back(screen, "First words [fake:slow]")
+    take_back(screen, "Second words [fake:slow]")
+    screen.say("Third words [fake:hello]", "Hello from the fake")
+
+
+def retract_and_leave(screen: Tui) -> None:
+    take_back(screen, "First words [fake:slow]")
+
+
+def retract_later(screen: Tui) -> None:
+    screen.say("Turn one [fake:hello]", "Hello from the fake")
+    take_back(screen, "Turn two [fake:slow]")
+    screen.say("Turn two, other words [fake:second]", "A second answer")
+
+
+def take_back(screen: Tui, prompt: str) -> None:
+    screen.type(prompt)
+    time.sleep(2)
+    screen.keys("Escape")
+    time.sleep(1.5)
+    screen.keys("C-u")
+
+
+def rewind_to_start(screen: Tui) -> None:
+    """Back to before the first prompt, then a new one."""
+    screen.say("Turn one [fake:hello]", "Hello from the fake")
+    screen.say("Turn two [fake:second]", "A second answer")
+    go_back(screen, 2)
+    screen.say("Turn one, other way [fake:third]", "A third answer")
+
+
 def rewind(screen: Tui) -> None:
     screen.say("Turn one [fake:hello]", "Hello from the fake")
     screen.say("Turn two [fake:second]", "A second answer")
@@ -47,11 +86,10 @@ def rewind_and_leave(screen: Tui) -> None:
     go_back(screen)
 
 
-def go_back(screen: Tui) -> None:
+def go_back(screen: Tui, prompts: int = 1) -> None:
     screen.keys("Escape", "Escape", pause=0.3)
     time.sleep(1.5)
-    screen.keys("Up")
-    time.sleep(0.5)
+    screen.keys(*["Up"] * prompts, pause=0.5)
     screen.keys("Enter")
     time.sleep(1.5)
     screen.keys("Enter")
@@ -92,7 +130,12 @@ SCENES: dict[str, Callable[[Tui], None]] = {
     "titles": titles,
     "files": files,
     "interrupt": interrupt,
+    "retract": retract,
+    "retract-twice": retract_twice,
+    "retract-and-leave": retract_and_leave,
+    "retract-later": retract_later,
     "rewind": rewind,
+    "rewind-to-start": rewind_to_start,
     "rewind-and-leave": rewind_and_leave,
     "compact": compact,
     "branch": branch,

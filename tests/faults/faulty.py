@@ -31,7 +31,8 @@ class Fault:
 
     at: int
     kind: str
-    """The name of an error number, or `short` (a short write, else ENOSPC), or `die`, `die half way`, `die after`."""
+    """The name of an error number, or `short` (a short write, else ENOSPC), or `die`, `die half way`, `die after`, or
+    `signal`, `signal after`: what Python raises for a signal comes before or after the call."""
     lasting: bool = False
     apart: tuple[Path, Path] | None = None
     """Two folders between which nothing can be renamed or linked, as if they were on two disks."""
@@ -52,6 +53,10 @@ class Fault:
         self.hit.append(name)
         if self.kind.startswith("die"):
             self._die(name, real, *arguments, **options)
+        if self.kind.startswith("signal"):
+            if self.kind == "signal after" and name != "open":  # this process goes on, with what was opened
+                real(*arguments, **options)
+            raise KeyboardInterrupt
         if self.kind == "short" and name == "write" and len(arguments[1]) > 1:
             return real(arguments[0], arguments[1][: len(arguments[1]) // 2])
         number = getattr(errno, "ENOSPC" if self.kind == "short" else self.kind)

@@ -8,10 +8,11 @@ import json
 import os
 import unittest.mock
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from tests.faults.scene import BYSTANDER, CWD, SESSION, SHARING, TORN, Scene
 
 from recollect.cli.face import Face
@@ -24,7 +25,6 @@ from recollect.store.append import SessionWriter
 from recollect.store.changes import Change, Journal, Record
 from recollect.store.edit import plan_rename, plan_rewind, plan_tag
 from recollect.store.fork import plan_fork
-from recollect.store.kept import Kept
 from recollect.store.migrate.session_layout import plan_migrate
 from recollect.store.move import plan_move
 from recollect.store.repair.plan import plan_repair
@@ -255,7 +255,7 @@ class _Crash(BaseException):
 class _CrashingJournal(Journal):
     """Ends when everything is done, but for the note that it is."""
 
-    def mark(self, folder: Path, state: str, told: dict[str, Kept] | None = None) -> None:
+    def mark(self, folder: Path, state: str, told: Mapping[str, Struct] | None = None) -> None:
         raise _Crash
 
     def roll_back(self, record: Record) -> None:

@@ -16,6 +16,7 @@ from recollect.format.entries import (
     STATE_TYPES,
     Entry,
     decode_entry,
+    decode_exactly,
     decode_loosely,
     entry_from_fields,
 )
@@ -113,8 +114,13 @@ class TestDecodeLoosely:
     def test_what_the_fast_decoder_takes(self) -> None:
         assert decode_loosely(b'{"a":[1,2.5,null,"x"]}') == {"a": [1, 2.5, None, "x"]}
 
-    def test_lone_surrogates_stay(self) -> None:
-        assert decode_loosely(b'"\\ud83d x"') == "\ud83d x"
+    def test_half_a_surrogate_pair_becomes_the_replacement_character(self) -> None:
+        assert decode_loosely(rb'"\ud83d x \udc00 \ud83d\ude00 \\ud800 \ud800\ud83d\ude00"') == (
+            "\ufffd x \ufffd \U0001f600 \\ud800 \ufffd\U0001f600"
+        )
+
+    def test_half_a_surrogate_pair_stays_in_what_is_written_again(self) -> None:
+        assert decode_exactly(rb'"\ud83d x"').encode("utf-8", "surrogatepass") == b"\xed\xa0\xbd x"
 
     def test_invalid_utf8_becomes_the_replacement_character(self) -> None:
         assert decode_loosely(b'{"a":"\xff"}') == {"a": "\ufffd"}

@@ -36,7 +36,7 @@ def test_versions_are_compared_as_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "future"), [("2.1.325", False), ("2.1.326", True), ("10.0.0", True), ("2.0.999", False), (None, False)]
+    ("text", "future"), [("2.1.326", False), ("2.1.327", True), ("10.0.0", True), ("2.0.999", False), (None, False)]
 )
 def test_newer_than_anything_measured(text: str | None, future: bool) -> None:
     assert is_future(text) is future

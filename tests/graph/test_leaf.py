@@ -264,3 +264,17 @@ class TestAfterPreservedMessages:
         t.user("seven", parent=summary)
         assert leaf_of(t).uuid == six
         assert sent(t) == [summary, *rows[2:], five, six]
+
+
+class TestTies:
+    def test_of_open_ends_of_the_same_time_the_first_is_taken(self, t: TranscriptBuilder) -> None:
+        """Several ends are candidates only where no checkpoint and no last row decides: snapshots follow the last row."""
+        one = t.user("one")
+        first = t.assistant("first", parent=one)
+        second = t.assistant("second", parent=one)
+        third = t.assistant("third", parent=one)
+        for uuid in (first, second, third):
+            t.entry(uuid)["timestamp"] = "2026-03-01T12:00:00.000Z"
+        t.entry(third)["timestamp"] = "2026-03-01T11:00:00.000Z"
+        t.system("file_snapshot", "", parent=third)
+        assert leaf_of(t) == Leaf(first, "newest open end")

@@ -118,7 +118,7 @@ class TestCheckpoints:
         t.last_prompt(leaf=None, explicit=True)
         state = loaded(t)
         assert state.cleared
-        assert state.withdrawn
+        assert state.withdrawals == [1]
         t.user("two", parent=None)
         assert not loaded(t).cleared
 
@@ -131,7 +131,7 @@ class TestCheckpoints:
         t.user("one")
         t.withdraw_checkpoint()
         state = loaded(t)
-        assert (state.checkpoint, state.withdrawn, state.cleared) == (NIL_UUID, True, False)
+        assert (state.checkpoint, state.withdrawals, state.cleared) == (NIL_UUID, [1], False)
 
     def test_a_boundary_forgets_it(self, t: TranscriptBuilder) -> None:
         t.user("one")

@@ -149,8 +149,9 @@ class TestUnreachable:
 
     def test_another_root(self, t: TranscriptBuilder) -> None:
         t.user("one")
+        t.assistant("answer")
         t.user("two", parent=None)
-        assert statuses(t) == ["unreachable", "live"]
+        assert statuses(t) == ["unreachable", "unreachable", "live"]
         assert reasons(t)[0] == "hangs on another root than the conversation"
 
     def test_a_circle(self, t: TranscriptBuilder) -> None:

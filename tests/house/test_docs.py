@@ -15,7 +15,7 @@ from tests.house.console_samples import PAGES, REPOSITORY, as_ada, build_ada, ha
 
 from recollect.cli import reference, reference_messages
 from recollect.cli.face import Face
-from recollect.cli.main import COMMANDS, cli
+from recollect.cli.main import COMMANDS, cli, main
 from recollect.format.entries import KNOWN_TYPES
 from recollect.format.line import DAMAGE_KINDS
 
@@ -147,10 +147,10 @@ def test_json_fields_are_written_down(line: str, ada: Path) -> None:
     assert missing <= UNDOCUMENTED.get(name, set())
 
 
-def commands_in(page: Path) -> Iterator[list[str]]:
+def commands_in(page: Path, kinds: tuple[str, ...] = ("sh", "console")) -> Iterator[list[str]]:
     """The words of every call of recollect in shell blocks; in `console` blocks only lines after a prompt are shell."""
     for block in _SHELL.finditer(page.read_text("utf-8")):
-        for line in block["lines"].splitlines():
+        for line in block["lines"].splitlines() if block["kind"] in kinds else ():
             if block["kind"] == "sh" or line.startswith("$ "):
                 inner = re.fullmatch(r'eval "\$\((.+)\)".*', line)
                 yield from calls_of(inner[1] if inner else line.removeprefix("$ "))
@@ -158,7 +158,9 @@ def commands_in(page: Path) -> Iterator[list[str]]:
 
 def calls_of(line: str) -> Iterator[list[str]]:
     words: list[str] = []
-    for word in [*shlex.shlex(line, posix=True, punctuation_chars=True), ";"]:
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True  # `role:user` is one word
+    for word in [*lexer, ";"]:
         if set(word) <= set("|&;<>()"):
             if words[:1] == ["recollect"]:
                 yield words
@@ -194,6 +196,52 @@ def test_there_are_samples_to_check() -> None:
 def test_samples_are_what_the_commands_print(page: Path, ada: Path) -> None:
     text = page.read_text("utf-8")
     assert renewed(text, ada) == text, "run `python -m tests.house.console_samples --write`"
+
+
+#: Calls in the guide that find nothing in the demo home, and why that is as it should be.
+FINDS_NOTHING = {
+    "recollect --home /backup/claude list --sort bytes": "another home",
+    "recollect --home ~/.claude --home /mnt/laptop/.claude list --since 30d": "another home",
+    "recollect --home ./demo-home list": "another home",
+    "recollect list --since 7d": "the demo lies in the past",
+    "recollect list --running": "nothing runs",
+    "recollect sql -": "asks what stands in a file",
+    "recollect sql --run by-project --set project=/home/ada/code/tidepool": "saved by the sample before it",
+    "recollect sql --saved": "saved by the sample before it",
+    "recollect sql --forget by-project": "saved by the sample before it",
+}
+ASKING = {
+    "agents", "cat", "config", "expensive", "files", "flags", "history", "list", "plans", "search", "show", "sql", "thread",
+    "todos", "tools", "tree", "usage",
+}  # fmt: skip
+#: Samples that show what they print are held elsewhere. In the reference, sessions and words are made up, tables are not.
+ASKED = [
+    words
+    for page in PAGES
+    for words in commands_in(page, ("sh",))
+    if (name_of(page).startswith(("README", "docs/guide")) and ASKING.intersection(words))
+    or (name_of(page) == "docs/reference/cli.md" and words[1:2] == ["sql"] and words[-1].startswith("SELECT"))
+]
+
+
+@pytest.mark.parametrize("words", ASKED, ids=" ".join)
+def test_questions_of_the_guide_find_something(
+    words: list[str], ada: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An example that finds nothing in the demo home teaches a question that may be wrong."""
+    monkeypatch.chdir(tmp_path)
+    assert ada.is_dir()
+    if " ".join(words) not in FINDS_NOTHING:
+        assert main(words[1:]) == 0
+
+
+def test_no_exception_of_the_guide_is_out_of_date() -> None:
+    assert set(FINDS_NOTHING) - {" ".join(words) for words in ASKED} == set()
+
+
+def test_the_wrong_words_in_a_question_would_be_noticed(ada: Path) -> None:
+    assert ada.is_dir()
+    assert main(["sql", "SELECT text FROM prompts WHERE text ILIKE '%no such word%'"]) == 1
 
 
 READING = (

@@ -1,35 +1,25 @@
-"""Lines with token counts are found wherever they are: with the system's search and without, at every edge of a buffer."""
+"""Lines with token counts are found wherever they are, at every edge of a buffer."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections import Counter
 from mmap import mmap
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index import calls as intake
-from recollect.index import sharing
-from recollect.index.call_lines import NEEDLE
-from recollect.index.call_packs import FLAGS, INPUT, LINE, LOWER_BOUND, OUTPUT, PARTIAL, STOP, WIDTH, packed, unpacked
-from recollect.index.calls import sync_calls
+from recollect.analysis.cost import usual_prices
+from recollect.index.api_calls import sync as intake
+from recollect.index.api_calls.collect import LONG, FileCalls
+from recollect.index.api_calls.decode import NEEDLE
+from recollect.index.api_calls.flags import LOWER_BOUND, PARTIAL
+from recollect.index.api_calls.sync import sync_calls
 from recollect.index.catalogue import Catalogue
-from recollect.index.file_calls import LONG, FileCalls
-from recollect.index.system_search import address_of, system_search
 from recollect.store.home import Home
-
-
-class _Numbers(dict[Any, "int | None"]):
-    def __missing__(self, text: str) -> int:
-        self[text] = len(self)
-        return len(self) - 1
 
 
 def _answer(number: int, text: str, *, turned: bool = False) -> bytes:
@@ -64,37 +54,26 @@ def _line(random: Random, number: int) -> bytes:
             return json.dumps({"type": "user", "message": text}).encode()
 
 
-def _scanned(lines: list[bytes], *, before: bytes = b"", behind: bytes = b"", quick: bool = False) -> FileCalls:
+def _scanned(lines: list[bytes], *, before: bytes = b"", behind: bytes = b"") -> FileCalls:
     data = b"".join(line + b"\n" for line in lines)
-    buffer = mmap(-1, len(before + data + behind) + 1)  # a byte 0 stands behind it
+    buffer = mmap(-1, len(before + data + behind) + 1)
     buffer[:-1] = before + data + behind
-    found = FileCalls("s", None, _Numbers({None: None}))
-    search = system_search() if quick else None
-    base = address_of(buffer) if quick else 0
+    found = FileCalls("s", None)
     with memoryview(buffer) as view:
-        assert found.scan(buffer, view, len(before), len(before + data), 5, search, base) == 5 + len(lines)
+        assert found.scan(buffer, view, len(before), len(before + data), 5) == 5 + len(lines)
     return found
 
 
-@pytest.mark.parametrize(
-    "quick",
-    [
-        False,
-        pytest.param(
-            True, marks=pytest.mark.skipif(not system_search(), reason="this system has no search that is quicker")
-        ),
-    ],
-)
 @pytest.mark.parametrize("seed", range(60))
-def test_every_line_with_counts_is_taken(seed: int, quick: bool) -> None:
+def test_every_line_with_counts_is_taken(seed: int) -> None:
     random = Random(seed)
     lines = [_line(random, number) for number in range(random.randrange(1, 40))]
-    wanted = FileCalls("s", None, _Numbers({None: None}))
+    wanted = FileCalls("s", None)
     for number, line in enumerate(lines, 6):
         if NEEDLE in line:
             wanted.take(line, number)
     # What stands around the lines belongs to others, and must not be found.
-    found = _scanned(lines, before=NEEDLE * 3, behind=NEEDLE * 3, quick=quick)
+    found = _scanned(lines, before=NEEDLE * 3, behind=NEEDLE * 3)
     assert found.calls == wanted.calls
     assert found.decoded == wanted.decoded
     states = [line for line in lines if b'"cost-state"' in line and line.startswith(b"{") and line.endswith(b"}")]
@@ -111,44 +90,12 @@ def test_answers_without_counts_are_found_among_lines_of_users(first: bytes) -> 
     behind = b'{"cwd":"' + b"c" * (100 - len(short % 5) - 1) + b'",'
     lines = [user, bare % 1, user, b"", short % 2, user, before + user[1:], short % 5, behind + user[1:], bare % 4]
     found = _scanned(lines)
-    places = [(key[0], call[LINE]) for key, call in found.calls.items()]
+    places = [(key[0], call.line) for key, call in found.calls.items()]
     assert places == [("msg_1", 7), ("s2", 10), ("s5", 13), ("msg_4", 15)]
-    assert all(call[FLAGS] & PARTIAL for call in found.calls.values())
+    assert all(call.flags & PARTIAL for call in found.calls.values())
 
 
-@pytest.mark.skipif(not system_search(), reason="this system has no quicker search")
-def test_the_search_of_the_system_finds_what_python_finds() -> None:
-    search = system_search()
-    assert search is not None
-    random = Random(1)
-    buffer = mmap(-1, 8192)  # a page's end is the end of what may be read
-    buffer[:] = bytes(random.choices(b'put_tokens"', k=8192))
-    for place in (0, 7, 2500, 4090, 8191 - len(NEEDLE)):
-        buffer[place : place + len(NEEDLE)] = NEEDLE
-    base = address_of(buffer)
-    for _ in range(2000):
-        start, stop = sorted((random.randrange(8192), random.randrange(8192)))
-        kept, buffer[stop] = buffer[stop], 0
-        wanted = buffer.find(NEEDLE, start, stop)
-        place = search(base + start, NEEDLE) - base
-        assert place == wanted if wanted >= 0 else place < 0
-        buffer[stop] = kept
-
-
-def test_where_the_library_is_another_one_python_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown(_: str) -> str:
-        raise ValueError("unrecognized configuration name")
-
-    monkeypatch.setattr(os, "confstr", unknown, raising=False)
-    system_search.cache_clear()
-    try:
-        assert system_search() is None
-    finally:
-        system_search.cache_clear()
-
-
-def test_lines_longer_than_the_buffer_with_either_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The buffer is another one for a long line, and with it the place where the system searches."""
+def test_lines_longer_than_the_buffer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intake, "BUFFER", 1 << 12)
     folder = tmp_path / "claude" / "projects" / "-p"
     folder.mkdir(parents=True)
@@ -156,46 +103,8 @@ def test_lines_longer_than_the_buffer_with_either_search(tmp_path: Path, monkeyp
     for name in range(3):
         lines = [_answer(100 * name + number, "y" * random.choice((1, 3000, 70_000))) for number in range(1, 40)]
         (folder / f"{name}.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
-    counted = Counter[int]()
-    for least in (0, 1 << 60):
-        monkeypatch.setattr(intake, "WORTH_IN_ALL", least)
-        with Catalogue.open(tmp_path / f"index-{least}") as catalogue:
-            counted[sync_calls(catalogue, [Home(tmp_path / "claude")]).calls] += 1
-    assert counted == {117: 2}
-
-
-def test_calls_with_the_same_hash_are_still_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "claude" / "projects" / "-p"
-    folder.mkdir(parents=True)
-    for name in range(30):
-        numbers = (name, name + 1, 1000 + name)  # every second call is that of the next file, too
-        (folder / f"{name:02}.jsonl").write_bytes(b"".join(_answer(number, "y") + b"\n" for number in numbers))
-    told = []
-    for alike in (False, True):
-        if alike:
-            monkeypatch.setattr(sharing, "hash", lambda _: 1, raising=False)
-        with Catalogue.open(tmp_path / f"index-{alike}") as catalogue:
-            sync_calls(catalogue, [Home(tmp_path / "claude")])
-            told.append(list(catalogue.connection.execute("SELECT * FROM shared_calls ORDER BY message_id")))
-    assert len(told[0]) == 29
-    assert told[0] == told[1]
-
-
-def test_a_pack_comes_back_as_it_was() -> None:
-    row = ("msg_\u00e9", "", 3, 1, None, 0, 1 << 53, 5, 1 << 62, 0, 0, 0, None, None, None, 7, "agent", None, 2, 31, 4)
-    columns = tuple(zip(row, row, strict=True))
-    assert len(columns) == WIDTH
-    _, calls, last, ids, pack = packed(9, columns)
-    assert (calls, last, ids) == (2, None, "msg_\u00e9\nmsg_\u00e9")
-    assert unpacked(pack) == columns
-
-
-@pytest.mark.parametrize("place", [0, 3, 4, 20, -1])
-def test_a_damaged_pack_is_noticed(place: int) -> None:
-    pack = bytearray(packed(9, (("a", "b"),) * WIDTH)[4])
-    pack[place] ^= 1
-    with pytest.raises(apsw.CorruptError):
-        unpacked(bytes(pack))
+    with Catalogue.open(tmp_path / "index") as catalogue:
+        assert sync_calls(catalogue, [Home(tmp_path / "claude")], usual_prices()).calls == 117
 
 
 _TOLD = st.fixed_dictionaries(
@@ -220,10 +129,10 @@ def test_of_lines_that_have_seen_more_of_an_answer_the_largest_counts_stay(told:
     for ident in {line["ident"] for line in told}:
         own = [line for line in told if line["ident"] == ident]
         call = found.calls[ident, "r", "m"]
-        assert call[INPUT] == max(line["input_tokens"] or 0 for line in own)
-        assert call[OUTPUT] == max(max(line["output_tokens"] or 0, 0) for line in own)
+        assert call.input == max(line["input_tokens"] or 0 for line in own)
+        assert call.output == max(max(line["output_tokens"] or 0, 0) for line in own)
         reasons = [line["stop_reason"] for line in own if line["stop_reason"]]
-        assert bool(call[FLAGS] & LOWER_BOUND) == (not reasons)
+        assert bool(call.flags & LOWER_BOUND) == (not reasons)
         whole = [line for line in own if None not in (line["input_tokens"], line["output_tokens"])]
-        assert bool(call[FLAGS] & PARTIAL) == (not whole)
-        assert call[STOP] == (found._numbers[reasons[-1]] if reasons else None)
+        assert bool(call.flags & PARTIAL) == (not whole)
+        assert call.stop_reason == (reasons[-1] if reasons else None)

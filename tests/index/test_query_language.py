@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import QueryError
-from recollect.index.query_language import CHOICES, FILTERS, parse
+from recollect.index.query_language import CHOICES, FILTERS, exclusions, parse
 from recollect.index.query_tree import All, Either, Everything, Filter, Not, Part, Text, filters, texts
 
 
@@ -48,6 +48,23 @@ def phrase(text: str, *, prefix: bool = False) -> Text:
         ("after:7d before:2026-03-02", (Filter("after", ("7d",)), Filter("before", ("2026-03-02",)))),
         # Things that people copy from code and logs.
         ("--force", (word("--force"),)),
+        ("git commit -m", (word("git"), word("commit"), word("-m"))),
+        ("ls -l -a", (word("ls"), word("-l"), word("-a"))),
+        ('git commit -m "fix it" -S', (word("git"), word("commit"), word("-m"), phrase("fix it"), word("-S"))),
+        (
+            "(tar -xf OR rm -rf) x",
+            (Either((All((word("tar"), word("-xf"))), All((word("rm"), word("-rf"))))), word("x")),
+        ),
+        ("head -9", (word("head"), word("-9"))),
+        ("find -name", (word("find"), Not(word("name")))),
+        ("-m", (Not(word("m")),)),
+        ("tool:Bash -m", (Filter("tool", ("Bash",)), Not(word("m")))),
+        ("commit NOT m", (word("commit"), Not(word("m")))),
+        ("commit AND -m", (word("commit"), Not(word("m")))),
+        ("commit OR -m", (Either((word("commit"), Not(word("m")))),)),
+        ("deploy -試験", (word("deploy"), Not(word("試験")))),
+        ("deploy -a*", (word("deploy"), Not(word("a", prefix=True)))),
+        ("deploy -.x", (word("deploy"), Not(word(".x")))),
         ("->", (word("->"),)),
         ("-.env", (Not(word(".env")),)),
         ("std::string", (word("std::string"),)),
@@ -138,8 +155,29 @@ def test_examples_of_the_filters_are_right() -> None:
 
 
 def test_words_that_must_not_be_there_are_not_looked_for() -> None:
-    found = texts(parse('a -b -(c -d) "e f" OR tool:x'))
-    assert [item.text for item in found] == ["a", "d", "e f"]
+    found = texts(parse('a -beta -(c -delta) "e f" OR tool:x'))
+    assert [item.text for item in found] == ["a", "delta", "e f"]
+
+
+@pytest.mark.parametrize(
+    ("query", "excluded", "says"),
+    [
+        ("git commit -m", (), ["-m was looked for as text; to leave out what has it: NOT m"]),
+        ("find -name x", ("-name",), ['left out what fits name; to find -name itself: "find -name"']),
+        ("-name", ("-name",), ['left out what fits name; to find -name itself: "-name"']),
+        ('a -"dry run"', ('-"dry run"',), ['left out what fits "dry run"; to find -"dry run" itself: "a -dry run"']),
+        ("a NOT b", ("NOT b",), ["left out what fits b"]),
+        ("a -tool:Bash", ("-tool:Bash",), ["left out what fits tool:Bash"]),
+        ("a -(bb OR cc)", ("-(bb OR cc)",), ["left out what fits (bb OR cc)"]),
+        ("(a -bbb) OR -ccc", ("-bbb", "-ccc"), [
+            'left out what fits bbb; to find -bbb itself: "a -bbb"', 'left out what fits ccc; to find -ccc itself: "-ccc"',
+        ]),
+        ("a --force -> b", (), []),
+        ('"git -m"', (), []),
+    ],
+)  # fmt: skip
+def test_what_is_made_of_a_minus_is_told(query: str, excluded: tuple[str, ...], says: list[str]) -> None:
+    assert exclusions(parse(query), query) == (excluded, tuple(says))
 
 
 @given(st.text(alphabet='ab -()"*:|OR日 NDT\n\troleprojct', max_size=40) | st.text(max_size=40))

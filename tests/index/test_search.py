@@ -12,7 +12,7 @@ from tests.index.search_scene import APP, Scene, marked, session, sessions
 from recollect.errors import QueryError
 from recollect.index.catalogue import Catalogue
 from recollect.index.freshness import folder_times, remember, unchanged
-from recollect.index.search import Search
+from recollect.index.search import Search, _bonus
 from recollect.index.sync import bring_up_to_date
 from recollect.index.word_reading import WordReader
 from recollect.store.home import Home
@@ -145,6 +145,19 @@ def test_a_hit_in_a_sub_agent_belongs_to_its_session(scene: Scene) -> None:
 
 def test_order_by_date(scene: Scene) -> None:
     assert sessions(scene.find("connection", sort="date")) == [3, 2, 1]
+
+
+def test_fewer_than_four_characters_of_an_id_name_no_session(scene: Scene) -> None:
+    assert sessions(scene.find("session:2000")) == [2]
+    assert sessions(scene.find("session:200")) == []
+    assert sessions(scene.find("session:2")) == []
+
+
+@pytest.mark.parametrize(("days", "bonus"), [(-1, 1.5), (0, 1.5), (30, 1.25), (60, 1.125), (90, 1.0625)])
+def test_half_of_the_bonus_for_being_new_is_gone_after_thirty_days(days: int, bonus: float) -> None:
+    now = 1_772_701_300
+    assert _bonus((now - days * 86_400) * 1_000_000, now) == pytest.approx(bonus)
+    assert _bonus(None, now) == 1.0
 
 
 def test_newer_counts_for_more_but_not_for_all(scene: Scene) -> None:

@@ -257,6 +257,19 @@ def test_bytes_are_cut(database: Path) -> None:
     assert 0 < len(answer.rows) < 3000
 
 
+def test_the_first_rows_that_fit_are_given(database: Path) -> None:
+    """Rows come in portions of a thousand: a large one in a portion does not take the others with it."""
+    sql = "SELECT CASE WHEN range < 3 THEN 'x' ELSE repeat('x', 4000000) END FROM range(5)"
+    answer = ask(database, sql, bytes=3_000_000)
+    assert (answer.rows, answer.cut) == ([["x"], ["x"], ["x"]], "bytes")
+
+
+def test_a_first_row_that_is_too_large_is_an_error(database: Path) -> None:
+    with pytest.raises(QueryError, match="a single row of the answer has more than 3 MB") as caught:
+        ask(database, "SELECT repeat('x', 4000000) FROM range(5)", bytes=3_000_000)
+    assert caught.value.slug == "sql-limit"
+
+
 def test_the_process_ends_when_the_asker_is_gone(database: Path, tmp_path: Path) -> None:
     program = (
         "import sys, threading, time\nfrom pathlib import Path\nfrom recollect.index.sql import Question\n"

@@ -11,9 +11,10 @@ import apsw
 import pytest
 from tests.index.syncing import Index, small_home
 
+from recollect.analysis.cost import usual_prices
 from recollect.format import worded_entry
 from recollect.index import ingest, words_sync
-from recollect.index.calls import sync_calls
+from recollect.index.api_calls.sync import sync_calls
 from recollect.index.catalogue import Catalogue
 from recollect.index.tracking import changed
 from recollect.index.words import WordsWriter, forget_words
@@ -94,10 +95,10 @@ def test_of_a_file_with_one_more_link_nothing_is_parsed(
 
 
 def test_nor_for_its_calls(index: Index, tmp_path: Path) -> None:
-    assert sync_calls(index.catalogue, [index.home]).lines > 0
+    assert sync_calls(index.catalogue, [index.home], usual_prices()).lines > 0
     for number, path in enumerate(main_files(index)):
         os.link(path, tmp_path / f"backup-{number}")
-    report = sync_calls(index.catalogue, [index.home])
+    report = sync_calls(index.catalogue, [index.home], usual_prices())
     assert (report.files, report.lines, report.bytes) == (0, 0, 0)
     assert changed(index.catalogue, [index.home], "calls") == []
 

@@ -228,13 +228,19 @@ def test_a_partly_read_file_goes_on_from_there(home: Home, catalogue: Catalogue)
     assert take_in(catalogue, home) == []
 
 
-def test_links_that_leave_the_home_are_not_followed(home: Home, catalogue: Catalogue, tmp_path: Path) -> None:
+def test_links_of_the_store_are_followed_and_no_others(home: Home, catalogue: Catalogue, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / f"{OTHER}.jsonl").write_text("{}\n")
     (home.projects / "-linked").symlink_to(outside)
     (home.projects / "-p" / f"{OTHER}.jsonl").symlink_to(outside / f"{OTHER}.jsonl")
-    assert take_in(catalogue, home) == []
+    (home.projects / "-p" / OTHER).mkdir()
+    (tmp_path / "planted").mkdir()
+    (tmp_path / "planted" / "agent-a1.jsonl").write_text("{}\n")
+    (home.projects / "-p" / OTHER / "subagents").symlink_to(tmp_path / "planted")
+    assert sorted(change.path for change in take_in(catalogue, home)) == [
+        f"projects/-linked/{OTHER}.jsonl", f"projects/-p/{OTHER}.jsonl",
+    ]  # fmt: skip
 
 
 def test_two_homes_live_in_one_catalogue(home: Home, catalogue: Catalogue, tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ class TestProvider:
 
         async def ask() -> None:
             (session,) = await provider.get_sessions(project_path="/w/app")
-            assert session["sessionId"] == t.session_id
+            assert session["session_id"] == t.session_id
             messages = await provider.get_session_messages(project_path="/w/app", session_id=t.session_id, limit=2)
             assert messages[-1]["text"] == "three"
             assert len(messages) == 2
@@ -196,8 +196,8 @@ class TestProvider:
             counts = await provider.get_message_counts(t.session_id)
             assert counts["user"] == 2
             stats = await provider.get_session_stats(t.session_id)
-            assert stats["toolCalls"] == 1
-            assert stats["outputTokens"] > 0
+            assert stats["tool_calls"] == 1
+            assert stats["output_tokens"] > 0
             with pytest.raises(NotFound):
                 await provider.get_session_messages(project_path="/other", session_id=t.session_id)
 
@@ -218,7 +218,7 @@ class TestProvider:
             warnings = await provider.save_todos(session_id, [{"content": "x", "status": "pending", "activeForm": "x"}])
             assert warnings == []
             (row,) = await provider.get_sessions(project_path=str(project))
-            assert (row["title"], row["agents"]) == ("A talk", [agent])
+            assert (row["title"], row["agent_ids"]) == ("A talk", [agent])
             messages = await provider.get_session_messages(session_id=session_id)
             assert [item["text"] for item in messages] == ["Hello", "Hi", "Bye"]
             with pytest.raises(Refused):
@@ -236,7 +236,7 @@ class TestProvider:
 
         async def reset() -> None:
             assert await provider.reset("/w/app") == 1
-            assert [row["sessionId"] for row in await provider.get_sessions()] == [other.session_id]
+            assert [row["session_id"] for row in await provider.get_sessions()] == [other.session_id]
             assert await provider.reset("/w/app") == 0
             provider.journal.undo(provider.journal.record(), provider.home)
             assert len(await provider.get_sessions()) == 2

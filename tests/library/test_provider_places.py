@@ -56,7 +56,7 @@ class TestLinks:
         log(provider, tmp_path / first, S)
         for path in (link, cwd):
             log(provider, path, S)
-            assert [item["sessionId"] for item in asyncio.run(provider.get_sessions(str(path)))] == [S]
+            assert [item["session_id"] for item in asyncio.run(provider.get_sessions(str(path)))] == [S]
             assert asyncio.run(provider.get_session_messages(S, str(path)))
         assert asyncio.run(provider.reset(str(link))) == 1
 
@@ -170,11 +170,11 @@ class TestSubAgents:
         provider = provider_at(tmp_path, version)
         log(provider, cwd, S, "a1234567")
         (found,) = asyncio.run(provider.get_sessions(str(cwd)))
-        assert found["sessionId"] == S
+        assert found["session_id"] == S
         log(provider, cwd, S, "a1234567")
         log(provider, cwd, S)
         messages = asyncio.run(provider.get_session_messages(S, str(cwd)))
-        assert [(item["text"], item["parentUuid"]) for item in messages] == [("Hello", None)]
+        assert [(item["text"], item["parent"]) for item in messages] == [("Hello", None)]
         session = provider.library.session(S)
         assert [len(agent.rows) for agent in session.conversation.agents] == [2]
         assert session.summary.version == version
@@ -267,17 +267,15 @@ class TestWhatIsRefused:
         assert len(list(tmp_path.rglob("todos/*.json"))) == 2
 
 
-def test_a_transcript_that_is_a_link_is_called_one(
+def test_a_transcript_that_is_a_link_is_written_where_it_leads(
     provider: ClaudeStorageProvider, cwd: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log(provider, cwd, S)
     (file,) = tmp_path.rglob("*.jsonl")
     file.rename(file.with_name("real"))
     file.symlink_to(file.with_name("real"))
-    refused = run(capsys, tmp_path / "claude", "append", S, "--role", "user", "more")
-    assert refused.code == 6
-    assert "is a link; links are not written through" in refused.err
-    assert "outside of" not in refused.err
+    assert run(capsys, tmp_path / "claude", "append", S, "--role", "user", "more", "--force").code == 0
+    assert file.is_symlink() and b"more" in file.with_name("real").read_bytes()
 
 
 def test_a_writer_takes_the_callers_version_only_where_the_session_names_none(

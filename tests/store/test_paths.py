@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import DamagedData, NotFound, RecollectError, Refused
+from recollect.format.home_files import FileKind, kind_of_file
 from recollect.store.home import Home, check_home, existing_homes
 from recollect.store.paths import contained, is_inside, is_secret, list_inside, open_inside, read_inside
+from recollect.vault.selection import walk_home
 
 OUTSIDE = b"what nobody may see"
 
@@ -60,22 +62,42 @@ class TestOutside:
         assert read_inside(home, folder / ".." / "-w-app" / "session.jsonl") == b"{}\n"
 
     def test_by_a_link(self, home: Home, folder: Path, outside: Path) -> None:
-        (folder / "link.jsonl").symlink_to(outside)
+        (folder / "s").mkdir()
+        (folder / "s" / "link.jsonl").symlink_to(outside)
+        assert refused(home, folder / "s" / "link.jsonl") == "outside-home"
+
+    def test_by_a_session_that_leads_to_something_else(self, home: Home, folder: Path, outside: Path) -> None:
+        outside.rename(outside.with_name("id_rsa"))
+        (folder / "link.jsonl").symlink_to(outside.with_name("id_rsa"))
         assert refused(home, folder / "link.jsonl") == "outside-home"
 
     def test_by_a_relative_link(self, home: Home, folder: Path) -> None:
-        (folder / "link.jsonl").symlink_to("../../../../outside/file.jsonl")
-        assert (folder / "link.jsonl").exists()
-        assert refused(home, folder / "link.jsonl") == "outside-home"
+        (folder / "s").mkdir()
+        (folder / "s" / "link.jsonl").symlink_to("../../../../../outside/file.jsonl")
+        assert (folder / "s" / "link.jsonl").exists()
+        assert refused(home, folder / "s" / "link.jsonl") == "outside-home"
 
     def test_by_a_link_to_a_link(self, home: Home, folder: Path, outside: Path) -> None:
         (folder / "one").symlink_to(outside)
-        (folder / "two.jsonl").symlink_to(folder / "one")
-        assert refused(home, folder / "two.jsonl") == "outside-home"
+        (folder / "two").symlink_to(folder / "one")
+        assert refused(home, folder / "two") == "outside-home"
 
-    def test_by_a_folder_that_is_a_link(self, home: Home, outside: Path) -> None:
-        (home.projects / "linked").symlink_to(outside.parent)
-        assert refused(home, home.projects / "linked" / "file.jsonl") == "outside-home"
+    def test_by_a_folder_that_is_a_link(self, home: Home, folder: Path, outside: Path) -> None:
+        (folder / "linked").symlink_to(outside.parent)
+        assert refused(home, folder / "linked" / "file.jsonl") == "outside-home"
+
+    @pytest.mark.parametrize("place", ["projects", "projects/-linked", "projects/-w-app/linked.jsonl"])
+    def test_links_of_the_store_are_followed_and_nothing_beside_what_they_lead_to(
+        self, home: Home, outside: Path, place: str
+    ) -> None:
+        link = home.root / place
+        if link.exists():
+            link.rename(home.root / "was")
+        link.symlink_to(outside if place.endswith(".jsonl") else outside.parent)
+        assert read_inside(home, link if place.endswith(".jsonl") else link / "file.jsonl") == OUTSIDE
+        beside = outside.parent.with_name("beside.jsonl")
+        beside.write_bytes(OUTSIDE)
+        assert refused(home, beside) == "outside-home"
 
     def test_by_a_neighbour_whose_name_begins_alike(self, home: Home) -> None:
         neighbour = home.root.with_name("claude2")
@@ -90,6 +112,8 @@ class TestOutside:
     def test_by_a_folder_swapped_for_a_link_before_it_is_opened(
         self, home: Home, folder: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        folder = folder / "tool-results"
+        folder.mkdir()
         wanted = folder / outside.name
         wanted.write_bytes(b"{}\n")
         really_open = os.open
@@ -172,13 +196,23 @@ class TestNoFile:
 
 
 class TestSecrets:
-    NAMES = (".credentials.json", ".CREDENTIALS.json", ".credentials.json.bak", "4000001.ab12.key", "peer.KEY")
+    NAMES = (
+        ".credentials.json", ".CREDENTIALS.json", ".credentials.json.bak", ".credentials", ".credentials-backup",
+        "4000001.ab12.key", "peer.KEY", "server.pem", "CA.PEM",
+    )  # fmt: skip
 
     @pytest.mark.parametrize("name", NAMES)
     def test_they_are_never_read(self, home: Home, name: str) -> None:
         (home.root / name).write_bytes(b"token")
         assert is_secret(home.root / name)
         assert refused(home, home.root / name) == "secret"
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_nor_kept_nor_taken_for_anything_else(self, home: Home, name: str) -> None:
+        (home.root / "projects" / "-w-app").mkdir(parents=True, exist_ok=True)
+        (home.root / "projects" / "-w-app" / name).write_bytes(b"token")
+        assert kind_of_file(("projects", "-w-app", name)) is FileKind.SECRET
+        assert not any(path.endswith(name) for path in walk_home(home).files)
 
     def test_nor_by_a_link_of_an_innocent_name(self, home: Home, folder: Path) -> None:
         (home.root / ".credentials.json").write_bytes(b"token")

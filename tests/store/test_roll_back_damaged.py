@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from recollect.errors import Refused
 from recollect.store import disk
 from recollect.store.changes import Change, Journal, Record
 from recollect.store.home import Home
-from recollect.store.kept import Kept
 
 OLD, NEW = b'{"model":"opus"}' * 20, b'{"model":"haiku"}' * 20
 
@@ -23,7 +24,7 @@ class Crash(BaseException):
 class CrashingJournal(Journal):
     """Ends when everything is done, but for the note that it is."""
 
-    def mark(self, folder: Path, state: str, told: dict[str, Kept] | None = None) -> None:
+    def mark(self, folder: Path, state: str, told: Mapping[str, Struct] | None = None) -> None:
         raise Crash
 
     def roll_back(self, record: Record) -> None:

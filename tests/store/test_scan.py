@@ -206,11 +206,11 @@ class TestLinks:
         (outside / "agent-a1.jsonl").write_bytes(b"{}\n")
         return builder.write()
 
-    def test_a_project_folder_that_leads_out(self, root: Path, tmp_path: Path) -> None:
+    def test_a_project_folder_that_is_a_link(self, root: Path, tmp_path: Path) -> None:
         (root / "projects" / "-linked").symlink_to(tmp_path / "outside")
         found = scan_home(Home(root))
-        assert len(found.sessions) == 1
-        assert [(item.path.name, item.why) for item in found.skipped] == [("-linked", "leads out of the home")]
+        assert {session.session_id for session in found.sessions} > {uuid_from("outside")}
+        assert len(found.beside) == 1 and found.skipped == []
 
     def test_a_project_folder_that_leads_to_another_place_inside(self, root: Path) -> None:
         (root / "projects" / "-moved").symlink_to(root / "projects" / FOLDER)
@@ -218,19 +218,18 @@ class TestLinks:
         assert {session.folder for session in found.sessions} >= {FOLDER}
         assert found.skipped == []
 
-    def test_all_projects_that_lead_out(self, root: Path, tmp_path: Path) -> None:
+    def test_all_projects_behind_a_link(self, root: Path, tmp_path: Path) -> None:
         (root / "projects").rename(tmp_path / "projects")
         (root / "projects").symlink_to(tmp_path / "projects")
         found = scan_home(Home(root))
-        assert found.sessions == []
-        assert [item.why for item in found.skipped] == ["leads out of the home"]
+        assert len(found.sessions) == 1 and found.skipped == []
 
-    def test_a_session_that_leads_out(self, root: Path, tmp_path: Path) -> None:
+    def test_a_session_that_is_a_link(self, root: Path, tmp_path: Path) -> None:
         target = tmp_path / "outside" / f"{uuid_from('outside')}.jsonl"
         (root / "projects" / FOLDER / target.name).symlink_to(target)
         found = scan_home(Home(root))
-        assert len(found.sessions) == 1
-        assert [item.why for item in found.skipped] == ["leads out of the home"]
+        assert uuid_from("outside") in {session.session_id for session in found.sessions}
+        assert found.skipped == []
 
     @pytest.mark.parametrize("place", ["", "subagents", "subagents/workflows", "subagents/agent-a1.jsonl"])
     def test_sub_agents_that_lead_out(self, root: Path, tmp_path: Path, place: str) -> None:
@@ -255,6 +254,7 @@ class TestLinks:
         (root / place).symlink_to(root / place)
         found = scan_home(Home(root))
         assert len(found.sessions) == 1
+        assert [item.path for item in found.skipped] == [root / place]
 
     @pytest.mark.parametrize("place", ["projects/gone", f"projects/{FOLDER}/gone.jsonl"])
     def test_links_to_nothing(self, root: Path, place: str) -> None:

@@ -211,11 +211,18 @@ def test_links_out_of_the_home_and_pipes_are_not_read(builder: HomeBuilder, tmp_
     assert "not a regular file" in plan.document.problem
 
 
-def test_a_folder_that_leads_out_of_the_home_is_empty(builder: HomeBuilder, tmp_path: Path) -> None:
+def test_a_folder_of_the_store_may_be_a_link_and_nothing_in_it_may_lead_out(
+    builder: HomeBuilder, tmp_path: Path
+) -> None:
     (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere" / f"{ONE}.json").write_text("[]")
+    (tmp_path / "elsewhere" / f"{ONE}-agent-{ONE}.json").write_text("[]")
     builder.link("todos", str(tmp_path / "elsewhere"))
-    assert todo_lists(written(builder)) == []
+    (tmp_path / "planted").mkdir()
+    (tmp_path / "planted" / "x.md").write_text("x")
+    builder.link("plans/linked", str(tmp_path / "planted"))
+    home = written(builder)
+    assert len(todo_lists(home)) == 1
+    assert [path.name for path in walk_files(home, home.root / "plans")] == ["linked"]
 
 
 def test_a_link_to_the_home_itself_ends(builder: HomeBuilder) -> None:

@@ -196,7 +196,7 @@ def test_open_sessions_are_refused(scene: Scene) -> None:
     commit(plan_delete(scene.journal, scene.home, [file_of(scene, scene.main)]))
 
 
-@pytest.mark.parametrize("place", ["transcript", "tasks", "file-history of all"])
+@pytest.mark.parametrize("place", ["transcript", "tasks"])
 def test_links_out_of_the_home_are_refused(scene: Scene, tmp_path: Path, place: str) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -204,7 +204,6 @@ def test_links_out_of_the_home_are_refused(scene: Scene, tmp_path: Path, place: 
     path = {
         "transcript": scene.path(scene.main, OLD),
         "tasks": scene.home.root / "tasks" / sid,
-        "file-history of all": scene.home.root / "file-history",
     }[place]
     os.rename(path, outside / "taken")
     path.symlink_to(outside / "taken")

@@ -448,11 +448,21 @@ class TestPlaces:
     def test_what_a_file_is(self, path: str, place: Place | None) -> None:
         assert place_of(path.split("/")) == place
 
-    def test_links_out_of_the_home_are_not_followed(self, scene: Scene, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("polling", [True, False], ids=["polling", "told"])
+    def test_what_is_behind_a_link_of_the_store_is_watched(self, scene: Scene, tmp_path: Path, polling: bool) -> None:
         outside = tmp_path / "outside"
         outside.mkdir()
         (scene.home.projects / "-link").symlink_to(outside)
-        scene.watch(polling=True)
+        scene.watch(polling=polling)
         scene.add(row("out"), outside / f"{OTHER}.jsonl")
+        assert uuids(scene.entries(1)) == ["out"]
+
+    def test_other_links_out_of_the_home_are_not_followed(self, scene: Scene, tmp_path: Path) -> None:
+        outside = tmp_path / "outside"
+        outside.mkdir()
+        (scene.home.projects / "-w" / SESSION).mkdir(parents=True)
+        (scene.home.projects / "-w" / SESSION / "subagents").symlink_to(outside)
+        scene.watch(polling=True)
+        scene.add(row("out"), outside / "agent-a1.jsonl")
         scene.add(row("in"))
         assert uuids(scene.entries(1)) == ["in"]

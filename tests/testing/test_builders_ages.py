@@ -107,9 +107,9 @@ def test_layout_changes_with_the_ages(tmp_path: Path) -> None:
     assert having("projects/*/*/subagents/agent-*.jsonl") == list(ALL_AGES[ALL_AGES.index("2.1.9") :])
     assert having("projects/*/*/subagents/agent-*.meta.json") == list(ALL_AGES[ALL_AGES.index("2.1.80") :])
     assert having("projects/*/sessions-index.json") == ["2.0.77", "2.1.9"]
-    assert having("projects/*/*/subagents/workflows/*/agent-*.jsonl") == ["2.1.325"]
-    assert having("tasks/*/.lock") == ["2.1.325"]
-    assert having("sessions/*.key") == ["2.1.325"]
+    assert having("projects/*/*/subagents/workflows/*/agent-*.jsonl") == ["2.1.325", "2.1.326"]
+    assert having("tasks/*/.lock") == ["2.1.325", "2.1.326"]
+    assert having("sessions/*.key") == ["2.1.325", "2.1.326"]
 
 
 @pytest.mark.skipif(not INVENTORY.exists(), reason="the inventory of captured clients is not on this machine")

@@ -173,14 +173,17 @@ def test_a_half_written_line_is_completed_later(scene: Scene) -> None:
     assert scene.kept_bytes(path) == path.read_bytes()
 
 
-def test_links_and_pipes_are_told_and_not_followed(scene: Scene, tmp_path: Path) -> None:
-    outside = tmp_path / "outside.jsonl"
+def test_pipes_and_links_not_of_the_store_are_told_and_not_followed(scene: Scene, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.txt"
     outside.write_bytes(b"not ours")
     (scene.path().parent / "link.jsonl").symlink_to(outside)
+    (scene.path().with_suffix("") / "tool-results").mkdir(parents=True, exist_ok=True)
+    (scene.path().with_suffix("") / "tool-results" / "link.txt").symlink_to(outside)
     os.mkfifo(scene.path().parent / "pipe.jsonl")
     report = scene.keep()
     assert sorted(text.rpartition("/")[2] for text in report.skipped) == [
-        "link.jsonl: a link",
+        "link.jsonl: a link out of the home to a file that is not named .jsonl",
+        "link.txt: a link",
         "pipe.jsonl: not a regular file",
     ]
     assert b"not ours" not in scene.all_kept().values()

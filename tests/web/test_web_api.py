@@ -74,6 +74,14 @@ def test_messages_hold_blocks_with_the_names_of_the_transcript(demo: Scene) -> N
     assert {"text", "thinking", "tool_use", "tool_result"} <= kinds
 
 
+def test_a_search_tells_what_it_left_out(demo: Scene) -> None:
+    found = demo.script.get("/api/v1/search", params={"q": "redis -ping"}).json()
+    assert found["excluded"] == ["-ping"]
+    assert found["notes"] == ['left out what fits ping; to find -ping itself: "redis -ping"']
+    for query in ("redis -ping", "nosuchword -ping"):
+        assert "left out what fits ping" in demo.script.get("/search", params={"q": query}).text
+
+
 def test_a_line_is_what_is_in_the_file(demo: Scene) -> None:
     file = next(demo.root.glob(f"projects/*/{CACHE_SESSION}.jsonl"))
     told = demo.script.get(f"/api/v1/sessions/{CACHE_SESSION}/lines/2").json()

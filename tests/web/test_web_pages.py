@@ -10,7 +10,9 @@ import pytest
 from tests.running import tree_state
 from tests.web.scene import CACHE_SESSION, DAMAGED_SESSION, Scene, scene
 
+from recollect.library import message_counts
 from recollect.testing import HomeBuilder, build_demo_home
+from recollect.web import assets
 
 PAGES = (
     "/",
@@ -178,3 +180,34 @@ def test_a_sub_agent_that_goes_on_is_seen(demo: Scene) -> None:
         stream.write(json.dumps(entry) + "\n")
     demo.desk.look_again(at_once=True)
     assert "One more thing" in script.get(address).text
+
+
+def test_pages_without_the_fetched_libraries_say_what_is_missing(
+    demo: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assets, "LIBRARIES", ())
+    assert "make web-assets" not in demo.script.get("/").text
+    monkeypatch.undo()
+    monkeypatch.setattr(assets, "VENDOR", tmp_path)
+    for path in ("/", "/sessions", "/usage", "/sql"):
+        answer = demo.script.get(path)
+        assert answer.status_code == 200
+        assert "htmx.min.js" in answer.text
+        assert "make web-assets" in answer.text
+        assert "pip install --force-reinstall" in answer.text
+
+
+def test_messages_of_a_large_store_are_counted_by_the_index(demo: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = {item.session_id: item.messages for item in demo.library.sessions(count=True)}
+    monkeypatch.setattr(message_counts, "COUNT_BUDGET", 0)
+    assert {item.messages for item in demo.desk.sessions()} - {0} == {None}
+    first = demo.script.get("/sessions?sort=messages").text
+    assert "are not counted yet" in first
+    demo.desk.index.begin().result(60)
+    known = {item.session_id: item.messages for item in demo.desk.sessions() if item.messages is not None}
+    assert len(known) > 5
+    assert known == {key: exact[key] for key in known}
+    most = max(known, key=lambda key: known[key] or 0)
+    rows = demo.script.get("/sessions?sort=messages").text
+    assert f"{known[most]} messages" in rows
+    assert rows.index(f'"/sessions/{most}"') == min(rows.index(f'"/sessions/{key}"') for key in known)

@@ -54,6 +54,7 @@ def guarded(demo: Scene) -> Scene:
     outside.write_text(f'{{"type":"user","message":{{"content":"{SECRET}"}}}}\n', "utf-8")
     (demo.root / ".credentials.json").write_text(f'"{SECRET}"', "utf-8")
     folder = next(demo.root.glob("projects/*"))
+    outside = outside.rename(outside.with_name("secret.txt"))
     os.symlink(outside, folder / "11111111-1111-4111-8111-111111111111.jsonl")
     os.symlink("/etc/passwd", folder / "22222222-2222-4222-8222-222222222222.jsonl")
     os.mkfifo(folder / "33333333-3333-4333-8333-333333333333.jsonl")
@@ -120,7 +121,7 @@ def test_sql_reads_no_files(guarded: Scene) -> None:
     for sql in (
         "SELECT * FROM read_text('/etc/passwd')",
         "COPY (SELECT 1) TO '/tmp/x'",
-        f"SELECT * FROM '{guarded.root.parent}/secret.jsonl'",
+        f"SELECT * FROM '{guarded.root.parent}/secret.txt'",
     ):
         answer = guarded.browser.post("/sql", data={"sql": sql})
         assert answer.status_code in (400, 403), (sql, answer.status_code)
@@ -131,6 +132,6 @@ def test_saved_queries_stay_in_their_folder(guarded: Scene, tmp_path: Path) -> N
     for name in ("../evil", "/tmp/evil", "a/b", "..", ".hidden", "a" * 100):
         assert guarded.browser.post("/sql", data={"sql": "SELECT 1", "save": name}).status_code == 400
     assert guarded.browser.post("/sql", data={"sql": "SELECT 1 AS one", "save": "fine"}).status_code == 200
-    assert [path.name for path in (tmp_path / "own" / "config").rglob("*") if path.is_file()] == ["fine.sql"]
+    assert [path.name for path in (tmp_path / "own" / "config").rglob("*") if path.suffix == ".sql"] == ["fine.sql"]
     assert "SELECT 1 AS one" in guarded.browser.get("/sql?saved=fine").text
     assert guarded.browser.post("/sql/forget", data={"name": "fine"}).status_code == 303

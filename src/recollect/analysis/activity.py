@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from typing import Final
 
-from .responses import Response
+from .api_calls import ApiCall
 from .zones import Zone
 
 PAUSE: Final = 5 * 60_000_000
@@ -15,7 +15,7 @@ One that goes on over midnight counts to both days."""
 _MINUTE: Final = 60_000_000
 
 
-def active_seconds(found: Iterable[Response], zone: Zone) -> dict[str, float]:
+def active_seconds(found: Iterable[ApiCall], zone: Zone) -> dict[str, float]:
     """Seconds of work by day. Sub-agents that work at the same time do not count twice."""
     moments = sorted({item.time for item in found if item.time is not None and zone.day(item.time)})
     days: dict[str, float] = {}
@@ -45,7 +45,7 @@ def _by_day(start: int, end: int, zone: Zone) -> Iterator[tuple[str, int]]:
         start = stop
 
 
-def hours_of_week(found: Iterable[Response], zone: Zone) -> list[list[int]]:
+def hours_of_week(found: Iterable[ApiCall], zone: Zone) -> list[list[int]]:
     """Calls by weekday (Monday first) and hour of the day. Those that no day holds are in none."""
     table = [[0] * 24 for _ in range(7)]
     for item in found:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..format.times import to_iso
+from .api_calls import ApiCall, total_of
 from .prices.book import PriceBook
-from .responses import Response, total_of
 from .totals import Totals
 
 HOUR: Final = 3_600_000_000
@@ -58,19 +58,19 @@ class Block:
 
 
 def find_blocks(
-    found: Iterable[Response], book: PriceBook, *, among: Container[tuple[int, int]] | None = None,
+    found: Iterable[ApiCall], book: PriceBook, *, among: Container[tuple[int, int, int]] | None = None,
     since: int | None = None, until: int | None = None,
 ) -> list[Block]:  # fmt: skip
     """Blocks in order. Calls without a time belong to none.
 
-    With `among` (files and numbers) the others only tell when blocks begin, and a block of nothing else is left out. `since`
+    With `among` (file, line and part) the others only tell when blocks begin, and a block of nothing else is left out. `since`
     and `until` (microseconds) leave out blocks without a call in that time.
     """
     blocks: list[Block] = []
     low = since if since is not None else -(1 << 62)
     high = until if until is not None else 1 << 62
     for start, every in _grouped(found):
-        items = [pair for pair in every if among is None or (pair[1].file_id, pair[1].number) in among]
+        items = [pair for pair in every if among is None or pair[1][:3] in among]
         if any(low <= time < high for time, _ in items):
             blocks.append(Block(start, items[0][0], items[-1][0], total_of((item for _, item in items), book)))
     return blocks
@@ -92,9 +92,9 @@ def follows_a_pause(times: Iterable[int], begin: int, since: int) -> bool:
     return True
 
 
-def _grouped(found: Iterable[Response]) -> list[tuple[int, list[tuple[int, Response]]]]:
+def _grouped(found: Iterable[ApiCall]) -> list[tuple[int, list[tuple[int, ApiCall]]]]:
     """Starts of blocks, with their calls in order of time."""
-    groups: list[tuple[int, list[tuple[int, Response]]]] = []
+    groups: list[tuple[int, list[tuple[int, ApiCall]]]] = []
     timed = sorted(((item.time, item) for item in found if item.time is not None), key=lambda pair: pair[0])
     for time, item in timed:
         if not groups or time >= groups[-1][0] + LENGTH:

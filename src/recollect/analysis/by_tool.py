@@ -7,10 +7,10 @@ from operator import add
 from typing import TYPE_CHECKING, Any
 
 from ..format.entries import decode_loosely
-from ..index.call_packs import ADVISOR, PROGRESS
+from ..index.api_calls.flags import ADVISOR, PROGRESS
+from .api_calls import ApiCall
 from .calls_made import calls_made
 from .cost import Counts
-from .responses import Response
 
 if TYPE_CHECKING:
     from ..index.catalogue import Catalogue
@@ -22,12 +22,12 @@ _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
 def tool_shares(
-    catalogue: Catalogue, found: Iterable[Response], book: PriceBook, place_of: PlaceOf
-) -> Callable[[Response], list[tuple[str, Counts, int | None]]]:
+    catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBook, place_of: PlaceOf
+) -> Callable[[ApiCall], list[tuple[str, Counts, int | None]]]:
     """How each of these responses is shared out: (tool, counts, cost) for each tool that it called, by how often it did."""
     named = _tool_names(catalogue, found, place_of)
 
-    def shares(item: Response) -> list[tuple[str, Counts, int | None]]:
+    def shares(item: ApiCall) -> list[tuple[str, Counts, int | None]]:
         cost = item.cost(book)
         tools = named.get(item.answer, [])
         if len(tools) < 2:
@@ -44,7 +44,7 @@ def tool_shares(
     return shares
 
 
-def _tool_names(catalogue: Catalogue, found: Iterable[Response], place_of: PlaceOf) -> dict[str, list[str]]:
+def _tool_names(catalogue: Catalogue, found: Iterable[ApiCall], place_of: PlaceOf) -> dict[str, list[str]]:
     """The tools that each response called, in the order of their lines."""
     found = [
         item._replace(message_id=item.answer, flags=item.flags & ~ADVISOR) if item.flags & ADVISOR else item

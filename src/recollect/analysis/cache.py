@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from .api_calls import ApiCall
 from .cost import micro_dollars, without_cache
 from .prices.book import PriceBook
-from .responses import Response
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class CacheUse:
         }  # fmt: skip
 
 
-def cache_use(found: Iterable[Response], book: PriceBook) -> tuple[dict[str, CacheUse], CacheUse]:
+def cache_use(found: Iterable[ApiCall], book: PriceBook) -> tuple[dict[str, CacheUse], CacheUse]:
     """By model, and all together. Models without a price are left out of the money, not of the tokens."""
     models: dict[str, CacheUse] = {}
     total = CacheUse()

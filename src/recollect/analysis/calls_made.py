@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..index.call_packs import ADVISOR
+from ..index.api_calls.flags import ADVISOR
 from ..index.schema import shown_uuid
-from .responses import Response
+from .api_calls import ApiCall
 
 if TYPE_CHECKING:
     from ..index.catalogue import Catalogue
 
 
 def calls_made(
-    catalogue: Catalogue, found: Iterable[Response], columns: str, *, source: str = "tool_calls t",
+    catalogue: Catalogue, found: Iterable[ApiCall], columns: str, *, source: str = "tool_calls t",
     once: str = "t.tool_use_id", where: str = "t.name IS NOT NULL",
-) -> Iterator[tuple[Response, tuple[Any, ...]]]:  # fmt: skip
+) -> Iterator[tuple[ApiCall, tuple[Any, ...]]]:  # fmt: skip
     """Each tool call of these responses, with the columns that are asked for. `once` is what two copies of it share."""
-    makers: dict[str, Response] = {}
+    makers: dict[str, ApiCall] = {}
     for item in found:
         if not item.flags & ADVISOR:
             makers.setdefault(item.answer, item)
@@ -34,7 +34,7 @@ def calls_made(
         homes,
     )
     seen: set[str] = set()
-    copies: list[tuple[Response, str, tuple[Any, ...]]] = []
+    copies: list[tuple[ApiCall, str, tuple[Any, ...]]] = []
     for message, uuid, file_id, ident, *values in rows:
         maker = makers.get(message or f"row:{shown_uuid(uuid)}")
         if maker is None:

@@ -8,12 +8,12 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from ..index.call_lines import Count
+from ..index.api_calls.decode import Count
 from ..index.catalogue import Catalogue
 from ..store.home import Home
+from .api_calls import ApiCall, calls_in_sessions, home_numbers
 from .cost import Counts, dollars
 from .prices.book import PriceBook
-from .responses import Response, home_numbers, joined, responses
 
 _LARGEST_COST: Final = 1e12
 """Dollars: no session costs more, and what is more is no number of micro-dollars."""
@@ -131,7 +131,7 @@ def compare(
         states = [row for row in states if row[:2] in among]
     if not states:
         return []
-    ours = _per_session(catalogue, homes, {row[1] for row in states})
+    ours = _per_session(catalogue, {row[1] for row in states})
     found = []
     for home, session_id, text in states:
         mine, cost, unpriced = Counts(), 0, False
@@ -174,17 +174,16 @@ def _sum(told: _CostState) -> Counts:
     return found
 
 
-def _per_session(
-    catalogue: Catalogue, homes: Sequence[Home], sessions: set[str]
-) -> dict[tuple[str, str], list[Response]]:
+def _per_session(catalogue: Catalogue, sessions: set[str]) -> dict[tuple[str, str], list[ApiCall]]:
     """The calls in the files of each session, by home and session: a copy counts for its session too, but only once there."""
     marks = ", ".join("?" * len(sessions))
     files: list[tuple[Any, ...]] = catalogue.connection.execute(
-        f"SELECT id, session_id FROM files WHERE session_id IN ({marks}) AND kind IN ('session', 'agent')",
+        "SELECT f.id, h.path, f.session_id FROM files f JOIN homes h ON h.id = f.home_id "
+        f"WHERE f.session_id IN ({marks}) AND f.kind IN ('session', 'agent')",
         list(sessions),
     ).fetchall()
-    found: dict[tuple[str, str], list[Response]] = {}
-    # Without the booking of shared calls: each file alone, and copies within a session joined here.
-    for item in responses(catalogue, homes, files=[file_id for file_id, _ in files], booked=False):
-        found.setdefault((item.home, item.session_id or ""), []).append(item)
-    return {session: joined(items) for session, items in found.items()}
+    session_of = {file_id: (home, session) for file_id, home, session in files}
+    found: dict[tuple[str, str], list[ApiCall]] = {}
+    for item in calls_in_sessions(catalogue, session_of):
+        found.setdefault(session_of[item.file_id], []).append(item)
+    return found

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..format.times import to_iso
-from ..index.call_packs import ADVISOR, PROGRESS
+from ..index.api_calls.flags import ADVISOR, PROGRESS
+from .api_calls import ApiCall
 from .prices.book import PriceBook
-from .responses import Response
 
 if TYPE_CHECKING:
     from ..index.catalogue import Catalogue
@@ -21,7 +21,7 @@ class Course:
 
     session_id: str
     window: int | None = None
-    steps: list[Response] = field(default_factory=list)
+    steps: list[ApiCall] = field(default_factory=list)
     boundaries: list[tuple[int, int]] = field(default_factory=list)
     """Where it was compacted: file and line."""
 
@@ -67,7 +67,7 @@ class Course:
 
 
 def courses(
-    found: Iterable[Response], book: PriceBook, catalogue: Catalogue | None = None, *, since: int | None = None,
+    found: Iterable[ApiCall], book: PriceBook, catalogue: Catalogue | None = None, *, since: int | None = None,
     until: int | None = None,
 ) -> list[Course]:  # fmt: skip
     """One per session, the last used first. With a catalogue that holds the entries, compactions in this time count too."""

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ..format.times import to_iso
-from ..index.call_packs import ADVISOR, PROGRESS
+from ..index.api_calls.flags import ADVISOR, PROGRESS
+from .api_calls import ApiCall
 from .cost import PARTS, micro_dollars, parts
 from .prices.book import PriceBook
 from .prices.names import short_name
-from .responses import Response
 from .zones import Zone
 
 #: What no transcript tells, so that no total here can hold it.
@@ -22,7 +22,7 @@ OMITTED: Final = (
 )
 
 
-def explain(item: Response, book: PriceBook, zone: Zone) -> dict[str, Any]:
+def explain(item: ApiCall, book: PriceBook, zone: Zone) -> dict[str, Any]:
     """One response as a row: its parts add up to its cost exactly."""
     counts = item.counts
     tariff = book.tariff(item.model, item.time, counts.prompt, item.speed, item.service_tier, item.geo)
@@ -70,7 +70,7 @@ def explain(item: Response, book: PriceBook, zone: Zone) -> dict[str, Any]:
     return row
 
 
-def fits(item: Response, ident: str, zone: Zone) -> bool:
+def fits(item: ApiCall, ident: str, zone: Zone) -> bool:
     """Whether a response is meant by an id: of its message, request, session, sub-agent or model (also as tables name it), or
     its day. What an advisor used belongs to the message that asked it."""
     return bool(
@@ -83,5 +83,5 @@ def fits(item: Response, ident: str, zone: Zone) -> bool:
     )
 
 
-def chosen(found: Iterable[Response], ident: str, zone: Zone) -> list[Response]:
+def chosen(found: Iterable[ApiCall], ident: str, zone: Zone) -> list[ApiCall]:
     return [item for item in found if not ident or fits(item, ident, zone)]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ..format.blocks import text_of
 from ..format.entries import decode_loosely
 from ..format.times import to_iso
+from .api_calls import ApiCall
 from .prices.book import PriceBook
-from .responses import Response
 from .totals import Totals
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ class PromptCost:
         }  # fmt: skip
 
 
-def prompt_costs(
-    catalogue: Catalogue, found: Iterable[Response], book: PriceBook, prompt_flag: int
-) -> list[PromptCost]:
+def prompt_costs(catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBook, prompt_flag: int) -> list[PromptCost]:
     """All prompts that led to calls, the dearest first."""
     rows = catalogue.connection.execute(
         "SELECT h.path, f.session_id, e.file_id, e.line, e.offset, e.length, e.time FROM entries e "
@@ -78,7 +76,7 @@ def prompt_costs(
     )
 
 
-def _owner(item: Response, prompts: list[PromptCost]) -> PromptCost | None:
+def _owner(item: ApiCall, prompts: list[PromptCost]) -> PromptCost | None:
     """The last prompt before a call: by line in its own file, by time for a sub-agent's file."""
     if not prompts:
         return None

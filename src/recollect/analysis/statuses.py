@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from ..graph.thread import ABANDONED, AGENT, BRIDGED, LIVE, PRECOMPACT, UNREACHABLE
-from ..index.call_packs import PROGRESS
+from ..index.api_calls.flags import PROGRESS
 from ..index.schema import shown_uuid
-from .responses import Response
+from .api_calls import ApiCall
 
 if TYPE_CHECKING:
     from ..index.catalogue import Catalogue
@@ -22,11 +22,11 @@ _Key = tuple[int, str | int]
 """A file, and a call or a line in it."""
 
 
-def status_test(catalogue: Catalogue, status: str) -> Callable[[Response], bool]:
+def status_test(catalogue: Catalogue, status: str) -> Callable[[ApiCall], bool]:
     """Whether a response has a status. The statuses of the entries must be current."""
     best = _best_of_calls(catalogue)
 
-    def fits(item: Response) -> bool:
+    def fits(item: ApiCall) -> bool:
         if item.agent_id is not None or item.flags & PROGRESS:  # progress lines tell of a sub-agent's calls
             return status == AGENT
         found = best.get((item.file_id, item.answer), best.get((item.file_id, item.line)))

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from ..format.entries import decode_loosely
-from ..index.call_packs import PROGRESS
-from .responses import Response
+from ..index.api_calls.flags import PROGRESS
+from .api_calls import ApiCall
 
 if TYPE_CHECKING:
     from ..index.catalogue import Catalogue
@@ -56,7 +56,7 @@ def quantile(values: Sequence[float], share: float) -> float | None:
     return None if found is None else found["p50" if share <= 0.5 else "p95"]
 
 
-def speeds(catalogue: Catalogue, found: Iterable[Response]) -> dict[str, Speed]:
+def speeds(catalogue: Catalogue, found: Iterable[ApiCall]) -> dict[str, Speed]:
     """By model. The catalogue must hold the entries."""
     times = _times(catalogue)
     result: dict[str, Speed] = {}
@@ -103,7 +103,7 @@ def _times(catalogue: Catalogue) -> dict[tuple[int, str], list[int | None]]:
     return times
 
 
-def turn_seconds(catalogue: Catalogue, reader: EntryReader, responses: Iterable[Response]) -> list[float]:
+def turn_seconds(catalogue: Catalogue, reader: EntryReader, responses: Iterable[ApiCall]) -> list[float]:
     """How long the whole turns took that ended with one of these responses, as the client noted (`turn_duration`, since
     2.0.77)."""
     rows = catalogue.connection.execute(

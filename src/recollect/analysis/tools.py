@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from .api_calls import ApiCall
 from .calls_made import calls_made
-from .responses import Response
 from .timing import quantile
 
 if TYPE_CHECKING:
@@ -43,10 +43,10 @@ class ToolUse:
         }  # fmt: skip
 
 
-def tool_use(catalogue: Catalogue, found: Iterable[Response]) -> dict[str, ToolUse]:
+def tool_use(catalogue: Catalogue, found: Iterable[ApiCall]) -> dict[str, ToolUse]:
     """By tool: the calls that these responses made; one that was copied into another file counts once."""
     found = list(found)
-    by_file: dict[int, list[Response]] = {}
+    by_file: dict[int, list[ApiCall]] = {}
     for item in found:
         by_file.setdefault(item.file_id, []).append(item)
     result: dict[str, ToolUse] = {}
@@ -86,7 +86,7 @@ def _given(catalogue: Catalogue, files: Iterable[int], ours: set[tuple[int, str]
     return found
 
 
-def _feed_back(items: list[Response], given: list[_Given], result: dict[str, ToolUse]) -> None:
+def _feed_back(items: list[ApiCall], given: list[_Given], result: dict[str, ToolUse]) -> None:
     lines = [line for line, *_ in given]
     ordered = sorted((item for item in items if not item.message_id.endswith("#advisor")), key=lambda item: item.line)
     for before, after in pairwise(ordered):

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from .api_calls import ApiCall, project_path
 from .cost import Counts, micro_dollars
 from .prices.book import PriceBook
 from .prices.names import plain_name
-from .responses import Response, project_path
 from .totals import Totals
 from .zones import Zone, period_of
 
@@ -73,7 +73,7 @@ def groupings(by: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(by.split(",") if isinstance(by, str) else by))
 
 
-def key_function(by: str, zone: Zone, *, separate: bool = False) -> Callable[[Response], str]:
+def key_function(by: str, zone: Zone, *, separate: bool = False) -> Callable[[ApiCall], str]:
     if by in PERIODS:
         period = period_of(by)
         return lambda item: period(zone.day(item.time)) or NO_TIME
@@ -83,7 +83,7 @@ def key_function(by: str, zone: Zone, *, separate: bool = False) -> Callable[[Re
             if item.time is not None and zone.day(item.time)
             else NO_TIME
         )
-    makers: dict[str, Callable[[Response], str | None]] = {
+    makers: dict[str, Callable[[ApiCall], str | None]] = {
         "session": lambda item: item.session_id,
         "project": lambda item: project_path(item.cwd, separate=separate),
         "model": lambda item: item.model,
@@ -95,8 +95,8 @@ def key_function(by: str, zone: Zone, *, separate: bool = False) -> Callable[[Re
 
 
 def gather(
-    found: Iterable[Response], by: str | Iterable[str], zone: Zone, book: PriceBook, *, separate: bool = False,
-    tools: Callable[[Response], list[tuple[str, Counts, int | None]]] | None = None,
+    found: Iterable[ApiCall], by: str | Iterable[str], zone: Zone, book: PriceBook, *, separate: bool = False,
+    tools: Callable[[ApiCall], list[tuple[str, Counts, int | None]]] | None = None,
 ) -> UsageReport:  # fmt: skip
     """Group responses. `tools` splits a response over the tools it called, where they are grouped by: its parts add up to it."""
     names = groupings(by)
@@ -173,10 +173,10 @@ def in_order(groups: Iterable[Group], names: tuple[str, ...]) -> list[Group]:
     return sorted(listed, key=place)
 
 
-def from_day_sums(
+def from_day_totals(
     found: dict[tuple[str, str], Totals], by: str | Iterable[str], zone: Zone, book: PriceBook
 ) -> UsageReport:
-    """The same report from sums that are there already: by periods and models."""
+    """The same report from totals by day and model: by periods and models."""
     names = groupings(by)
     periods = [None if name == "model" else period_of(name) for name in names]
     groups: dict[tuple[str, ...], Group] = {}

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..format.entries import decode_loosely
 from ..format.times import to_iso
+from .api_calls import ApiCall, project_path
 from .calls_made import calls_made
 from .prices.book import PriceBook
-from .responses import Response, project_path
 
 if TYPE_CHECKING:
     from ..index.catalogue import Catalogue
     from ..index.reading_back import EntryReader
 
 
-def lines_changed(catalogue: Catalogue, found: Iterable[Response], book: PriceBook) -> list[dict[str, Any]]:
+def lines_changed(catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBook) -> list[dict[str, Any]]:
     """By project: lines added and removed by the tools that these responses called, files, and what a changed line cost."""
     projects: dict[str, dict[str, Any]] = {}
     found = list(found)
@@ -51,13 +51,13 @@ def lines_changed(catalogue: Catalogue, found: Iterable[Response], book: PriceBo
     return sorted(told, key=lambda row: -row["cost_micro_usd"])
 
 
-def _project(item: Response) -> str:
+def _project(item: ApiCall) -> str:
     return project_path(item.cwd) or "(no project)"
 
 
-def commits(catalogue: Catalogue, found: Iterable[Response], book: PriceBook) -> list[dict[str, Any]]:
+def commits(catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBook) -> list[dict[str, Any]]:
     """Commits that these responses made through the shell, each with what its session had cost since the one before."""
-    sessions: dict[tuple[str, str], list[tuple[Response, int | None]]] = {}
+    sessions: dict[tuple[str, str], list[tuple[ApiCall, int | None]]] = {}
     found = list(found)
     for item in found:
         if item.session_id is not None and item.time is not None:
@@ -90,7 +90,7 @@ def commits(catalogue: Catalogue, found: Iterable[Response], book: PriceBook) ->
 
 
 def pull_requests(
-    catalogue: Catalogue, reader: EntryReader, found: Iterable[Response], book: PriceBook
+    catalogue: Catalogue, reader: EntryReader, found: Iterable[ApiCall], book: PriceBook
 ) -> list[dict[str, Any]]:
     """Pull requests that sessions are linked to, each with what its sessions spent on it.
 
@@ -129,7 +129,7 @@ class _Link(NamedTuple):
     time: int | None
     url: str
 
-    def is_behind(self, item: Response) -> bool:
+    def is_behind(self, item: ApiCall) -> bool:
         """Whether a call was made before the link: by its line in the same file, else by its time."""
         if item.file_id == self.file_id:
             return item.line < self.line

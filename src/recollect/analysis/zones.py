@@ -23,7 +23,7 @@ class Zone:
         self.info = info
         """None: the system's own rules."""
         self._days: dict[int, str] = {}
-        self._step = DAY if info is UTC else QUARTER
+        self.step = DAY if info is UTC else QUARTER
         """All moments of one step are of one day."""
 
     def local(self, time_us: int) -> datetime:
@@ -38,11 +38,11 @@ class Zone:
         """``2026-03-02``; empty for no time, and for one that no calendar holds."""
         if time_us is None:
             return ""
-        step = time_us // self._step
+        step = time_us // self.step
         found = self._days.get(step)
         if found is None:
             try:
-                found = self.local(step * self._step).date().isoformat()
+                found = self.local(step * self.step).date().isoformat()
             except (OverflowError, ValueError, OSError):
                 found = ""
             self._days[step] = found

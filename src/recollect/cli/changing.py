@@ -9,22 +9,15 @@ JSON of every changing command: the command's own fields, and `change` (the numb
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ..environment import home_candidates
 from ..errors import Refused
-from ..library.locate import home_with
-from ..store.changes import Change, Record
-from ..store.home import Home
+from ..library.plan import Committed, Plan
 from . import standard_input
 from .face import Face
-
-if TYPE_CHECKING:
-    from ..library.session import Session
 
 TO_APPEND = "Append even if the session is in use. Never rewrites one that is."
 NO_EFFECT = "Accepted as by all changing commands; here nothing has to be forced."
@@ -48,6 +41,12 @@ def changing_options(force: str = TO_APPEND) -> Callable[[Callable[..., Any]], C
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 
 
+def refuse_empty_path(*paths: str | None) -> None:
+    """An empty path would be the current folder, which nobody meant."""
+    if any(path is not None and not path.strip() for path in paths):
+        raise click.UsageError("a path must not be empty")
+
+
 def confirm(what: str, *, yes: bool, question: str = "Go ahead?") -> None:
     """Raise Refused unless the user wants it: by --yes, or asked on a terminal. `what` says what would happen."""
     if yes:
@@ -61,54 +60,38 @@ def confirm(what: str, *, yes: bool, question: str = "Go ahead?") -> None:
         raise Refused("nothing was done", slug="not-confirmed")
 
 
-def carry_out(
-    face: Face,
-    change: Change,
-    result: dict[str, Any],
-    *,
-    dry_run: bool,
-    yes: bool,
-    destructive: bool = False,
-    said: str,
-) -> None:
-    """Show the plan and stop (dry run), or do it. A destructive change is asked for."""
-    steps = change.describe()
+def carry_out(face: Face, plan: Plan, *, dry_run: bool, yes: bool) -> Committed | None:
+    """Show the plan and stop (dry run), or make the change. What takes something away is asked for first."""
     if dry_run:
         if face.is_text:
-            face.print(f"would: {change.title}")
-            for step in steps:
+            face.print(f"would: {plan.title}")
+            for step in plan.steps:
                 face.print(f"  {step}")
         else:
-            face.value({**result, "change": None, "dry_run": True, "steps": steps})
-        return
-    if destructive:
+            face.value(plan.as_dict())
+        return None
+    if plan.destructive:
         if not yes and standard_input.is_terminal():
-            face.say(change.title)
-            for step in steps:
+            face.say(plan.title)
+            for step in plan.steps:
                 face.say(f"  {step}")
-        confirm(change.title, yes=yes)
-    record = change.commit()
+        confirm(plan.title, yes=yes)
+    done = plan.commit()
     if face.is_text:
-        face.print(said)
-        tell_undo(face, record)
+        face.print(plan.said)
+        tell_undo(face, done)
     else:
-        face.value({**result, "change": record.number, "dry_run": False, "steps": steps})
+        face.value(plan.as_dict(done))
+    return done
 
 
-def tell_undo(face: Face, record: Record, what: str = "it") -> None:
-    face.say(f"change {record.number}; `{undo_command(record)}` takes {what} back")
+def tell_notes(face: Face, plan: Plan) -> None:
+    """What a person should know about the plan, in text only: JSON has it among the fields."""
+    if face.is_text:
+        for note in plan.notes:
+            face.say(f"note: {note}")
 
 
-def undo_command(record: Record) -> str:
-    """How a change is undone from anywhere: one of another home than the usual ones needs its name."""
-    usual = {Home(path).real_root for path in home_candidates()[0]}
-    home = "" if record.home in usual else f"--home {shlex.quote(record.home)} "
-    return f"recollect {home}undo {record.number}"
-
-
-def session_to_change(face: Face, reference: str) -> Session:
-    """The session that is meant; one of several homes is refused where its name does not tell which."""
-    found = face.library.session(reference)
-    if reference.strip() not in ("last", "latest") and not reference.endswith(".jsonl"):
-        home_with(face.library, found.id, hint="name the one that is meant with --home DIR")
-    return found
+def tell_undo(face: Face, done: Committed) -> None:
+    if done.undo_command is not None:
+        face.say(f"change {done.number}; `{done.undo_command}` takes it back")

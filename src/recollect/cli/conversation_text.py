@@ -50,15 +50,18 @@ class ConversationText:
                 self.agents.setdefault(agent.tool_use_id, []).append(agent)
         self.shown_agents: set[str] = set()
 
-    def pieces(self, rows: list[Row], offset: int, limit: int | None, total: int) -> Iterator[str]:
+    def pieces(
+        self, rows: list[Row], offset: int, limit: int | None, total: int, *, numbered: bool = False
+    ) -> Iterator[str]:
+        """The conversation, piece by piece. `numbered` names messages as `#12`, else by their lines."""
         before = {row.index for row in self.session.thread.summarised}
         yield self._heading(total, rows_before_shown=any(row.index in before and row.file == 0 for row in rows))
         seams = {row.index for row in rows if row.is_boundary and row.file == 0}
-        for view in self.session.messages(rows, offset=offset, limit=limit):
+        for number, view in enumerate(self.session.messages(rows, offset=offset, limit=limit), offset + 1):
             if view.rows[0].index in seams and view.role == "system":
                 yield self._seam(view)
                 continue
-            yield from self._message(view, 0)
+            yield from self._message(view, 0, f"#{number}" if numbered else f"line:{view.rows[0].line}")
         if limit is not None and offset + limit < total:
             yield self.face.style(f"… {total - offset - limit} more messages (--from {offset + limit + 1})\n", dim=True)
 
@@ -96,7 +99,7 @@ class ConversationText:
         )
         return self.face.style(line, fg="yellow") + "\n\n"
 
-    def _message(self, view: MessageView, depth: int) -> Iterator[str]:
+    def _message(self, view: MessageView, depth: int, name_of_it: str = "") -> Iterator[str]:
         body = list(self._body(view, depth))
         if not body and view.role != "user":
             return
@@ -106,7 +109,7 @@ class ConversationText:
         if view.model and view.role == "assistant":
             name = f"{name} ({view.model.removeprefix('claude-')})"
         head = self.face.style(f"▌ {name}", fg=color, bold=True)
-        marks = [local_minute(view.time)]
+        marks = [name_of_it, local_minute(view.time)]
         if view.status != LIVE and depth == 0:
             marks.append(view.status)
         if self.tokens and view.usage is not None and view.role == "assistant":

@@ -4,10 +4,22 @@
 times as long as starting Python.
 """
 
+import os
 import sys
+
+from recollect.cli.streams import open_standard_streams
+from recollect.own_program import leave_out_current_folder
 
 
 def run() -> None:
+    """Run the command that `sys.argv` names, with no code and no program of the current folder."""
+    if sys.version_info < (3, 11):  # noqa: UP036  a checkout can be run by any Python
+        sys.stderr.write(f"recollect needs Python 3.11 or later, and this is {sys.version.split()[0]}\n")
+        sys.exit(8)
+    leave_out_current_folder()
+    open_standard_streams()
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    os.environ["PATH"] = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
     arguments = sys.argv[1:]
     if arguments in (["--help"], ["-h"]) and _print_help():
         return
@@ -16,15 +28,6 @@ def run() -> None:
 
         code = try_search(arguments)
         if code is not None:
-            sys.exit(code)
-    if "usage" in arguments[:5] and "--json" in arguments:
-        from recollect.cli.lean_usage import try_usage
-
-        code = try_usage(arguments)
-        if code is not None:
-            import gc
-
-            gc.freeze()  # the process ends: going through all its objects once more would free nothing that matters
             sys.exit(code)
     if "keep" in arguments[:5]:
         from recollect.cli.lean_keep import try_keep

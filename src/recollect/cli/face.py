@@ -13,25 +13,30 @@ A command is made with `@command("name", ...)`; its first argument is the `Face`
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
-import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from ..errors import RecollectError
 from . import colors
+from .streams import OutputFailed, discard_output
 from .terminal import safe, safe_line
 
 if TYPE_CHECKING:
+    from ..library.changes import Changes
     from ..library.library import Library
     from ..store.changes import Journal
 
 Row = Mapping[str, Any]
+_AT_ONCE = 1 << 16
+"""Characters of a long answer that are written together."""
 T = TypeVar("T")
 
 
@@ -65,6 +70,8 @@ class Face:
     lock_seconds: float = 10.0
     may_change: bool = False
     """Whether this run changes something: then it does so whether or not somebody reads what it says about it."""
+    unwritten: OutputFailed | None = None
+    """Why what is said about a change could not be written; the change itself was carried out."""
     _library: Library | None = None
 
     @property
@@ -85,6 +92,14 @@ class Face:
 
         return Journal(own_folder("data"), lock_seconds=self.lock_seconds)
 
+    @property
+    def changes(self) -> Changes:
+        """The library's changes. Who asks for them is about to change something."""
+        self.may_change = True
+        found = self.library.changes
+        found.journal.lock_seconds = self.lock_seconds
+        return found
+
     def forget_library(self) -> None:
         """Open again at the next question, after `homes` was changed."""
         self._library = None
@@ -97,22 +112,30 @@ class Face:
         """Talk: to stderr, never mixed with data."""
         self._echo(safe(text), err=True)
 
+    def advise_on_project(self, project: str | None) -> None:
+        """Where a command found nothing: say so if no session is of the project, and which names are like it."""
+        advice = None if project is None else self.library.project_advice(project)
+        if advice is not None:
+            self.say(advice)
+
     def print(self, text: str = "") -> None:
         """A line of text as data."""
         self._echo(safe(text))
 
-    def _echo(self, text: str, *, err: bool = False, color: bool | None = None) -> None:
+    def _echo(self, text: str, *, err: bool = False, color: bool | None = None, nl: bool = True) -> None:
         with self._unread(err):
-            click.echo(text, err=err, color=color)
+            click.echo(text, err=err, color=color, nl=nl)
 
     @contextlib.contextmanager
     def _unread(self, err: bool = False) -> Iterator[None]:
-        """A reader that goes away (`| head -1`) ends a command that only reads, but not one that changes something."""
+        """Let output that cannot be written (`| head -1`, a full disk) end a command that only reads, not one that changes."""
         try:
             yield
-        except BrokenPipeError:
+        except (BrokenPipeError, OutputFailed) as problem:
             if not self.may_change:
                 raise
+            if isinstance(problem, OutputFailed):
+                self.unwritten = problem
             discard_output(err)
 
     def style(self, text: str, **styles: Any) -> str:
@@ -142,75 +165,98 @@ class Face:
             for row in rows:
                 self._echo(_dumps(_data(row)))
             return
-        listed = list(rows)
         if self.format == "json":
-            self._echo(_dumps({"rows": [_data(row) for row in listed], **totals}, indent=2))
-            return
-        if not listed:
+            self._stream_object(rows, totals)
+        elif not self.table(rows, columns):
             self.say(empty)
-            return
-        self.table(listed, columns)
 
-    def table(self, rows: Sequence[Row], columns: Sequence[Column]) -> None:
-        """A table by rich, which knows how wide characters are; every cell is made safe first."""
-        from rich.cells import cell_len
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
+    def _stream_object(self, rows: Iterable[Row], totals: Mapping[str, Any]) -> None:
+        """One object with all rows, written as they come: of a list of any length only a few are in memory."""
+        waiting, size, first = ['{\n  "rows": ['], 0, True
+        for row in rows:
+            text = _dumps(_data(row), indent=2).replace("\n", "\n    ")  # strings of JSON have no line feed
+            waiting.append(f"{'' if first else ','}\n    {text}")
+            first, size = False, size + len(text)
+            if size > _AT_ONCE:
+                self._echo("".join(waiting), nl=False)
+                waiting, size = [], 0
+        end = "".join(
+            f",\n  {_dumps(key)}: " + _dumps(value, indent=2).replace("\n", "\n  ") for key, value in totals.items()
+        )
+        waiting.append(("]" if first else "\n  ]") + end + "\n}")
+        self._echo("".join(waiting))
+
+    def table(self, rows: Iterable[Row], columns: Sequence[Column]) -> int:
+        """A table; every cell is made safe first. Returns how many rows it has, and prints nothing where there are none."""
+        from rich.cells import cell_len  # which knows how wide characters are
 
         from .table_room import BETWEEN, Wish, shared_out
 
-        class _Console(Console):
-            def on_broken_pipe(self) -> None:
-                raise ReaderGone  # by itself it would end the program
-
+        same: dict[str, str] = {}  # most cells of a column say the same
+        widest = [cell_len(column.title) for column in columns]
+        cells: list[tuple[str, ...]] = []
+        for row in rows:
+            texts = tuple(_cell(row.get(column.key), column) for column in columns)
+            cells.append(tuple(same.setdefault(text, text) for text in texts))
+            widest = [max(width, cell_len(text)) for width, text in zip(widest, texts, strict=True)]
+        if not cells:
+            return 0
         on_terminal = sys.stdout.isatty()
-        console = _Console(
-            no_color=not self.colored, force_terminal=self.colored, highlight=False, emoji=False, markup=False,
-            width=None if on_terminal else 200, file=sys.stdout, legacy_windows=False,
-        )  # fmt: skip
-        cells = [[_cell(row.get(column.key), column) for column in columns] for row in rows]
+        room = shutil.get_terminal_size().columns if on_terminal else 200
         wishes = [
-            Wish(place, max(map(cell_len, texts)), column.right or column.drawn, column.spare, column.stretch)
-            for place, column in enumerate(columns)
-            if (texts := [column.title, *(row[place] for row in cells)])
+            Wish(place, width, column.right or column.drawn, column.spare, column.stretch)
+            for place, (column, width) in enumerate(zip(columns, widest, strict=True))
         ]
-        shown = shared_out(wishes, console.width)
-        console.width = max(console.width, sum(width for _, width in shown) + BETWEEN * (len(shown) - 1))
-        stretched = on_terminal and any(column.stretch for column in columns)
-        table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold" if self.colored else "")
-        for place, width in shown:
-            column = columns[place]
-            table.add_column(
-                Text(column.title),
-                justify="right" if column.right else "left",
-                no_wrap=True,
-                overflow="ellipsis",
-                width=None if stretched and column.stretch else width,
-                ratio=1 if column.stretch else None,
+        shown = dict(shared_out(wishes, room))
+        stretched = [place for place in shown if columns[place].stretch] if on_terminal else []
+        left = room - sum(shown.values()) - BETWEEN * (len(shown) - 1)
+        for count, place in enumerate(stretched):
+            more = max(left, 0) // (len(stretched) - count)
+            shown[place], left = shown[place] + more, left - more
+        header = _line((columns[place].title for place in shown), columns, shown)
+        self._write_lines(
+            itertools.chain(
+                [click.style(header, bold=True) if self.colored else header],
+                (_line((row[place] for place in shown), columns, shown) for row in cells),
             )
-        table.expand = stretched
-        for row in cells:
-            table.add_row(*(Text(row[place]) for place, _ in shown))
+        )
+        return len(cells)
+
+    def _write_lines(self, lines: Iterable[str]) -> None:
         with self._unread():
-            console.print(table)
-            sys.stdout.flush()
+            try:
+                sys.stdout.writelines(f"{line}\n" for line in lines)
+                sys.stdout.flush()
+            except BrokenPipeError:
+                raise ReaderGone from None  # by itself, click would end the program
 
 
 class ReaderGone(BrokenPipeError):
     """Nobody reads what is printed. Without a number of the system: by that, click would end the program with 1."""
 
 
-def discard_output(err: bool = False) -> None:
-    """Whatever is still written to stdout (stderr) is for nobody; Python must not complain of it when it ends."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, (sys.stderr if err else sys.stdout).fileno())
-    os.close(nowhere)
-
-
 def _data(row: Row) -> Row:
     """A row without what is only for the table."""
     return {key: value for key, value in row.items() if key != "shown"} if "shown" in row else row
+
+
+def _line(texts: Iterable[str], columns: Sequence[Column], widths: Mapping[int, int]) -> str:
+    """Cells beside each other, each as wide as its column; what is too long ends in an ellipsis."""
+    from rich.cells import cell_len, set_cell_size
+
+    from .table_room import BETWEEN
+
+    parts = []
+    for text, (place, width) in zip(texts, widths.items(), strict=True):
+        size = cell_len(text)
+        if size > width:
+            parts.append(set_cell_size(text, width - 1) + "…")
+        else:
+            parts.append(" " * (width - size) + text if columns[place].right else text + " " * (width - size))
+    return (" " * BETWEEN).join(parts)
+
+
+_LONG_JSON: Final = 10_000
 
 
 def _cell(value: Any, column: Column) -> str:
@@ -223,7 +269,14 @@ def _cell(value: Any, column: Column) -> str:
 
 def _dumps(value: Any, indent: int | None = None) -> str:
     """ASCII JSON: lone surrogates survive, and no byte of it can act on a terminal."""
-    return json.dumps(value, indent=indent, default=_plain)
+    text = json.dumps(value, default=_plain)
+    if indent is None:
+        return text
+    if len(text) < _LONG_JSON:
+        return json.dumps(value, indent=indent, default=_plain)
+    from msgspec.json import format as indented  # does it in C; not worth its import for less
+
+    return indented(text, indent=indent)
 
 
 def _plain(value: Any) -> Any:

@@ -10,7 +10,6 @@ import plistlib
 import shlex
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -18,10 +17,12 @@ from typing import Final
 import click
 
 from ..errors import Unavailable
+from ..library.plan import undo_command
+from ..own_program import own_command
 from ..store.changes import Change, Record
 from ..store.home import Home
 from ..store.hook_settings import EVENTS, has_hook, plan_hook
-from .changing import confirm, tell_undo, undo_command
+from .changing import confirm
 from .face import Face
 
 _NAME: Final = "recollect-keep"
@@ -56,11 +57,9 @@ def _own_places() -> dict[str, str]:
 
 
 def keep_command(homes: list[Home]) -> list[str]:
-    """How this very Recollect is called again, whatever the PATH is then."""
-    program = shutil.which("recollect") or shutil.which(os.path.basename(sys.argv[0]))
-    start = [os.path.abspath(program)] if program else [sys.executable, "-m", "recollect"]
+    """Give the command by which this very Recollect keeps these homes, whatever folder it is run in."""
     named = [part for home in homes for part in ("--home", str(home.root))]
-    return [*start, *named, "keep", "--quiet"]
+    return [*own_command(), *named, "keep", "--quiet"]
 
 
 def install(face: Face, kind: str, *, remove: bool, every: int, yes: bool, dry_run: bool) -> None:
@@ -264,7 +263,7 @@ def _answer(
         if done:
             face.print(f"done: {kind}")
         if record is not None:
-            tell_undo(face, record, "the files")
+            face.say(f"change {record.number}; `{undo_command(record)}` takes the files back")
         return
     files = {str(path): None if data is None else data.decode("utf-8", "replace") for path, data in plan.files.items()}
     face.value(

@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import sys
 
-from ..environment import home_folders, own_folder_name
+from ..environment import home_folders, own_folder_name, refuse_inside
+from ..errors import RecollectError
 from ..vault.seen import SeenFiles
 from ..vault.selection import walk_root
 
@@ -28,7 +29,11 @@ def try_keep(arguments: Sequence[str]) -> int | None:
     roots = _roots(homes)
     if not roots:
         return None
-    vault, cache = os.path.join(own_folder_name("data"), "vault"), os.path.join(own_folder_name("cache"), "vault")
+    try:
+        vault, cache = (os.path.join(own_folder_name(kind), "vault") for kind in ("data", "cache"))
+        refuse_inside(vault, roots)
+    except RecollectError:  # the command itself tells it
+        return None
     counts: list[tuple[str, int]] = []
     for root in roots:
         found = walk_root(root)
@@ -38,7 +43,7 @@ def try_keep(arguments: Sequence[str]) -> int | None:
             return None
         counts.append((root, len(found.files)))
     if not quiet or form != "text":
-        _print(counts, form)
+        return _print(counts, form)
     return 0
 
 
@@ -77,8 +82,7 @@ def _roots(named: list[str]) -> list[str] | None:
     return list(roots.values())
 
 
-def _print(counts: list[tuple[str, int]], form: str) -> None:
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+def _print(counts: list[tuple[str, int]], form: str) -> int | None:
     if form == "text":
         from .terminal import safe
 
@@ -97,5 +101,6 @@ def _print(counts: list[tuple[str, int]], form: str) -> None:
     try:
         sys.stdout.write("\n".join(lines) + "\n")
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader went away: nothing is wrong
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError:  # the command itself tells what is wrong with the output
+        return None
+    return 0

@@ -48,12 +48,17 @@ def try_search(arguments: Sequence[str]) -> int | None:
         return None
     import apsw
 
+    from ..index.checked_pages import connect
+    from ..index.healing import is_panic
+
     try:
-        db = apsw.Connection(f"{folder}/catalogue.sqlite", flags=apsw.SQLITE_OPEN_READWRITE)
+        db = connect(f"{folder}/catalogue.sqlite", apsw.SQLITE_OPEN_READWRITE)
         found = _answer(db, folder, roots, asked)
-    except (apsw.Error, RecollectError, ValueError):
+    except BaseException as problem:
+        if not isinstance(problem, (apsw.Error, RecollectError, ValueError)) and not is_panic(problem):
+            raise
         return None
-    if found is None or not found.sessions or found.notes:
+    if found is None or not found.sessions:
         return None
     _print(found, asked)
     return 0
@@ -106,7 +111,9 @@ def _answer(db: apsw.Connection, folder: str, roots: list[str], asked: _Asked) -
         return None
     from ..index.search import Search
     from ..index.word_reading import WordReader
+    from ..index.words_seal import check
 
+    check(db, f"{folder}/words")
     with Search(db, WordReader(f"{folder}/words"), homes, elsewhere=_kept_bytes(db)) as search:
         if search.needs_statuses(" ".join(asked.words)) and not statuses_are_current(db):
             return None
@@ -130,11 +137,14 @@ def _kept_bytes(db: apsw.Connection) -> Elsewhere | None:
 
 def _print(found: Found, asked: _Asked) -> None:
     from .search_text import found_data, found_text, session_data, summary_line
+    from .terminal import safe
 
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="replace")
+    for note in found.notes:
+        sys.stderr.write(safe(note) + "\n")
     if asked.format == "text":
         colored = colors.are_wanted() if asked.color is None else asked.color
         lines = list(found_text(found, colored, asked.homes))

@@ -12,12 +12,13 @@ from __future__ import annotations
 import json
 import sys
 import time
+from contextlib import suppress
 from datetime import date, timedelta
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..analysis.responses import Response
+    from ..analysis.api_calls import ApiCall
 
 #: Seconds of the processor after which no more is taken in, and how many bytes of transcripts one of them is good for.
 _ENOUGH_SECONDS = 0.1
@@ -59,8 +60,11 @@ def print_statusline(text: str, homes: list[str], timezone: str | None = None) -
             plain = line.replace("≥", ">=").encode("ascii", "replace").decode()
             sys.stdout.write(plain + "\n")
         sys.stdout.flush()
-    except (OSError, ValueError, AttributeError):  # nobody listens, or stdout was closed before the start
-        pass
+    except (OSError, ValueError, AttributeError):  # nobody listens, the disk is full, or stdout is closed
+        from .streams import discard_output
+
+        with suppress(OSError, ValueError, AttributeError):
+            discard_output()
 
 
 def _given(text: str) -> dict[str, Any]:
@@ -82,7 +86,13 @@ def statusline(given: dict[str, Any], homes: list[str], timezone: str | None = N
     share = _at(given, "context_window", "used_percentage")
     try:
         figures = _figures(given, homes, timezone)
-    except Exception:  # an index in use, a damaged home: what the client told is better than nothing
+    except BaseException as problem:  # an index in use, a damaged home: what the client told is better than nothing
+        from ..index.healing import is_damage
+
+        if is_damage(problem):
+            _forget_index(homes, problem)
+        elif not isinstance(problem, Exception):
+            raise
         figures = {}
     from .usage_text import cost_in_words
 
@@ -109,8 +119,16 @@ def statusline(given: dict[str, Any], homes: list[str], timezone: str | None = N
     return " | ".join(parts)
 
 
+def _forget_index(homes: list[str], problem: BaseException) -> None:
+    """So that the next line has figures again."""
+    from ..library.accounting import open_accounting
+
+    with open_accounting(homes) as accounting:
+        accounting.make_anew(problem)
+
+
 def _figures(given: dict[str, Any], homes: list[str], timezone: str | None) -> dict[str, Any]:
-    from ..analysis.responses import home_numbers, responses, total_of
+    from ..analysis.api_calls import api_calls, home_numbers, total_of
     from ..analysis.running_block import running_block
     from ..analysis.totals import Totals
     from ..library.accounting import open_accounting
@@ -127,20 +145,21 @@ def _figures(given: dict[str, Any], homes: list[str], timezone: str | None) -> d
         numbers = home_numbers(accounting.catalogue, accounting.homes)
         block = running_block(accounting.catalogue.connection, numbers, now) if numbers else None
         since = begin if block is None else min(begin, block.start) if len(numbers) > 1 else block.start
-        recent: list[Response] = []
+        recent: list[ApiCall] = []
         if block is not None or len(numbers) > 1:
-            recent = list(responses(accounting.catalogue, accounting.homes, since=since))
+            recent = list(api_calls(accounting.catalogue, accounting.homes, since=since))
         if len(numbers) > 1:  # a call may stand in several homes
             found["today"] = total_of((item for item in recent if begin <= (item.time or 0) < end), accounting.book)
         else:
             found["today"] = Totals()
-            for totals in accounting.sums.totals(numbers, today.isoformat(), today.isoformat()).values():
+            for totals in accounting.day_totals(numbers[0], begin, end).values() if numbers else ():
                 found["today"].join(totals)
         found["today mark"] = behind.mark(begin)
         if session is not None:
             rows = accounting.catalogue.connection.execute("SELECT id FROM files WHERE session_id = ?", (session,))
             files = [row[0] for row in rows]
-            items = list(responses(accounting.catalogue, accounting.homes, files=files)) if files else []
+            calls = api_calls(accounting.catalogue, accounting.homes, files=files) if files else ()
+            items = [item for item in calls if item.session_id == session]
             if items:
                 from ..analysis.context import courses
 
@@ -155,7 +174,7 @@ def _figures(given: dict[str, Any], homes: list[str], timezone: str | None) -> d
             inside = [item for item in recent if block.start <= (item.time or 0) < block.end]
             for item in find_blocks(inside, accounting.book):
                 found["block"] = item.totals
-                found["block mark"] = behind.mark(now - _DAY) or ("" if block.certain else "~")
+                found["block mark"] = behind.mark(now - _DAY)
                 found["left"] = item.end - now
                 found["hour"] = round(item.burn(now)[1])
         return found

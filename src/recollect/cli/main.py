@@ -1,22 +1,26 @@
 """Entry point: the table of commands, imported one by one when called, and exit codes.
 
 0 ok, 1 findings or no match, 2 usage, 3 not found, 4 damaged, 5 busy, 6 refused, 7 query error, 8 unavailable, 70 bug,
-130 interrupted.
+130 interrupted, 129 and 143 ended by SIGHUP and SIGTERM: what was begun is taken back first, as with Ctrl-C.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from ..errors import RecollectError
-from .face import Face, discard_output, report, shared_options
+from ..errors import NotFound, RecollectError, Refused, Unavailable
+from .face import Face, report, shared_options
+from .streams import OutputFailed, discard_output
+from .terminal import safe
 
 #: name -> (module below recollect.cli.commands, one line for the list of commands)
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -112,9 +116,29 @@ def cli(context: click.Context, version: bool) -> None:
             context.invoke(found)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run once and return the exit code. All errors end here."""
+def main(arguments: Sequence[str] | None = None, *, healed: bool = False) -> int:
+    """Run once and return the exit code. All errors end here. A damaged index is built anew, and the question asked again."""
     face = Face()
+    code = _run(face, arguments, healed)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard_output()
+    except OutputFailed as problem:
+        face.unwritten = problem
+    if face.unwritten is None:
+        return code
+    discard_output()
+    report(_unwritten(face, face.unwritten), face)
+    return max(code, Unavailable.exit_code)
+
+
+def _unwritten(face: Face, problem: OutputFailed) -> Unavailable:
+    hint = "`recollect changes` lists what was changed all the same" if face.may_change else None
+    return Unavailable(f"the output could not be written: {problem.strerror}", hint=hint, slug="output-not-written")
+
+
+def _run(face: Face, arguments: Sequence[str] | None, healed: bool) -> int:
     try:
         result: Any = cli.main(
             args=list(arguments) if arguments is not None else None,
@@ -127,13 +151,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report(error, face)
         return error.exit_code
     except click.ClickException as error:
-        error.show()
+        try:
+            error.show()
+        except UnicodeEncodeError:  # an argument that is no text, on a stream that takes nothing else
+            click.echo(f"Error: {safe(error.format_message())}", err=True)
         return error.exit_code
     except click.exceptions.Exit as request:
         return request.exit_code
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as end:
+        cause = end.__cause__ if isinstance(end, click.Abort) else end
         click.echo("interrupted", err=True)
-        return 130
+        return 128 + (cause.number if isinstance(cause, Ended) else signal.SIGINT)
+    except OutputFailed as problem:
+        face.unwritten = problem
+        return Unavailable.exit_code
     except BrokenPipeError:
         # The reader went away (`| head`): nothing is wrong with a question, but Python must not complain while it shuts down.
         discard_output()
@@ -144,18 +175,72 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 "recollect: nobody reads the output; `recollect changes` tells what was changed until then", err=True
             )
         return 1
-    except Exception as error:
+    except BaseException as error:
+        from ..index.healing import is_damage, is_panic
+
+        if not isinstance(error, Exception) and not is_panic(error):
+            raise
+        if is_damage(error) and not face.may_change and not healed:
+            _forget_index(face, error)
+            return main(arguments, healed=True)
         if os.environ.get("RECOLLECT_DEBUG"):
             raise
+        blamed = _mistake_in_arguments(error, sys.argv[1:] if arguments is None else arguments)
+        if blamed is not None:
+            report(blamed, face)
+            return blamed.exit_code
         click.echo(f"recollect: a bug: {type(error).__name__}: {error}", err=True)
         click.echo("hint: set RECOLLECT_DEBUG=1 to see where it happened", err=True)
         return 70
 
 
+def _forget_index(face: Face, error: BaseException) -> None:
+    from ..environment import own_folder
+    from ..index.catalogue import Catalogue
+
+    with Catalogue.open(own_folder("cache") / "index") as catalogue:
+        face.say(f"the index was damaged ({error}): it is built anew")
+        catalogue.make_anew()
+
+
+class Ended(KeyboardInterrupt):
+    """A signal that asks the process to end: everything is taken back as after Ctrl-C."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def _end(number: int, frame: object) -> None:
+    signal.signal(number, signal.SIG_IGN)  # once is enough: cleaning up is not to be interrupted
+    raise Ended(number)
+
+
+def _hear_signals() -> None:
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
+            signal.signal(number, _end)
+
+
+def _mistake_in_arguments(error: BaseException, arguments: Sequence[str]) -> RecollectError | None:
+    """What is wrong with the arguments, where that is why the system or a library refused them."""
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        return NotFound("a path is longer than the system allows", slug="path-too-long")
+    if isinstance(error, UnicodeError) and any(not word.isascii() and _is_no_text(word) for word in arguments):
+        return Refused("an argument is not UTF-8 text", hint="nothing was changed", slug="argument-not-text")
+    return None
+
+
+def _is_no_text(word: str) -> bool:
+    try:
+        word.encode()
+    except UnicodeEncodeError:  # bytes that are no text arrive as lone surrogates
+        return True
+    return False
+
+
 def run() -> None:
     """The console script."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="replace")  # a terminal that lacks a character must not end the command
+    _hear_signals()
     sys.exit(main())

@@ -10,21 +10,22 @@ _GUARD = "\x00"
 
 
 class QueryCommand(click.Command):
-    """Takes arguments that begin with a single minus as words of the query (`-h` stays the help)."""
+    """Takes arguments that begin with a single minus as words of the query (`-h` is the help where no word stands before it)."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         with_value = {
             name for item in self.params if isinstance(item, click.Option) and not item.is_flag for name in item.opts
         }
-        guarded = [
-            word if before in with_value or not _is_negated(word) else _GUARD + word
-            for before, word in zip(["", *args], args, strict=False)
-        ]
+        guarded = []
+        has_word = is_value = False
+        for word in args:
+            is_query = not is_value and not word.startswith("--")
+            if is_query and len(word) > 1 and word[0] == "-" and (word != "-h" or has_word):
+                word = _GUARD + word
+            guarded.append(word)
+            has_word = has_word or is_query
+            is_value = not is_value and word in with_value
         return super().parse_args(ctx, guarded)
-
-
-def _is_negated(word: str) -> bool:
-    return len(word) > 1 and word[0] == "-" and word[1] != "-" and word != "-h"
 
 
 def joined_words(words: Sequence[str]) -> str:

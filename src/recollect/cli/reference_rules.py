@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..store.check.rule import SEVERITIES
 from ..store.check.rules import RULES
 from ..store.migrate.layouts import LAYOUTS
-from ..store.repair.fixes import FIXES
+from ..store.repair.fixes import FIXES, Fix
 
 _SEVERITY_WORDS = {
     "error": "The client loses part of the conversation, finds none, or every further turn fails.",
@@ -20,11 +20,17 @@ _HOME_FIXES = {
 }
 
 
+def _when(fix: Fix) -> str:
+    if fix.on_request:
+        return "on request"
+    return "for older versions" if fix.for_older else ""
+
+
 def rules_page() -> str:
     lines = [
         "# Rules and repairs",
         "",
-        "What `recollect check` looks for, what the client (2.1.325 unless said otherwise) does because of it, and what",
+        "What `recollect check` looks for, what the client (2.1.326 unless said otherwise) does because of it, and what",
         "helps. A finding may be milder than its rule where the client copes with that case. How to use both:",
         "[repair](../guide/repair.md).",
         "",
@@ -44,11 +50,13 @@ def rules_page() -> str:
         "",
         "## Fixes",
         "",
-        "In the order in which they work. Those on request are made only if a rule that needs them is named with `--rule`.",
+        "In the order in which they work. Those on request are made only if a rule that needs them is named with `--rule`."
+        " Those for older versions are made with the others, or by `--rule`: a session that Claude Code resumes whole"
+        " is left as it is.",
         "",
         "| fix | does | |",
         "|---|---|---|",
-        *(f"| `{fix.name}` | {fix.words} | {'on request' if fix.on_request else ''} |" for fix in FIXES.values()),
+        *(f"| `{fix.name}` | {fix.words} | {_when(fix)} |" for fix in FIXES.values()),
         *(f"| `{name}` | {words} | |" for name, words in _HOME_FIXES.items()),
         "",
         "## Layouts",

@@ -18,7 +18,7 @@ def found_data(found: Found, homes: Sequence[str] = ()) -> dict[str, Any]:
     """As `--json` prints it."""
     totals: dict[str, Any] = {
         "total": found.total, "exact": found.exact, "more": found.more, "mode": found.mode, "notes": list(found.notes),
-        "advice": list(found.advice),
+        "excluded": list(found.excluded), "advice": list(found.advice),
     }  # fmt: skip
     if found.facets is not None:
         totals["facets"] = found.facets

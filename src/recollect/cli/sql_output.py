@@ -20,7 +20,7 @@ from rich.cells import cell_len
 from ..index.sql import Answer, ResultColumn
 from .face import Column, Face
 from .moments import iso
-from .terminal import safe, safe_line
+from .terminal import harmless_cell, safe_line
 from .words import number
 
 MOST_SHOWN: Final = 1000
@@ -28,8 +28,6 @@ MOST_SHOWN: Final = 1000
 WIDEST: Final = 60
 """So much of a cell must have room in a table; the rest of a longer one may be cut."""
 _NUMBERS: Final = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "HUGEINT")
-#: What a spreadsheet would take for the beginning of a formula.
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def show(face: Face, answer: Answer) -> None:
@@ -79,7 +77,7 @@ def say_cut(face: Face, answer: Answer) -> None:
 
 def write_csv(answer: Answer) -> None:
     """CSV to stdout, with nothing in it that a spreadsheet would run or a terminal act on."""
-    click.echo(_csv_lines([[_harmless(column.name) for column in answer.columns]]), nl=False)
+    click.echo(_csv_lines([[harmless_cell(column.name) for column in answer.columns]]), nl=False)
     for start in range(0, len(answer.rows), 1000):
         cells = [[_csv_cell(value) for value in row] for row in answer.rows[start : start + 1000]]
         click.echo(_csv_lines(cells), nl=False)
@@ -95,12 +93,7 @@ def _csv_cell(value: Any) -> Any:
     if value is None or (isinstance(value, int | float | Decimal) and not isinstance(value, bool)):
         return value
     value = plain_value(value)
-    return _harmless(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-
-
-def _harmless(text: str) -> str:
-    """A text that a spreadsheet takes for a text."""
-    return f"'{safe(text)}" if text.lstrip(" ").startswith(_FORMULA) else safe(text)
+    return harmless_cell(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def plain_value(value: Any) -> Any:

@@ -29,12 +29,22 @@ _SUSPECT: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
+# With these a formula begins, in some spreadsheet or other; the wide, small and other forms are taken for the plain ones.
+_FORMULA: Final = ("=", "+", "-", "@", "|", "\t", "\r", "\n", "＝", "＋", "－", "＠", "｜", "﹦", "﹢", "﹣", "﹫", "−")
+_BLANK: Final = " \u00a0\u2003\u200b\u3000\ufeff"
+
 
 def safe(text: str) -> str:
     """`text` as it may be printed: line feeds and tabs stay, everything else that a terminal would act on does not."""
     if _SUSPECT.search(text) is None:
         return text
     return _SUSPECT.sub(_visible, _SEQUENCES.sub("", text))
+
+
+def harmless_cell(text: str) -> str:
+    """A safe text for a CSV file, with a `'` before it where a spreadsheet would take it for a formula."""
+    is_formula = text.startswith(("\t", "\r", "\n")) or text.lstrip(_BLANK).startswith(_FORMULA)
+    return f"'{safe(text)}" if is_formula else safe(text)
 
 
 def safe_line(text: str, width: int | None = None) -> str:

@@ -22,7 +22,7 @@ def show_explained(
     from .usage_text import csv_names, csv_text
 
     found = matching(accounting.responses(chosen), ident, accounting.zone)
-    found.sort(key=lambda item: (item.time or 0, item.file_id, item.number))
+    found.sort(key=lambda item: (item.time or 0, *item[:3]))
     rows = [explain(item, accounting.book, accounting.zone) for item in found]
     totals = Totals()
     for item, row in zip(found, rows, strict=True):

@@ -15,6 +15,7 @@ from ..analysis.prices.names import short_name
 from ..analysis.totals import Totals
 from ..analysis.usage import NO_TIME, PERIODS, Group
 from ..errors import Refused, Unavailable
+from ..store import disk
 from .charts import not_in_future, over_time
 from .plot_fonts import usable_family
 from .terminal import safe_line
@@ -58,8 +59,10 @@ def write_plot(report: UsageReport, target: str) -> None:
     svg = draw(report)
     data = svg.encode() if kind == ".svg" else _png(svg)
     try:
-        with click.open_file(target, "wb") as stream:
-            stream.write(data)
+        staged = path.with_name(f".{path.name}.staged")
+        disk.remove_if_there(staged)
+        disk.write_new(staged, [data])
+        disk.replace(staged, path)
     except OSError as problem:
         raise Refused(f"cannot write {target}: {problem.strerror or problem}", slug="cannot-write-plot") from problem
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..analysis.cost import dollars
 from ..library.usage_words import are, remarks
 from ..library.wording import plural
+from .terminal import harmless_cell
 
 if TYPE_CHECKING:
     from ..analysis.totals import Totals
@@ -85,9 +86,7 @@ def csv_names(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return "'" + value
-    return value
+    return harmless_cell(value) if isinstance(value, str) else value
 
 
 def message_tokens(model: str | None, seconds: float | None, usage: Usage, *, lower_bound: bool = False) -> str:

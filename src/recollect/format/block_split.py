@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid as uuids
 from typing import Any, Final
 
-from .entries import decode_loosely
+from .entries import decode_exactly
 from .row_edit import encode_value, set_in_message, set_members
 
 _NAMESPACE: Final = uuids.UUID("0c2a1a39-6f0e-5d35-9a2b-5a4d7c1fd0a7")
@@ -15,7 +15,7 @@ _ONCE: Final = ("costUSD", "durationMs")
 
 def split_blocks(data: bytes) -> list[bytes]:
     """A line for each block of an answer's line; the line itself where it has one block, no uuid, or cannot be read."""
-    value = decode_loosely(data)
+    value = decode_exactly(data)
     message = value.get("message") if isinstance(value, dict) else None
     content = message.get("content") if isinstance(message, dict) else None
     if not isinstance(value, dict) or not isinstance(content, list) or len(content) < 2:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-#: Block types known up to 2.1.325 and in the Messages API's documentation.
+#: Block types known up to 2.1.326 and in the Messages API's documentation.
 KNOWN_BLOCKS: Final = frozenset(
     {
         "text", "thinking", "redacted_thinking", "tool_use", "tool_result", "image", "document", "server_tool_use",

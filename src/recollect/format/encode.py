@@ -17,7 +17,7 @@ from typing import Any, Final
 from ..errors import Refused
 from .times import to_iso
 
-WRITTEN_AS: Final = "2.1.325"
+WRITTEN_AS: Final = "2.1.326"
 """The client version on rows of sessions that have none yet."""
 DEFAULT_MODEL: Final = "claude-sonnet-4-5-20250929"
 

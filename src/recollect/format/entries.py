@@ -7,6 +7,7 @@ asks. What is not listed here is not lost: the line's bytes stay the truth, and 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Final
 
 import msgspec
@@ -15,7 +16,7 @@ from msgspec import UNSET, Raw, UnsetType
 #: Rows of the conversation tree: they carry uuid and parentUuid. `progress` was one of them in 2.1.0 - 2.1.42.
 ROW_TYPES: Final = frozenset({"user", "assistant", "system", "attachment", "progress"})
 
-#: State lines known to clients up to 2.1.325. Any other type is kept, shown and counted as unknown.
+#: State lines known to clients up to 2.1.326. Any other type is kept, shown and counted as unknown.
 STATE_TYPES: Final = frozenset(
     {
         "summary", "custom-title", "ai-title", "ended-by-model", "continued-in", "last-prompt", "tag", "relocated",
@@ -128,9 +129,29 @@ def entry_from_fields(fields: dict[str, bytes]) -> Entry:
 def decode_loosely(raw: bytes | Raw) -> Any:
     """The value of some JSON bytes, by the fast decoder or, where that refuses, by a lenient one. None where neither can.
 
-    Lone surrogates stay in the text, invalid UTF-8 becomes U+FFFD (as the client shows it), NaN becomes a float.
+    Half surrogate pairs and invalid UTF-8 become U+FFFD, as Claude Code shows them: every text that comes out of here can
+    be stored and sent. NaN becomes a float. For bytes that are written again there is `decode_exactly`.
     """
-    data = bytes(raw)
+    return decode_exactly(whole_pairs(bytes(raw)))
+
+
+def whole_pairs(data: bytes) -> bytes:
+    """JSON with the escape of U+FFFD in the place of each half surrogate pair; nothing else in it changes or moves."""
+    return _HALF_PAIR.sub(_whole_character, data) if b"\\ud" in data or b"\\uD" in data else data
+
+
+_HALF_PAIR: Final = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+"""An escape: a whole surrogate pair, half of one (the group), or anything else."""
+
+
+def _whole_character(escape: re.Match[bytes]) -> bytes:
+    return rb"\ufffd" if escape[1] else escape[0]
+
+
+def decode_exactly(data: bytes) -> Any:
+    """The same with half surrogate pairs left in the text, for entries that are changed and written again."""
     if not data:
         return None
     try:

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from recollect.format.agent_meta import agent_id_of
 from recollect.format.scratch_files import config_backup_time
+from recollect.format.secret_names import is_secret_file_name
 
 
 class FileKind(StrEnum):
@@ -105,12 +106,6 @@ def kind_of_file(parts: Sequence[str]) -> FileKind:
     if parts[0] in _OTHER_CLIENT_FOLDERS:
         return FileKind.CLIENT_STATE
     return _BY_TOP_FOLDER.get(parts[0], FileKind.UNKNOWN)
-
-
-def is_secret_file_name(name: str) -> bool:
-    """Whether a file of this name holds a secret and must not be read, wherever it lies."""
-    lowered = name.lower()
-    return lowered.endswith((".key", ".pem")) or lowered.startswith(".credentials")
 
 
 def _kind_in_projects(parts: Sequence[str]) -> FileKind:

@@ -1,7 +1,7 @@
-"""Top-level fields of each entry type as clients up to 2.1.325 write them.
+"""Top-level fields of each entry type as clients up to 2.1.326 write them.
 
 A field that is not listed is kept like any other; the list only serves to tell what is new (`recollect doctor --deep`).
-Measured on captures of 0.2.126 to 2.1.325 and on real transcripts.
+Measured on captures of 0.2.126 to 2.1.326 and on real transcripts.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _OWN: Final = {
         advisorModel apiBlockIndex apiErrorIsTransient apiErrorStatus apiErrorType attributionAgent
         attributionMcpServer attributionMcpTool attributionPlugin attributionSkill costUSD durationMs
         effort error errorDetails failedResponseHadNoToolCall isAbortedMidStream isApiErrorMessage
-        madeBy message model perTurnEffort promptCacheRequested requestId requestRef requestedModel
-        serverClassifierRequest thinkingDisplay thinkingDurationMs toolInputStreamMs
+        madeBy message model perTurnEffort promptCacheRequested requestId requestRef requestSessionId
+        requestedModel serverClassifierRequest thinkingDisplay thinkingDurationMs toolInputStreamMs
     """,
     "atis-latch": """
         atis sessionId type

@@ -33,6 +33,17 @@ def same_project_key(folder: str, path: str) -> bool:
     return len(key) > _CUT and folder[:_CUT] == key[:_CUT]
 
 
+def repository_of(path: str | None) -> str | None:
+    """The repository of a worktree that Claude Code made (``<repo>/.claude/worktrees/<name>``); None for other paths."""
+    if path is None:
+        return None
+    for mark in ("/.claude/worktrees/", "\\.claude\\worktrees\\"):
+        before, found, _ = path.partition(mark)
+        if found and before:
+            return before
+    return None
+
+
 def _utf16_units(text: str) -> list[int]:
     data = text.encode("utf-16-le", "surrogatepass")
     return [data[i] | data[i + 1] << 8 for i in range(0, len(data), 2)]

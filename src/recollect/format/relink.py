@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from .entries import decode_loosely
+from .entries import decode_exactly
 from .file_history import FileSnapshot, parse_backup_name, parse_file_history_entry
 from .json_edit import Edit, Member, apply_edits, decode_text, encode_text, members, string_tokens, values_of
 from .names import Names, RowNames
@@ -127,7 +127,7 @@ def renamed_state(data: bytes, names: Names) -> bytes:
 
 def rows_named(data: bytes) -> set[str]:
     """The rows that a state line is about: the message of a file checkpoint, the last row of an old title's session."""
-    value = decode_loosely(data)
+    value = decode_exactly(data)
     found: set[str] = set()
     for part in (value, value.get("snapshot")) if isinstance(value, dict) else ():
         if isinstance(part, dict):
@@ -137,7 +137,7 @@ def rows_named(data: bytes) -> set[str]:
 
 def backups_named(data: bytes) -> set[str]:
     """File names of the backups in `file-history/` that a file checkpoint speaks of."""
-    value = decode_loosely(data)
+    value = decode_exactly(data)
     entry = parse_file_history_entry(value) if isinstance(value, dict) else None
     if isinstance(entry, FileSnapshot):
         found = [backup.file_name for backup in entry.backups.values()]

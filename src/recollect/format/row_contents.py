@@ -10,7 +10,7 @@ import binascii
 from collections.abc import Iterator
 from typing import Any, Final
 
-from .entries import decode_loosely
+from .entries import decode_exactly
 from .todos import Todo, parse_todo
 
 IMAGE_BYTES: Final = 5 << 20
@@ -122,7 +122,7 @@ def says_side_plainly(data: bytes) -> bool:
     """Whether `isSidechain` is true or false and nothing else."""
     if b'"isSidechain":true' in data:
         return True
-    value = decode_loosely(data)
+    value = decode_exactly(data)
     return isinstance(value, dict) and isinstance(value.get("isSidechain"), bool)
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from .entries import decode_loosely
+from .entries import decode_exactly
 from .json_edit import Edit, Member, apply_edits, members
 
 _STRING_OR_WORD: Final = re.compile(
@@ -55,7 +55,7 @@ def set_in_message(data: bytes, values: Mapping[str, Any]) -> bytes:
 
 def change_blocks(data: bytes, change: Callable[[Any], list[Any]]) -> bytes:
     """The line with its message's blocks changed: each becomes the blocks that `change` gives for it."""
-    entry = decode_loosely(data)
+    entry = decode_exactly(data)
     message = entry.get("message") if isinstance(entry, dict) else None
     content = message.get("content") if isinstance(message, dict) else None
     if not isinstance(content, list):

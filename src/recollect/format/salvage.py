@@ -7,11 +7,14 @@ when one was torn off and the next one begun in the middle of it. What cannot be
 from __future__ import annotations
 
 import codecs
+import json
 import re
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from .entries import Entry, entry_from_fields, loads_leniently
+import msgspec
+
+from .entries import REFUSED, Entry, entry_from_fields, loads_leniently, whole_pairs
 from .line import Damage, RawLine
 
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,]|[^"{}\[\]:,\s]++|\s++|"', re.DOTALL)
@@ -77,6 +80,8 @@ def salvage_line(line: RawLine) -> Salvage:
     body = line.data.rstrip(b"\r\n")
     if not body.strip():
         return result
+    if _taken_quickly(result, body, note):
+        return result
     clean = _plain_value(body)
     if clean is not None:
         _take_whole(result, body, clean, note)
@@ -95,6 +100,33 @@ def salvage_line(line: RawLine) -> Salvage:
     if not body.isascii() and not is_utf8(body):
         note("encoding", 0, len(body), "invalid UTF-8")
     return result
+
+
+_ENDS_INSIDE: Final = re.compile(rb"\}[ \t\r\n]*(?:\{|\Z)")
+
+
+def _taken_quickly(result: Salvage, body: bytes, note: Any) -> bool:
+    """Take the two most common lines by the fast decoder: an object with a field of another type, and one cut at its end."""
+    if body[:1] != b"{":
+        return False
+    text = whole_pairs(body)
+    try:
+        fields = _split(text)
+    except REFUSED as problem:
+        if str(problem) != "Input data was truncated":
+            return False  # it may be readable to a more patient decoder
+        patience = _PATIENCE * len(body) + 4096
+        if _ENDS_INSIDE.search(body) and _next_entry(body, 1, len(body), patience)[0] is not None:
+            return False  # it holds a whole entry
+        note("torn", 0, len(body), _torn_detail(body))
+    else:
+        end = text.rindex(b"}") + 1
+        result.found.append(Found(entry_from_fields({name: bytes(raw) for name, raw in fields.items()}), 0, end, True))
+        if text is not body and text != body:
+            note("surrogate", 0, len(body), _DETAIL["surrogate"])
+    if not body.isascii() and not is_utf8(body):
+        note("encoding", 0, len(body), _DETAIL["encoding"])
+    return True
 
 
 def _skim_large(result: Salvage, body: bytes, note: Any) -> None:
@@ -136,7 +168,9 @@ def _plain_value(body: bytes) -> _Plain | None:
         value = loads_leniently(text, strict=True, constants=constants)
     except RecursionError:
         return _too_deep(body, kinds)
-    except ValueError:
+    except ValueError as problem:
+        if not str(problem).startswith("Invalid control character"):
+            return None  # nothing else is forgiven below
         try:
             value = loads_leniently(text, constants=constants)
         except RecursionError:
@@ -189,9 +223,8 @@ def _take_whole(result: Salvage, body: bytes, plain: _Plain, note: Any) -> None:
     for kind in plain.kinds:
         note(kind, 0, len(body), _DETAIL.get(kind, ""))
     if isinstance(plain.value, dict):
-        start = body.index(b"{")
-        skimmed = skim_object(body, start)
-        result.found.append(Found(entry_from_fields(skimmed.fields), start, skimmed.end, plain.client_reads))
+        start, end = body.index(b"{"), body.rindex(b"}") + 1
+        result.found.append(Found(entry_from_fields(_fields(body, start, end)), start, end, plain.client_reads))
 
 
 _DETAIL: Final = {
@@ -218,9 +251,8 @@ def _scan(result: Salvage, body: bytes, start: int, end: int, note: Any, *, clie
             continue
         stop = _object_end(body, position, end) if body[position : position + 1] == b"{" else None
         if stop is not None:
-            skimmed = skim_object(body, position)
             first = readable_first and position == start
-            result.found.append(Found(entry_from_fields(skimmed.fields), position, stop, first))
+            result.found.append(Found(entry_from_fields(_fields(body, position, stop)), position, stop, first))
             position = stop
             continue
         following, patience = _next_entry(body, position + 1, end, patience)
@@ -235,17 +267,44 @@ def _scan(result: Salvage, body: bytes, start: int, end: int, note: Any, *, clie
 
 def _object_end(body: bytes, start: int, end: int) -> int | None:
     """Where the object that begins at `start` is complete; None if it is not, or is no valid JSON."""
-    skimmed = skim_object(body, start, end)
-    if not skimmed.complete:
-        return None
-    piece = body[start : skimmed.end].decode("utf-8", "replace")
+    return _value_within(body[start:end].decode("latin-1"), start).end
+
+
+class _Within(NamedTuple):
+    """How far a value could be read: where it is complete, or else where and why not."""
+
+    end: int | None
+    stopped: int
+    why: str = ""
+
+
+def _value_within(text: str, start: int) -> _Within:
+    """Read a value by the decoder of the standard library. The text has a character for each byte, `start` of them before."""
     try:
-        loads_leniently(piece)
+        end = start + _reader.raw_decode(text)[1]
+        return _Within(end, end)
     except RecursionError:
-        return skimmed.end
-    except ValueError:
-        return None
-    return skimmed.end
+        end = _value_end(text.encode("latin-1"))
+        return _Within(start + end, start + end) if end > 0 else _Within(None, start + len(text))
+    except json.JSONDecodeError as problem:
+        return _Within(None, start + problem.pos, problem.msg)
+
+
+_reader: Final = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
+_split: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def _fields(body: bytes, start: int, end: int) -> dict[str, bytes]:
+    """The fields of a complete object as raw JSON."""
+    try:
+        return {name: bytes(raw) for name, raw in _split(body[start:end]).items()}
+    except REFUSED:
+        pass
+    try:
+        value = loads_leniently(body[start:end].decode("utf-8", "replace"))
+        return {name: json.dumps(held).encode() for name, held in value.items()}
+    except (RecursionError, ValueError):
+        return skim_object(body, start, end).fields
 
 
 def _next_entry(body: bytes, start: int, end: int, patience: int) -> tuple[int | None, int]:
@@ -253,29 +312,57 @@ def _next_entry(body: bytes, start: int, end: int, patience: int) -> tuple[int |
 
     Looking from every possible start would take quadratic time: `patience` bounds the bytes gone through.
     """
+    text = ""
     for match in _ENTRY_START.finditer(body, start, end):
         if patience < 0:
             return None, patience
-        skimmed = skim_object(body, match.start(), end)
-        patience -= skimmed.end - match.start()
-        if not skimmed.complete:
+        text = text or body[start:end].decode("latin-1")
+        read = _value_within(text[match.start() - start :], match.start())
+        patience -= end - match.start()
+        if read.end is None:
             continue
-        following = _NOT_SPACE.search(body, skimmed.end, end)
+        following = _NOT_SPACE.search(body, read.end, end)
         if following is not None and following.group() != b"{":
             continue  # an inner object of the torn one: more of that follows
-        fields = skimmed.fields
-        if "type" not in fields or not any(mark.decode() in fields for mark in _ENTRY_MARKS):
-            continue
-        if _object_end(body, match.start(), end) is not None:
+        fields = _fields(body, match.start(), read.end)
+        if "type" in fields and any(mark.decode() in fields for mark in _ENTRY_MARKS):
             return match.start(), patience
     return None, patience
 
 
 def _torn_detail(piece: bytes) -> str:
     """What a torn object still says of itself, for people and for repair."""
-    fields = skim_object(piece, 0).fields if piece.startswith(b"{") else {}
+    fields = _torn_fields(piece) if piece.startswith(b"{") else {}
     told = [f"{name}={fields[name].decode('utf-8', 'replace')}" for name in ("type", "uuid") if name in fields]
     return " ".join(told)[:200]
+
+
+_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_NO_BRACKET: Final = bytes(set(range(256)) - set(b"{}[]"))
+_CLOSING: Final = bytes.maketrans(b"{[", b"}]")
+
+
+def _torn_fields(piece: bytes) -> dict[str, bytes]:
+    """The fields of an object up to where it is torn: what is open there is closed, and the object read as usual."""
+    read = _value_within(piece.decode("latin-1"), 0)
+    head = piece[: read.stopped].rstrip()
+    if head.endswith(b","):
+        head = head[:-1]
+    elif head.endswith(b":"):
+        head += b"null"
+    elif read.why.startswith("Expecting ':'"):
+        head += b":null"
+    opened, before = _STRING.sub(b"", head).translate(None, _NO_BRACKET), b""
+    while opened != before:
+        opened, before = opened.replace(b"{}", b"").replace(b"[]", b""), opened
+    if len(opened) > _DEEPEST:
+        return {}
+    whole = head + opened[::-1].translate(_CLOSING)
+    return _fields(whole, 0, len(whole))
+
+
+_DEEPEST: Final = 500
+"""An object torn deeper inside than this is not asked what it was."""
 
 
 @dataclass(slots=True)

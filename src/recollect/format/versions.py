@@ -7,7 +7,7 @@ from typing import Final
 
 _NUMBERS = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
-NEWEST_KNOWN: Final = (2, 1, 325)
+NEWEST_KNOWN: Final = (2, 1, 326)
 """The newest client whose files were measured. Newer ones are read all the same and counted as "future"."""
 
 FIRST_PLACEHOLDERS: Final = (1, 0, 30)
@@ -25,6 +25,7 @@ AGES: Final[tuple[tuple[tuple[int, int, int], str], ...]] = (
     ((2, 1, 98), "true output tokens on every line"),
     ((2, 1, 100), "attachment rows, sessions/<pid>.json, memory/"),
     ((2, 1, 325), "request log, prompt snapshots, cost-state, preserved messages"),
+    ((2, 1, 326), "copied answers name the session that asked for them (requestSessionId)"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Which row the conversation ends on: the client's choice of leaf (2.1.325), and why it was made.
+"""Which row the conversation ends on: the client's choice of leaf (2.1.326), and why it was made.
 
 The last checkpoint (`last-prompt.leafUuid`) counts, unless rows were stored after it that descend from it: then the last
 row of the file does. A checkpoint set on purpose with nothing after it is taken as it stands. Without a checkpoint it is

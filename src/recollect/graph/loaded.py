@@ -1,6 +1,6 @@
 """What the client holds in memory after loading a transcript: rows by uuid, links rewritten, compaction applied.
 
-Mirrors 2.1.325. A later copy of a uuid replaces the content and keeps the first copy's place. Progress rows and rows
+Mirrors 2.1.326. A later copy of a uuid replaces the content and keeps the first copy's place. Progress rows and rows
 without usable content are bridged: who hung on them hangs on their parent. After a compaction that preserved messages,
 those are re-hung below its summary and everything else before the boundary is gone.
 """
@@ -66,8 +66,8 @@ class Loaded(Struct):
     """Index (in order of `rows`) below which compaction removed the rows."""
     in_order: list[Row] | None = None
     """All rows of the file, where every one of them is in `rows`: the one before another need not be looked for."""
-    withdrawn: bool = False
-    """Some checkpoint said that the conversation starts anew (rewind to the start)."""
+    withdrawals: list[int] = []
+    """How many rows stand before each checkpoint that names no row on purpose: what was said last is taken back."""
 
 
 def load(transcript: Transcript) -> Loaded:
@@ -265,9 +265,10 @@ def _note_checkpoint(state: Loaded, line: StateLine) -> None:
         state.checkpoint = str(leaf)
         state.cleared = False
         if line.explicit and str(leaf).strip("0-") == "":
-            state.withdrawn = True
+            state.withdrawals.append(line.index)
     elif leaf is None and line.explicit:
-        state.cleared = state.withdrawn = True
+        state.cleared = True
+        state.withdrawals.append(line.index)
         state.checkpoint = None
         state.checkpoint_explicit = state.ever_explicit = state.checkpoint_rewound = False
 

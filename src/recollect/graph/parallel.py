@@ -1,4 +1,4 @@
-"""Calls and results of a response that hang beside the chain are put back into it, in file order (2.1.325).
+"""Calls and results of a response that hang beside the chain are put back into it, in file order (2.1.326).
 
 Parallel calls fan out: every result hangs on the line of its own call, so a walk along parents passes one of them only.
 """

@@ -1,4 +1,4 @@
-"""Which rows of the conversation reach the model, and in which order: the client's clean-up before a request (2.1.325).
+"""Which rows of the conversation reach the model, and in which order: the client's clean-up before a request (2.1.326).
 
 Lines of one response are joined again, with its calls last; results must follow the calls they answer, once each. Calls that
 were never answered are left out unless they are where the conversation stopped (there the client makes up a result).
@@ -18,16 +18,20 @@ _ONLY_RESULT: Final = ("tool_result",)
 _ONLY_TEXT: Final = ("text",)
 
 
-def rows_sent(chain: list[Row]) -> list[Row]:
-    """The user and assistant rows whose content is sent, in the order of the request."""
+def rows_sent(chain: list[Row], *, as_197: bool = False) -> list[Row]:
+    """The user and assistant rows whose content is sent, in the order of the request.
+
+    `as_197`: 2.1.197 drops calls at which the conversation broke off (today they get a result that is made up), and results that
+    stand above their call.
+    """
     rows = [row for row in chain if row.type in SPOKEN and not (row.is_api_error and is_dropped_error(row))]
     if _is_plain_talk(rows):
         return rows
-    rows = _without_empty_thoughts(_without_unanswered(rows, chain))
+    rows = _without_empty_thoughts(_without_unanswered(rows, [] if as_197 else chain))
     sent: list[Row] = []
     known_calls: set[str] = set()
     open_calls: set[str] = set()
-    for message in _messages(_calls_before_results(rows)):
+    for message in _messages(rows if as_197 else _calls_before_results(rows)):
         first = message[0]
         if first.block_types == _ONLY_TEXT and len(message) == 1:  # most of them, and nothing to put right
             sent.append(first)

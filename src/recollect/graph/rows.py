@@ -49,6 +49,8 @@ class Row(Struct, gc=False, omit_defaults=True):
     client_reads: bool = True
     usable: bool = True
     """False for user and assistant rows whose message the client cannot use; it bridges over them."""
+    answer_is_text: bool = False
+    """An assistant row whose content is a text, not a list of blocks: older clients fail on it."""
     has_parent_field: bool = True
     subtype: str | None = None
     logical_parent: str | None = None
@@ -325,8 +327,10 @@ def _message_row(entry: RowEntry, kind: str, index: int, line: int, offset: int,
             entry.promptId, kinds, message.id, entry.requestId, intern(model) if model is not None else None,
             intern(stop_reason) if stop_reason is not None else None,
         )  # fmt: skip
-        if isinstance(content, str) and not content.strip():
-            row.usable = False  # an assistant's blank text is dropped on load (2.1.325); a user's never is
+        if isinstance(content, str):
+            row.answer_is_text = True
+            if not content.strip():
+                row.usable = False  # an assistant's blank text is dropped on load (2.1.325); a user's never is
     else:
         row = Row(
             index, line, offset, length, kind, entry.uuid, parent, entry.timestamp, entry.isSidechain, entry.sessionId,

@@ -1,6 +1,6 @@
 """The active conversation, exactly as the client resumes it, and the place of every other row.
 
-Follows 2.1.325 rule by rule: load (`loaded`), choose the leaf (`leaf`), walk up along the parents with the five-second
+Follows 2.1.326 rule by rule: load (`loaded`), choose the leaf (`leaf`), walk up along the parents with the five-second
 mending of broken links, put parallel calls and results back (`parallel`), cut after the last compaction boundary, clean
 up as for a request (`request`). Every row of the file gets a status and a reason.
 """
@@ -105,11 +105,11 @@ class Thread(Struct, eq=False):
 def find_thread(transcript: Transcript) -> Thread:
     """The active conversation of a transcript."""
     with collector_waits():
-        return _find_thread(transcript)
+        return resume(transcript, load(transcript))
 
 
-def _find_thread(transcript: Transcript) -> Thread:
-    state = load(transcript)
+def resume(transcript: Transcript, state: Loaded) -> Thread:
+    """The conversation, once the client has loaded the file."""
     leaf = choose_leaf(state)
     mended: dict[str, str] = {}
     seen: set[str] = set()
@@ -121,12 +121,12 @@ def _find_thread(transcript: Transcript) -> Thread:
         _add_trailing(state, leaf.uuid, chain, seen)
         if len(chain) > len(walked):
             added = frozenset(row.uuid or "" for row in chain).difference([row.uuid or "" for row in walked])
-    cut = _after_last_boundary(chain)
+    cut = after_last_boundary(chain)
     live = chain[cut:]
     sent = rows_sent(live)
     if added and cut:
         added = added.intersection(row.uuid or "" for row in live)
-    summarised = _before_compaction(chain, cut, transcript)
+    summarised = before_compaction(chain, cut, transcript)
     return Thread(leaf.uuid, leaf.why, leaf.cleared, live, sent, mended, added, summarised, transcript.rows, state)
 
 
@@ -215,7 +215,7 @@ class _Mender:
         return uuids[place]
 
 
-def _after_last_boundary(chain: list[Row]) -> int:
+def after_last_boundary(chain: list[Row]) -> int:
     """Index behind the last compaction boundary of the chain, 0 where there is none."""
     for place in range(len(chain) - 1, -1, -1):
         row = chain[place]
@@ -298,7 +298,7 @@ def _simple_place(row: Row, state: Loaded) -> Placement | None:
     return None
 
 
-def _before_compaction(chain: list[Row], cut: int, transcript: Transcript) -> list[Row]:
+def before_compaction(chain: list[Row], cut: int, transcript: Transcript) -> list[Row]:
     """What the boundaries before the thread summarised, following `logicalParentUuid` from one to the one before."""
     if cut == 0:
         return []
@@ -362,6 +362,8 @@ def _place_branches(
     rows: list[Row], places: list[Placement | None], uuids: dict[str, int], thread: Thread, state: Loaded
 ) -> None:
     """Rows that are left: on a branch that leaves the conversation somewhere, or out of reach."""
+    starts = _new_starts(rows, state.withdrawals)
+    last_start = max(starts, default=-1)
     for row in rows:
         if places[row.index] is not None:
             continue
@@ -377,7 +379,7 @@ def _place_branches(
             on_path.add(index)
             parent = rows[index].parent
             if parent is None:
-                end = _root_place(thread, state)
+                end = _root_place(index, index in starts, last_start, thread, state)
                 break
             if parent not in uuids:
                 end = Placement(UNREACHABLE, f"its parent {parent} is not in the file")
@@ -390,11 +392,45 @@ def _place_branches(
             places[item] = end
 
 
-def _root_place(thread: Thread, state: Loaded) -> Placement:
-    if state.withdrawn:
-        return Placement(ABANDONED, "left by a rewind to the start")
-    if thread.leaf is None:
+def _new_starts(rows: list[Row], withdrawals: list[int]) -> set[int]:
+    """Indexes of the roots at which the user began anew on purpose, by taking back everything that was said before.
+
+    Either nothing had been answered yet (Esc on the first prompt leaves no other trace), or a checkpoint is withdrawn between
+    the last message before the root and the first answer after it (2.1.326 writes in batches, so it may stand behind the root).
+    """
+    found: set[int] = set()
+    waiting: list[tuple[int, int]] = []  # roots that were not answered yet, with the last message before each
+    last, answered, begun = -1, False, False
+    for row in rows:
+        if row.sidechain or not row.client_reads or row.type == "progress":
+            continue
+        if row.type == "assistant":
+            found.update(root for root, before in waiting if _any_between(withdrawals, before, row.index))
+            waiting, answered = [], True
+        elif row.parent is None and begun and not row.is_boundary and not row.tool_results:
+            if answered:
+                waiting.append((row.index, last))
+            else:
+                found.add(row.index)
+        begun = True
+        if row.is_message:
+            last = row.index
+    return found.union(root for root, before in waiting if _any_between(withdrawals, before, len(rows)))
+
+
+def _any_between(places: list[int], after: int, until: int) -> bool:
+    """Whether any of some sorted places is behind the row `after` and not behind the row `until`."""
+    first = bisect_right(places, after)
+    return first < len(places) and places[first] <= until
+
+
+def _root_place(root: int, is_start: bool, last_start: int, thread: Thread, state: Loaded) -> Placement:
+    if thread.leaf is None and not state.cleared:
         return Placement(UNREACHABLE, f"the client finds no conversation: {thread.leaf_reason}")
+    if thread.leaf is None or last_start > root:
+        return Placement(ABANDONED, "left by a rewind to the start")
+    if is_start and state.rows[thread.leaf].index < root:
+        return Placement(ABANDONED, "left by going back to what was said before")
     return Placement(UNREACHABLE, "hangs on another root than the conversation")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from .circles import find_circles
 from .rows import Row
 
 
@@ -70,23 +71,6 @@ def build_tree(by_uuid: dict[str, Row]) -> Tree:
                 if above.index >= row.index:
                     later.append(uuid)
         before = row
-    tree.circles = _circles(by_uuid, later)
+    # In every circle there is a row whose parent does not stand before it.
+    tree.circles = find_circles(later, lambda uuid: row.parent if (row := by_uuid.get(uuid)) is not None else None)
     return tree
-
-
-def _circles(rows: dict[str, Row], starts: list[str]) -> list[list[str]]:
-    """`starts` are the rows whose parent does not stand before them: in every circle there is one."""
-    done: set[str] = set()
-    found: list[list[str]] = []
-    for start in starts:
-        path: list[str] = []
-        place: dict[str, int] = {}
-        step: str | None = start
-        while step is not None and step in rows and step not in done and step not in place:
-            place[step] = len(path)
-            path.append(step)
-            step = rows[step].parent
-        if step is not None and step in place:
-            found.append(path[place[step] :])
-        done.update(path)
-    return found

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Final
 import apsw
 
 from ..errors import StoreBusy
+from ..format.path_text import to_text
+from . import checked_pages
 from .kept import KeptTranscripts
 from .schema import fingerprint, statements
 
@@ -44,9 +46,15 @@ class Catalogue:
     """An open catalogue. `connection` is apsw's; `problem` says why it lies in a temporary folder, if it does."""
 
     def __init__(
-        self, folder: Path, temporary: tempfile.TemporaryDirectory[str] | None = None, problem: str = ""
+        self,
+        folder: Path,
+        temporary: tempfile.TemporaryDirectory[str] | None = None,
+        problem: str = "",
+        *,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         self.folder = folder
+        self._tell = tell
         self.problem = problem
         self.connection: apsw.Connection
         self.kept: KeptTranscripts | None = None
@@ -58,14 +66,15 @@ class Catalogue:
         self._thread = threading.RLock()
 
     @classmethod
-    def open(cls, folder: Path, vault: Path | None = None) -> Catalogue:
+    def open(cls, folder: Path, vault: Path | None = None, *, tell: Callable[[str], None] | None = None) -> Catalogue:
         """The catalogue in a folder, made where there is none. In a temporary folder where that cannot be written.
 
-        `vault` is where sessions are kept that the homes may have lost.
+        `vault` is where sessions are kept that the homes may have lost. `tell` is told where the index is damaged and built
+        anew.
         """
         kept = KeptTranscripts(vault) if vault is not None and vault.is_dir() else None
         try:
-            catalogue = cls(folder)
+            catalogue = cls(folder, tell=tell)
             catalogue.kept = kept
             catalogue._open_here()
             return catalogue
@@ -75,7 +84,7 @@ class Catalogue:
 
         temporary = tempfile.TemporaryDirectory(prefix="recollect-index-", ignore_cleanup_errors=True)
         words = f"the index folder {folder} cannot be written ({reason}): a temporary one is used for this run"
-        catalogue = cls(Path(temporary.name), temporary, words)
+        catalogue = cls(Path(temporary.name), temporary, words, tell=tell)
         catalogue.kept = kept
         catalogue._open_here()
         return catalogue
@@ -112,10 +121,19 @@ class Catalogue:
         if not os.path.exists(self.path):
             return False
         try:
+            if os.path.isdir(self.path):
+                raise apsw.NotADBError(f"{self.path} is a folder")
             self._connect()
             return self._is_current()
-        except BROKEN:
+        except BROKEN as problem:
+            if self._held:  # else it is looked at once more, with the lock
+                self.say_damaged(problem)
             return False
+
+    def say_damaged(self, problem: object) -> None:
+        """Tell that the index, or a part of it, is damaged and will be built anew."""
+        if self._tell is not None:
+            self._tell(f"the index was damaged ({problem}): it is built anew")
 
     def _connect(self) -> None:
         self._disconnect()
@@ -124,7 +142,7 @@ class Catalogue:
 
             with contextlib.suppress(FileExistsError):
                 disk.write_new(self.path, ())  # with a mode of its own, which SQLite gives to its side files too
-        self.connection = apsw.Connection(str(self.path))
+        self.connection = checked_pages.connect(str(self.path))
         self.opened_as = _identity_of(self.path)
         self.connection.set_busy_timeout(BUSY_MS)
 
@@ -135,13 +153,12 @@ class Catalogue:
             return False
         self.connection.execute(
             f"PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-{CACHE_KIB}; "
-            "PRAGMA mmap_size=268435456; PRAGMA wal_autocheckpoint=4000"
+            "PRAGMA cell_size_check=1; PRAGMA wal_autocheckpoint=4000"
         )
         return True
 
     def _make_anew(self) -> None:
         """Throw everything away and make empty tables. The caller holds the lock."""
-        from ..store import disk
 
         self._disconnect()
         for name in (
@@ -150,22 +167,24 @@ class Catalogue:
             f"{DATABASE}-shm",
             f"{DATABASE}-journal",
         ):
-            disk.remove_if_there(self.folder / name)
+            _remove(self.folder / name)
         for answers in self.folder.glob(f"{self.questions_path.stem}*"):
-            disk.remove_if_there(answers)
-        if os.path.lexists(self.words_folder):
-            disk.remove_tree(self.words_folder)
+            _remove(answers)
+        _remove(self.words_folder)
         self._connect()
         db = self.connection
-        db.execute("PRAGMA page_size=16384; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
+        checked_pages.prepare(db)
+        db.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
         with self.transaction():
             for statement in statements():
                 db.execute(statement)
             db.execute(f"PRAGMA user_version={fingerprint()}")
         self._is_current()
 
-    def make_anew(self) -> None:
-        """Throw the whole index away and begin with an empty one."""
+    def make_anew(self, damage: object = None) -> None:
+        """Throw the whole index away and begin with an empty one; because of `damage`, which is told, or on purpose."""
+        if damage is not None:
+            self.say_damaged(damage)
         with self.locked():
             self._make_anew()
 
@@ -200,6 +219,9 @@ class Catalogue:
                 from ..store import disk
 
                 disk.make_folders(self.folder)
+                return take_lock(path, seconds)
+            except IsADirectoryError:  # no lock of ours is a folder
+                _remove(self.folder / LOCK)
                 return take_lock(path, seconds)
         except TimeoutError:
             raise _busy() from None
@@ -241,9 +263,10 @@ class Catalogue:
 
     def home_id(self, real_root: str, *, make: bool = False) -> int | None:
         """The number of a home, by its folder with links resolved."""
-        found: int | None = self.connection.execute("SELECT id FROM homes WHERE path = ?", (real_root,)).get
+        named = to_text(real_root)
+        found: int | None = self.connection.execute("SELECT id FROM homes WHERE path = ?", (named,)).get
         if found is None and make:
-            self.connection.execute("INSERT INTO homes(path) VALUES (?)", (real_root,))
+            self.connection.execute("INSERT INTO homes(path) VALUES (?)", (named,))
             return self.connection.last_insert_rowid()
         return found
 
@@ -261,6 +284,14 @@ class Catalogue:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _remove(path: Path) -> None:
+    """Remove whatever stands at a path of the index: a folder may stand where a file should, and the other way round."""
+    if os.path.lexists(path):
+        from ..store import disk
+
+        disk.remove_tree(path)
 
 
 def _busy() -> StoreBusy:

@@ -1,4 +1,7 @@
-"""What the values of filters mean: projects and files by their last parts, models by a part of the name, moments as times."""
+"""What the values of filters mean: files by their last parts, models by a part of the name, moments as times.
+
+What names a project is told in `project_filter`.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +9,30 @@ from __future__ import annotations
 def fits(filter_name: str, asked: str, name: str) -> bool:
     """Case is ignored; a star stands for anything."""
     asked, name = asked.casefold(), name.casefold()
-    if "*" in asked and filter_name not in ("file", "project"):
+    if "*" in asked and filter_name != "file":
         return _glob(asked, name)
     if filter_name == "model":
         return asked in name
-    if filter_name in ("project", "file"):
+    if filter_name == "file":
         return path_fits(asked, name)
     if filter_name == "tool" and name.startswith("mcp__"):
         return asked == name or asked in name.split("__")[1:]
     return asked == name
 
 
-def path_fits(asked: str, path: str) -> bool:
-    """The whole path, its last parts, or a folder that it is in."""
+def path_fits(asked: str, path: str, *, below: bool = True) -> bool:
+    """The whole path, its last parts, or (with `below`) a folder that it is in. Both in the same case."""
     path = path.replace("\\", "/")
     asked = asked.replace("\\", "/")
     if "*" in asked:
         return _glob(asked, path) or _glob(f"*/{asked.lstrip('/')}", path)
     bare = asked.rstrip("/")
     if not bare:
-        return asked == path
-    if path.rstrip("/") == bare or path.startswith(f"{bare}/"):
+        return asked != "" and (path == "/" or (below and path.startswith("/")))
+    if path.rstrip("/") == bare or (below and path.startswith(f"{bare}/")):
         return True
     inner = bare.lstrip("/")
-    return not asked.startswith("/") and (path.endswith(f"/{inner}") or f"/{inner}/" in path)
+    return not asked.startswith("/") and (path.rstrip("/").endswith(f"/{inner}") or (below and f"/{inner}/" in path))
 
 
 def _glob(pattern: str, name: str) -> bool:

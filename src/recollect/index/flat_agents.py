@@ -26,7 +26,7 @@ def note_owner(catalogue: Catalogue, change: FileChange, stream: BinaryIO) -> No
 
 def _first_named(stream: BinaryIO, size: int) -> str | None:
     from ..format.entries import REFUSED  # only where there are such files
-    from .call_lines import decode_call_line
+    from .api_calls.decode import decode_call_line
 
     head = read_at(stream, 0, min(_HEAD, size))
     try:

@@ -11,9 +11,9 @@ from typing import Any, Final
 import apsw
 
 from ..format.entries import decode_loosely
-from ..format.project_key import same_project_key
+from ..format.project_key import repository_of, same_project_key
 from ..format.worded_entry import IndexEntry
-from ..store.summary import command_text, one_line, repository_of, typed_text
+from ..store.summary import command_text, one_line, typed_text
 from .schema import TABLES
 from .texts import clean
 

@@ -87,7 +87,7 @@ class SessionHits:
 class Found:
     """An answer. `total` counts matching entries, `facets` counts them by project, tool, model and month where asked for."""
 
-    __slots__ = ("advice", "exact", "facets", "mode", "more", "notes", "sessions", "total")
+    __slots__ = ("advice", "exact", "excluded", "facets", "mode", "more", "notes", "sessions", "total")
 
     def __init__(
         self,
@@ -100,6 +100,7 @@ class Found:
         facets: dict[str, dict[str, int]] | None = None,
         notes: tuple[str, ...] = (),
         advice: tuple[str, ...] = (),
+        excluded: tuple[str, ...] = (),
     ) -> None:
         self.sessions = sessions
         self.total = total
@@ -112,6 +113,8 @@ class Found:
         self.facets = facets
         self.notes = notes
         """What the asker should know: words that were left out, slow modes."""
+        self.excluded = excluded
+        """The parts of the query that leave something out, as they were typed."""
         self.advice = advice
         """Where nothing was found: what might help."""
 

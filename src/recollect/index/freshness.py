@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 
+from ..format.path_text import to_path, to_text
 from .kept import DEVICE as KEPT
 
 TYPE_CHECKING = False
@@ -61,7 +62,7 @@ def statuses_are_current(db: apsw.Connection) -> bool:
 
 
 def _looked_at(db: apsw.Connection, notes: dict[str, object], root: str, most: int) -> Differing | None:
-    number = db.execute("SELECT id FROM homes WHERE path = ?", (root,)).get
+    number = db.execute("SELECT id FROM homes WHERE path = ?", (to_text(root),)).get
     note = db.execute("SELECT value FROM notes WHERE name = ?", (f"seen:{number}",)).get
     if number is None or not isinstance(note, bytes):
         return None
@@ -78,7 +79,7 @@ def _looked_at(db: apsw.Connection, notes: dict[str, object], root: str, most: i
         if info.st_mtime_ns != mtime_ns or info.st_ctime_ns != ctime_ns or info.st_size != size or info.st_ino != inode:
             if len(found.paths) == most or not path.startswith(f"{root}/"):
                 return None
-            found.paths.append(path[len(root) + 1 :])
+            found.paths.append(to_text(path[len(root) + 1 :]))
     return found
 
 
@@ -106,7 +107,7 @@ def folder_times(root: str) -> _Folders | None:
     try:
         while waiting:
             path, depth = waiting.pop()
-            found.append((path, os.stat(path, follow_symlinks=False).st_mtime_ns))
+            found.append((path, os.stat(path).st_mtime_ns))
             with os.scandir(path) as entries:
                 for entry in entries:
                     if entry.is_symlink():
@@ -125,7 +126,7 @@ def remember(db: apsw.Connection, root: str, folders: _Folders | None, manifest:
     """
     import apsw
 
-    number = db.execute("SELECT id FROM homes WHERE path = ?", (root,)).get
+    number = db.execute("SELECT id FROM homes WHERE path = ?", (to_text(root),)).get
     if number is None or folders is None or not folders:
         return False
     if max(mtime_ns for _, mtime_ns in folders) > time.time_ns() - _SETTLED_NS:
@@ -161,7 +162,7 @@ def remember_again(db: apsw.Connection, before: Differing) -> bool:
         ).fetchone()
         if row is None or row[0] < 0:
             return False
-        full = f"{before.root}/{path}"
+        full = f"{before.root}/{to_path(path)}"
         files[places[full]] = (full, *row)
     kept = marshal.dumps((FORM, _state(notes), folders, files))
     try:
@@ -189,5 +190,5 @@ def _known_files(db: apsw.Connection, number: int, root: str, manifest: str | No
     for path, size, mtime_ns, ctime_ns, inode in rows:
         if size < 0:
             return None
-        files.append((f"{root}/{path}", size, mtime_ns, ctime_ns, inode))
+        files.append((f"{root}/{to_path(path)}", size, mtime_ns, ctime_ns, inode))
     return files

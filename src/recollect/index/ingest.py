@@ -166,6 +166,7 @@ class Ingest:
                     threaded, reachable = True, thread.reachable_share
         else:
             self._take_in_piecewise(change, stream, lines, located, rows, damage)
+        self._report.unreadable += [f"{change.full_path}, {failed}" for failed in rows.failed]
         if lines.unfinished is not None:
             damage.append(lines.unfinished)
         rows.flush(damage, lines=lines.lines, size=lines.end, threaded=threaded, reachable=reachable)

@@ -11,6 +11,8 @@ import os
 import zlib
 from collections.abc import Callable
 
+from ..format.path_text import to_text
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +48,7 @@ class KeptTranscripts:
         stamp = self._stamp()
         if stamp is None:
             return {}
-        name = f"kept:{root}"
+        name = f"kept:{to_text(root)}"
         noted = db.execute("SELECT value FROM notes WHERE name = ?", (name,)).get
         listed: _Listed | None = None
         if isinstance(noted, bytes):
@@ -109,7 +111,7 @@ class KeptTranscripts:
         return [
             (path, kind, file.last.size, file.last.mtime_ns, _number(path, file.last.generation))
             for (home, path), file in self._files.items()
-            if home == root and (kind := _kind(path)) is not None
+            if home == to_text(root) and (kind := _kind(path)) is not None
         ]
 
     def _read_contents(self) -> None:
@@ -122,7 +124,9 @@ class KeptTranscripts:
 
         self._vault = Vault(Path(self.folder))
         contents = self._vault.contents
-        self._files = {(contents.homes[home], path): file for (home, path), file in contents.files.items()}
+        self._files = {
+            (to_text(contents.homes[home]), to_text(path)): file for (home, path), file in contents.files.items()
+        }
         self._opened_at = stamp
 
     def _stream(self, root: str, path: str) -> BinaryIO:
@@ -132,7 +136,7 @@ class KeptTranscripts:
         from ..vault.stream import KeptStream
 
         self._read_contents()
-        file = self._files.get((root, path))
+        file = self._files.get((to_text(root), path))
         if file is None or self._vault is None:
             raise NotFound(f"{path} is not in the vault", slug="no-such-file")
         return cast("BinaryIO", KeptStream(self._vault, file))

@@ -7,13 +7,14 @@ import stat
 from collections.abc import Iterable
 from typing import Final
 
+from ..format.path_text import to_path, to_text
 from ..store.home import Home
-from ..store.paths import is_inside
+from ..store.paths import why_left_out
 
 _SIGN: Final = 1 << 63
 #: A file as it stands in its folder: (kind, size, mtime_ns, ctime_ns, inode, device).
 Seen = tuple[str, int, int, int, int, int]
-#: Files by their path below the home.
+#: Files by their path below the home, as text (`format.path_text`), which is how the catalogue has all paths.
 Files = dict[str, Seen]
 
 
@@ -59,7 +60,7 @@ def _look_into_project(home: Home, folder: str, below: str, kinds: frozenset[str
                     mode = os.lstat(agents).st_mode
                 except OSError:
                     continue  # most sessions have none
-                if not stat.S_ISLNK(mode) or is_inside(home, agents):
+                if not stat.S_ISLNK(mode) or why_left_out(home, agents) is None:
                     _look_at_agents(home, agents, f"{path}/subagents", kinds, found, runs=True)
 
 
@@ -79,7 +80,7 @@ def _look_at_agents(home: Home, folder: str, below: str, kinds: frozenset[str], 
 
 def _folder(home: Home, folder: str) -> Iterable[os.DirEntry[str]]:
     """What is in a folder that may be a link."""
-    return () if os.path.islink(folder) and not is_inside(home, folder) else _entries(folder)
+    return () if os.path.islink(folder) and why_left_out(home, folder) is not None else _entries(folder)
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
@@ -94,7 +95,7 @@ def _is_folder(home: Home, entry: os.DirEntry[str]) -> bool:
     try:
         if entry.is_dir(follow_symlinks=False):
             return True
-        return entry.is_dir() and is_inside(home, entry.path)
+        return entry.is_dir() and why_left_out(home, entry.path) is None
     except OSError:
         return False
 
@@ -103,7 +104,7 @@ def _note(home: Home, entry: os.DirEntry[str], path: str, kind: str, found: File
     try:
         info = entry.stat(follow_symlinks=False)
         if stat.S_ISLNK(info.st_mode):
-            if not is_inside(home, entry.path):
+            if why_left_out(home, entry.path) is not None:
                 return
             info = entry.stat()
     except OSError:
@@ -112,14 +113,14 @@ def _note(home: Home, entry: os.DirEntry[str], path: str, kind: str, found: File
         inode, device = info.st_ino, info.st_dev
         if inode >= _SIGN or device >= _SIGN:
             inode, device = signed(inode), signed(device)
-        found[path] = (kind, info.st_size, info.st_mtime_ns, info.st_ctime_ns, inode, device)
+        found[to_text(path)] = (kind, info.st_size, info.st_mtime_ns, info.st_ctime_ns, inode, device)
 
 
 def note_file(found: Files, root: str, path: str, kind: str, home: Home) -> None:
-    full = f"{root}/{path}"
+    full = f"{root}/{to_path(path)}"
     try:
         info = os.stat(full)
-        if os.path.islink(full) and not is_inside(home, full):
+        if os.path.islink(full) and why_left_out(home, full) is not None:
             return
     except OSError:
         return

@@ -3,7 +3,8 @@
     words          all of them, in any order; identifiers and paths as they stand: `getUserName`, `src/app.py`
     "a phrase"     these words side by side
     prefix*        words that begin so; also "a phrase that goes o"*
-    -word          not this; also -"a phrase", -tool:Bash, -(a OR b)
+    -word          not this; also -"a phrase", -tool:Bash, -(a OR b), NOT word
+    word -x        an option of one or two letters behind a word is text, as in a pasted `git commit -m`
     a OR b         either; parentheses group
     name:value     filters, see `FILTERS`; name:(a|b) for several, name:"two words" with blanks
 
@@ -12,12 +13,14 @@ Imports almost nothing: a search from the command line spends most of its time o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..errors import QueryError
 from .query_tree import All, Either, Everything, Filter, Not, Part, Text
 
 #: Filter -> (what it takes in words, an example).
 FILTERS: dict[str, tuple[str, str]] = {
-    "project": ("a project: its path, or the last parts of it", "project:myapp"),
+    "project": ("a project: its path, the end of it, or a folder above", "project:myapp"),
     "session": ("a session: its id, the start of it, or its title", "session:3f2a"),
     "role": ("who speaks", "role:user"),
     "tool": ("a tool that is called or answers", "tool:Bash"),
@@ -92,6 +95,7 @@ class _Parser:
         choices: list[Part] = []
         parts: list[Part] = []
         or_at: int | None = None
+        behind_word = False
         while True:
             self._skip_blanks()
             if self.at >= len(self.query):
@@ -107,13 +111,15 @@ class _Parser:
                 if not parts:
                     raise self._wrong(self.at - 2, "OR needs something on its left", "cats OR dogs", self.at)
                 choices.append(_joined(parts, begin, self.at))
-                parts, or_at = [], self.at - 2
+                parts, or_at, behind_word = [], self.at - 2, False
                 continue
             if word == "AND":
                 if not parts:
                     raise self._wrong(self.at - 3, "AND needs something on its left", "cats dogs", self.at)
+                behind_word = False
                 continue
-            item = self._item(depth)
+            item = self._word() if behind_word and is_short_option(self._token()) else self._item(depth)
+            behind_word = isinstance(item, Text)
             self.parts += 1
             if self.parts > MAX_PARTS:
                 raise self._wrong(item.start, f"the query has more than {MAX_PARTS} parts", "cats OR dogs")
@@ -162,6 +168,13 @@ class _Parser:
             raise self._wrong(start, f"nested deeper than {MAX_DEPTH}", "cats -dogs")
         part = self._item(depth + 1)
         return Not(part, start=start, end=self.at)
+
+    def _token(self) -> str:
+        """What stands here, up to the next blank, parenthesis or quotation mark."""
+        end = self.at
+        while end < len(self.query) and self.query[end] not in ' \t\n\r()"':
+            end += 1
+        return self.query[self.at : end]
 
     # --- words -------------------------------------------------------------------------------------------------------
 
@@ -286,6 +299,44 @@ class _Parser:
 
     def _wrong(self, start: int, what: str, example: str, end: int | None = None) -> QueryError:
         return mistake(self.query, start, what, f"for example: {example}", end)
+
+
+def is_short_option(text: str) -> bool:
+    """Whether this looks like an option of a command: a minus with one or two letters or digits behind it."""
+    return 2 <= len(text) <= 3 and text[0] == "-" and text[1:].isascii() and text[1:].isalnum()
+
+
+def exclusions(tree: All, query: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The parts of a query that leave something out, as typed; and sentences that tell what was made of each minus.
+
+    A minus means one thing in a query and another in a command line that somebody pasted: so whoever asks is told.
+    """
+    excluded = []
+    notes = []
+    for part, before in _with_the_one_before(tree):
+        typed = query[part.start : part.end]
+        if isinstance(part, Text):
+            if not part.quoted and is_short_option(typed):
+                notes.append(f"{typed} was looked for as text; to leave out what has it: NOT {typed[1:]}")
+        elif isinstance(part, Not):
+            excluded.append(typed)
+            note = f"left out what fits {typed.removeprefix('NOT').lstrip(' -')}"
+            if isinstance(part.part, Text) and typed[0] == "-":
+                words = f"{before.text} {typed}" if isinstance(before, Text) else typed
+                note += f'; to find {typed} itself: "{words.replace(chr(34), "")}"'
+            notes.append(note)
+    return tuple(excluded), tuple(notes)
+
+
+def _with_the_one_before(part: Part, before: Part | None = None) -> Iterator[tuple[Part, Part | None]]:
+    """Words, filters and negated parts, each with the part on its left."""
+    if not isinstance(part, All):
+        yield part, before
+        return
+    left = None
+    for item in part.parts:
+        yield from _with_the_one_before(item, left)
+        left = None if isinstance(part, Either) else item
 
 
 #: What people call the filters elsewhere.

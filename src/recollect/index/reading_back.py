@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable
 
 from ..errors import RecollectError
+from ..format.path_text import to_path
 from ..store.opening import open_below
 
 #: (file id, offset, length) -> bytes, or None where they are not kept.
@@ -55,7 +56,7 @@ class EntryReader:
         if place is None:
             return None
         try:
-            return open_below(*place)
+            return open_below(*map(to_path, place))
         except (RecollectError, OSError):
             return None
 

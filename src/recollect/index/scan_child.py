@@ -1,7 +1,6 @@
 """Regular expressions are tried in a process of their own: one that never ends can then be ended.
 
-    python -m recollect.index.scan_child        reads the task as JSON, answers with a line of JSON per hit
-
+The child reads the task as JSON and answers with a line of JSON per hit.
 Python's engine holds everything up while it looks at one text, and some expressions take years for some texts. The child
 says now and then that it moves on; a child that is silent for too long is ended, and the asker is told.
 """
@@ -18,6 +17,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from ..errors import QueryError, RecollectError
+from ..own_program import child_command
 from .scan_search import RegularExpression, ScanHit, compile_pattern, scan
 from .snippets import Snippet
 
@@ -42,7 +42,7 @@ def scan_by_regex(
         "database": database, "homes": home_ids, "where": where, "pattern": pattern, "everything": everything, "vault": vault,
     }  # fmt: skip
     child = subprocess.Popen(
-        [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        child_command(__name__), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     try:
         assert child.stdin is not None and child.stdout is not None
@@ -97,6 +97,7 @@ def answer(task: dict[str, Any], out: IO[str]) -> None:
     """The child's part."""
     import apsw
 
+    from .checked_pages import connect
     from .entry_words import searched_text
     from .kept import KeptTranscripts
     from .query_language import parse
@@ -113,7 +114,7 @@ def answer(task: dict[str, Any], out: IO[str]) -> None:
             out.write("null\n")
             out.flush()
 
-    db = apsw.Connection(task["database"], flags=apsw.SQLITE_OPEN_READONLY)
+    db = connect(task["database"], apsw.SQLITE_OPEN_READONLY)
     db.set_busy_timeout(20_000)
     text_of = all_strings if task["everything"] else searched_text
     kept = KeptTranscripts(task["vault"]).reader(db) if task["vault"] else None
@@ -125,5 +126,6 @@ def answer(task: dict[str, Any], out: IO[str]) -> None:
             out.flush()
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Answer the task on stdin."""
     answer(json.load(sys.stdin), sys.stdout)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import QueryError
 from ..format.entries import decode_loosely
 from .entry_words import strings_in
 from .filter_meaning import fits, session_fits, time_range
+from .project_filter import ProjectFilter, working_folder
 from .query_tree import All, Either, Everything, Filter, Not, Part, Text, filters, texts
 from .reading_back import EntryReader
 from .schema import FLAGS
@@ -270,9 +272,15 @@ def _holds(part: Part, facts: Facts, has_text: Callable[[Text], bool] | None) ->
     return isinstance(part, Everything)
 
 
+@lru_cache(maxsize=64)
+def _project_filter(value: str, folder: str) -> ProjectFilter:
+    """Made once for each folder in which this process may stand: `.` is another project there."""
+    return ProjectFilter(value)
+
+
 def _filter_fits(name: str, value: str, facts: Facts) -> bool:
     if name == "project":
-        return any(path is not None and fits(name, value, path) for path in (facts.project, facts.repository))
+        return _project_filter(value, working_folder()).fits(facts.project, facts.repository)
     if name == "session":
         return session_fits(value, facts.session_id, facts.title)
     if name == "role":

@@ -14,7 +14,7 @@ from typing import Final
 
 from ..format.uuids import UUID
 
-SCHEMA_VERSION: Final = 6
+SCHEMA_VERSION: Final = 7
 
 #: What changed from one version of the schema to the next.
 HISTORY: Final[dict[int, str]] = {
@@ -24,6 +24,7 @@ HISTORY: Final[dict[int, str]] = {
     4: "calls know the line of their output, and sub-agents inside the main file; clients before 1.0.30 have no lower bounds",
     5: "lines of a call that lack its model are joined with those that name it; sub-agents' lines without any id stay apart",
     6: "files are told apart by the time of their last change, too: a title keeps the other one",
+    7: "API calls are ordinary rows with their cost; copies of a response in its session's family are counted once",
 }
 
 
@@ -291,25 +292,15 @@ TABLES: Final[tuple[Table, ...]] = (
         """),
     ),
     Table(
-        "call_packs", "API calls by file, packed: field-wise maximum over the lines of a call. `call_packs.py` reads them.",
+        "api_calls", "API calls by file, one row each: the largest of each count over the lines of a call.",
         _columns("""
-            file_id | INTEGER PRIMARY KEY | the file
-            calls | INTEGER NOT NULL | how many
-            last | INTEGER | time of the latest; NULL where none has a time
-            ids | TEXT NOT NULL | API message of each, one per line; `#advisor` behind it for what an advisor model used
-            rows | BLOB NOT NULL | everything that is known of each, column by column, in the order in which they came
-        """),
-    ),
-    Table(
-        "shared_calls", "Calls that stand in several files of a home: where each is booked, with the largest of each number.",
-        _columns("""
-            home_id | INTEGER NOT NULL | the home
-            message_id | TEXT NOT NULL | API message
-            request_id | TEXT NOT NULL | API request
+            file_id | INTEGER NOT NULL | the file
+            line | INTEGER NOT NULL | first line of the call
+            part | INTEGER NOT NULL | which of the calls that begin on that line, from 0
+            message_id | TEXT NOT NULL | API message; `#advisor` behind it for what an advisor model used
+            request_id | TEXT NOT NULL | API request; empty where the client wrote none
             model_id | INTEGER NOT NULL | model (`strings`)
-            file_id | INTEGER NOT NULL | the file it is booked on
-            number | INTEGER NOT NULL | the call of that file: its place in the pack, from 0
-            copies | INTEGER NOT NULL | how many files hold it
+            time | INTEGER | when
             input | INTEGER NOT NULL | input tokens
             output | INTEGER NOT NULL | output tokens
             cache_write_5m | INTEGER NOT NULL | tokens written to the 5-minute cache
@@ -317,8 +308,38 @@ TABLES: Final[tuple[Table, ...]] = (
             cache_read | INTEGER NOT NULL | tokens read from the cache
             thinking | INTEGER NOT NULL | thinking tokens
             web_searches | INTEGER NOT NULL | searches
+            tier_id | INTEGER | service tier (`strings`)
+            speed_id | INTEGER | speed (`strings`)
+            geo_id | INTEGER | place of the inference (`strings`)
+            stop_id | INTEGER | why it ended (`strings`)
+            agent_id | TEXT | sub-agent, where it is not the one that the file belongs to
+            branch_id | INTEGER | git branch (`strings`)
+            cwd_id | INTEGER | working directory (`strings`)
+            session_id | TEXT | session that made the request, where a copied line names it
             flags | INTEGER NOT NULL | bits, see `CALL_FLAGS`
-        """), constraint="PRIMARY KEY(home_id, message_id, request_id, model_id)", rowid=False, indexes=("file_id",),
+            output_line | INTEGER NOT NULL | the line with the largest output
+            cost | INTEGER | micro-dollars by the price table noted as `prices`; NULL where the model has no price
+        """), constraint="PRIMARY KEY(file_id, line, part)", rowid=False, indexes=("message_id", "time"),
+    ),
+    Table(
+        "shared_calls", "Rows of `api_calls` that are one call with others of the same home, and which of them counts.",
+        _columns("""
+            file_id | INTEGER NOT NULL | the row in `api_calls`: its file
+            line | INTEGER NOT NULL | its line
+            part | INTEGER NOT NULL | its part
+            counted | INTEGER NOT NULL | 1 for the one that counts, with what follows; 0 for its copies
+            session_id | TEXT | session that made the request, where one of the copies names it
+            copies | INTEGER NOT NULL | how many rows there are
+            input | INTEGER | input tokens: here and below the largest of all copies
+            output | INTEGER | output tokens
+            cache_write_5m | INTEGER | tokens written to the 5-minute cache
+            cache_write_1h | INTEGER | tokens written to the 1-hour cache
+            cache_read | INTEGER | tokens read from the cache
+            thinking | INTEGER | thinking tokens
+            web_searches | INTEGER | searches
+            flags | INTEGER | bits, see `CALL_FLAGS`
+            cost | INTEGER | micro-dollars
+        """), constraint="PRIMARY KEY(file_id, line, part)", rowid=False,
     ),
     Table(
         "call_files", "When each file was begun: tells an original from the copy that a fork made of it.",
@@ -333,34 +354,6 @@ TABLES: Final[tuple[Table, ...]] = (
             file_id | INTEGER PRIMARY KEY | the transcript
             line_offset | INTEGER NOT NULL | where the line begins
             value | TEXT NOT NULL | the line, as JSON
-        """),
-    ),
-    Table(
-        "day_sums", "What was used per file, day and model, each call booked once: a copy that `usage` keeps for speed.",
-        _columns("""
-            file_id | INTEGER NOT NULL | the file the calls are booked on
-            day | TEXT NOT NULL | day in the time zone noted as `day_sums`; empty where calls have no time
-            model_id | INTEGER NOT NULL | model (`strings`)
-            calls | INTEGER NOT NULL | API calls
-            input | INTEGER NOT NULL | input tokens
-            output | INTEGER NOT NULL | output tokens
-            cache_write_5m | INTEGER NOT NULL | tokens written to the 5-minute cache
-            cache_write_1h | INTEGER NOT NULL | tokens written to the 1-hour cache
-            cache_read | INTEGER NOT NULL | tokens read from the cache
-            thinking | INTEGER NOT NULL | thinking tokens
-            web_searches | INTEGER NOT NULL | searches
-            cost | INTEGER NOT NULL | micro-dollars
-            unpriced | INTEGER NOT NULL | calls of models without a price
-            lower_bounds | INTEGER NOT NULL | calls of which the output is a placeholder
-            odd | INTEGER NOT NULL | calls with counts that are missing or none
-            zoneless | INTEGER NOT NULL | calls whose time has no zone, and is taken as UTC
-            copies | INTEGER NOT NULL | how often these calls stand in other files, too
-        """), constraint="PRIMARY KEY(file_id, day, model_id)", rowid=False,
-    ),
-    Table(
-        "sums_stale", "Files whose `day_sums` must be made anew.",
-        _columns("""
-            file_id | INTEGER PRIMARY KEY | the file
         """),
     ),
 )  # fmt: skip
@@ -379,11 +372,23 @@ VIEWS: Final[tuple[str, ...]] = (
                FROM tool_calls t JOIN files g ON g.id = t.file_id
                WHERE t.started_agent IS NOT NULL GROUP BY 1, 2) c
       ON c.started_agent = r.agent_id AND c.session_id = f.session_id""",
+    # Every call of a home once.
+    """CREATE VIEW counted_calls AS
+    SELECT a.file_id, a.line, a.part, a.message_id, a.request_id, a.model_id, a.time,
+           coalesce(s.input, a.input) AS input, coalesce(s.output, a.output) AS output,
+           coalesce(s.cache_write_5m, a.cache_write_5m) AS cache_write_5m,
+           coalesce(s.cache_write_1h, a.cache_write_1h) AS cache_write_1h,
+           coalesce(s.cache_read, a.cache_read) AS cache_read, coalesce(s.thinking, a.thinking) AS thinking,
+           coalesce(s.web_searches, a.web_searches) AS web_searches, a.tier_id, a.speed_id, a.geo_id, a.stop_id, a.agent_id,
+           a.branch_id, a.cwd_id, coalesce(s.session_id, a.session_id) AS session_id, coalesce(s.flags, a.flags) AS flags,
+           a.output_line, coalesce(s.cost, a.cost) AS cost, coalesce(s.copies, 1) AS copies
+    FROM api_calls a LEFT JOIN shared_calls s ON s.file_id = a.file_id AND s.line = a.line AND s.part = a.part
+    WHERE s.counted IS NOT 0""",
 )
 
 #: Which tables hold the rows of a stage; all have `file_id`.
 STAGE_TABLES: Final[dict[str, tuple[str, ...]]] = {
-    "calls": ("call_packs", "call_files", "cost_states", "day_sums"),
+    "calls": ("api_calls", "shared_calls", "call_files", "cost_states"),
     "entries": (
         "sessions", "entries", "damage", "tool_calls", "agent_runs", "agent_notes", "prompts", "tasks", "titles",
         "file_changes",
@@ -430,7 +435,7 @@ def statements() -> list[str]:
 
 def fingerprint() -> int:
     """What `user_version` of a catalogue with this schema is."""
-    return zlib.crc32("\n".join((str(SCHEMA_VERSION), *statements())).encode()) & 0x7FFFFFFF
+    return zlib.crc32("\n".join((str(SCHEMA_VERSION), "checked pages", *statements())).encode()) & 0x7FFFFFFF
 
 
 def stored_uuid(uuid: str | None) -> bytes | str | None:

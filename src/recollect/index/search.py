@@ -14,7 +14,7 @@ import time
 from ..errors import QueryError
 from .facets import count_facets
 from .found import Found, Hit
-from .query_language import parse
+from .query_language import exclusions, parse
 from .query_tree import All, filters
 from .reading_back import Elsewhere, EntryReader
 from .session_rows import SessionRows
@@ -108,12 +108,15 @@ class Search:
         groups, total = self._groups(wanted, order, limit + offset + 1)
         shown = dict(list(groups.items())[offset : offset + limit])
         hits = self._hits(shown, compiled, hits_per_session)
+        excluded, told = exclusions(tree, query)
         found = Found(
             self._rows.described([(key, hits[key], len(group)) for key, group in shown.items() if hits[key]]),
             total,
             more=len(groups) > offset + limit,
             facets=count_facets(self._words.searcher, wanted) if facets else None,
+            excluded=excluded,
             notes=(
+                *told,
                 *(f"{text!r} has no letters or digits and was left out" for text in compiled.dropped),
                 *(f"no entry has the word {text!r}: looked for {' '.join(parts)!r}" for text, parts in compiled.parted),
             ),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .filter_meaning import fits, session_fits
+from .filter_meaning import session_fits
 from .found import Hit, SessionHits
+from .project_filter import ProjectFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,12 +101,8 @@ class SessionRows:
         """Transcripts of the sessions of a project, by its path or that of its repository, sub-agents included."""
         if self._projects is None:
             self._projects = self._files_by_project()
-        return [
-            number
-            for paths, numbers in self._projects
-            if any(path is not None and fits("project", value, path) for path in paths)
-            for number in numbers
-        ]
+        wanted = ProjectFilter(value)
+        return [number for paths, numbers in self._projects if wanted.fits(*paths) for number in numbers]
 
     def _files_by_project(self) -> list[tuple[tuple[str | None, ...], list[int]]]:
         files: dict[tuple[int, str], list[int]] = {}

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from ..errors import QueryError
 from .found import Found, Hit
 from .kept import KeptTranscripts
-from .query_language import mistake, parse
+from .query_language import exclusions, mistake, parse
 from .query_tree import All, Text, texts
 from .reading_back import EntryReader
 from .scan_search import MODES, ScanHit, Substring, Words, all_strings, scan
@@ -59,6 +59,8 @@ def find_slowly(
             total += 1
         hits.close()
     shown = list(groups.items())[offset : offset + limit]
+    texts_with_filters = (where, query) if mode == "everything" else (where,)
+    told = [exclusions(parse(text), text) for text in texts_with_filters]
     return Found(
         rows.described(
             [(key, [_hit(item, rows) for item in group[:hits_per_session]], len(group)) for key, group in shown]
@@ -67,7 +69,8 @@ def find_slowly(
         exact=not enough,
         more=len(groups) > offset + limit,
         mode=mode,
-        notes=(SAYS["everything" if everything else mode],),
+        notes=(SAYS["everything" if everything else mode], *(note for _, notes in told for note in notes)),
+        excluded=tuple(part for parts, _ in told for part in parts),
         advice=() if total else _advice(mode, everything, where),
     )
 

@@ -9,10 +9,8 @@ no query can hold out.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -21,9 +19,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..errors import QueryError, RecollectError, Refused, Unavailable
+from ..own_program import child_command
 from .sql_wire import pack, read_frame, tagged
 
-_START: Final = "import sys,json;sys.path[:]=json.loads(sys.argv[1]);from recollect.index.sql_child import main;main()"
 EXAMPLE: Final = 'recollect sql "SELECT project, count(*) FROM sessions GROUP BY project"'
 
 
@@ -134,7 +132,7 @@ class Question:
             # No environment: nothing in it may change how the process runs. Windows cannot start without its own.
             environment: dict[str, str] | None = None if os.name == "nt" else {}
             self._process = process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _START, json.dumps(sys.path)],
+                child_command("recollect.index.sql_child"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -197,6 +195,12 @@ class Question:
         kind, text = str(message["error"]), str(message.get("message", ""))
         if kind == "Out of Memory":
             return self._no_memory()
+        if kind == "Row Too Large":
+            return QueryError(
+                f"a single row of the answer has more than {self.limits.bytes / 1e6:,.0f} MB",
+                hint="ask for fewer columns, or for a part of the text: substr(text, 1, 1000)",
+                slug="sql-limit",
+            )
         if kind in ("Refused", "Permission"):
             told = with_place(self.sql, text, message.get("position"), 1)
             return Refused(f"SQL: {told}", hint="a question is one SELECT over the tables", slug="sql-not-allowed")

@@ -121,12 +121,25 @@ class Answering:
                 return
             frame = pack({"rows": _packable(rows, plain)})
             if len(frame) > left_bytes:
-                self.send(end="bytes")
+                self.send_what_fits(_packable(rows, plain), left_bytes, is_first=left_rows == self.request["rows"])
                 return
             left_rows -= len(rows)
             left_bytes -= len(frame)
             self.write(frame)
         self.send(end="")
+
+    def send_what_fits(self, rows: list[Any], left_bytes: int, *, is_first: bool) -> None:
+        """Send as many of the rows as the limit of bytes allows, and end. An answer whose first row is too large is an error."""
+        for place, row in enumerate(rows):
+            frame = pack({"rows": [row]})
+            left_bytes -= len(frame)
+            if left_bytes < 0:
+                if is_first and place == 0:
+                    self.send(error="Row Too Large", message="")
+                    return
+                break
+            self.write(frame)
+        self.send(end="bytes")
 
     def write(self, frame: bytes) -> None:
         data = memoryview(frame)
@@ -236,6 +249,7 @@ def main() -> None:
     threading.Thread(target=_end_with_asker, daemon=True).start()
     import duckdb  # noqa: F401  before the limits: the library itself is large
 
+    os.umask(0o077)  # a Parquet file holds what transcripts hold: for its owner alone
     _limit(request)
     Answering(request, out).run()
     os._exit(0)  # nothing is left to tidy up, and tidying takes time

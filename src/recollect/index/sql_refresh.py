@@ -1,6 +1,6 @@
 """The database that SQL is asked of, brought up to date from the catalogue: only files whose rows changed are copied again.
 
-    database = refresh(catalogue, homes)
+    database = refresh(catalogue, homes, pricing)
 
 It is a copy of a copy. Work is done on a second file that takes the first one's place when it is complete: whoever reads the
 first goes on reading it, and a process that dies leaves nothing half-made. What the file was made of is noted in the
@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Final
 
 from ..store import disk
 from ..store.home import Home
-from .call_packs import call_csv
+from .api_calls.store import Pricing, write_decisions
 from .catalogue import Catalogue
-from .sql_sources import SHARED, SOURCES, STRINGS, RawTable
+from .sql_sources import SESSION_COSTS, SOURCES, STRINGS, RawTable
 from .sql_tables import TABLES, version_of
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ MOST_CHANGED: Final = 0.3
 """Where more of the files than this changed, the database is made anew."""
 
 
-def refresh(catalogue: Catalogue, homes: Sequence[Home]) -> Path:
+def refresh(catalogue: Catalogue, homes: Sequence[Home], pricing: Pricing) -> Path:
     """The path of the database, which holds what the catalogue holds of these homes."""
     ids = sorted(found for home in homes if (found := catalogue.home_id(home.real_root)) is not None)
     path = database_path(catalogue, ids)
@@ -51,7 +51,7 @@ def refresh(catalogue: Catalogue, homes: Sequence[Home]) -> Path:
         ids = sorted(found for home in homes if (found := catalogue.home_id(home.real_root)) is not None)
         path = database_path(catalogue, ids)
         if not _is_current(catalogue, path, ids):
-            _Refreshing(catalogue, path, ids).run()
+            _Refreshing(catalogue, path, ids, pricing).run()
     return path
 
 
@@ -87,7 +87,7 @@ def _state(catalogue: Catalogue, path: Path, ids: Sequence[int]) -> str | None:
     made_of = catalogue.connection.execute(
         f"SELECT count(*), max(change), sum(change), sum(id) FROM files WHERE home_id IN {_listed(ids)}"
     ).get
-    return json.dumps([VERSION, made_of, info.st_size, info.st_mtime_ns])
+    return json.dumps([VERSION, made_of, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino])
 
 
 def _listed(ids: Iterable[int]) -> str:
@@ -97,7 +97,7 @@ def _listed(ids: Iterable[int]) -> str:
 def definitions() -> list[str]:
     """Everything that makes an empty database what it is."""
     loads = [table.create() + table.select("files") + table.load("rows") for table in (*SOURCES, STRINGS)]
-    return [*loads, SHARED, *(table.statement() for table in TABLES), str(BLOCK_BYTES)]
+    return [*loads, SESSION_COSTS, *(table.statement() for table in TABLES), str(BLOCK_BYTES)]
 
 
 VERSION: Final = version_of(definitions())
@@ -106,12 +106,12 @@ VERSION: Final = version_of(definitions())
 class _Refreshing:
     """One run. The caller holds the catalogue's lock."""
 
-    def __init__(self, catalogue: Catalogue, path: Path, ids: Sequence[int]) -> None:
+    def __init__(self, catalogue: Catalogue, path: Path, ids: Sequence[int], pricing: Pricing) -> None:
         self._catalogue = catalogue
         self._db = catalogue.connection
-        self._db.create_scalar_function("call_csv", call_csv, 2, deterministic=True)  # type: ignore[arg-type]
         self._path = path
         self._ids = ids
+        self._pricing = pricing
         self._staged = path.with_name(path.name + _STAGED)
         self._made = path.with_name(path.name + _STAGED + "-anew")
 
@@ -125,6 +125,8 @@ class _Refreshing:
             else:
                 disk.copy_tree(self._path, self._staged)
                 self._make(self._staged, anew=False, asked=stale)
+            if os.path.isdir(self._path):
+                disk.remove_tree(self._path)
             disk.replace(self._staged, self._path)
         finally:
             for path in (self._staged, self._made):
@@ -141,7 +143,7 @@ class _Refreshing:
             left = name.startswith((".rows-", self._staged.name))
             mine = name.startswith(self._catalogue.questions_path.stem) and path != self._path
             if left or (mine and os.stat(path).st_mtime < oldest):
-                disk.remove_if_there(path)
+                disk.remove_tree(path)
 
     def _all_files(self) -> list[int]:
         return [row[0] for row in self._db.execute(f"SELECT id FROM files WHERE home_id IN {_listed(self._ids)}")]
@@ -150,11 +152,11 @@ class _Refreshing:
         """Numbers of files whose rows must be copied again or dropped; None where all must."""
         noted = self._db.execute("SELECT value FROM notes WHERE name = ?", (_note_name(self._path),)).get
         try:
-            version, _, size, mtime_ns = json.loads(noted)
+            version, _, *stamp = json.loads(noted)
             info = os.stat(self._path)
         except (TypeError, ValueError, OSError):
             return None
-        if version != VERSION or (info.st_size, info.st_mtime_ns) != (size, mtime_ns):
+        if version != VERSION or stamp != [info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino]:
             return None
         import duckdb
 
@@ -180,6 +182,7 @@ class _Refreshing:
                 for table in SOURCES:
                     out.execute(f"CREATE TABLE raw.{table.name} {table.create()}")
             self._ask(self._all_files())
+            self._ask_shared()
             for table in (table for table in SOURCES if table.whole):
                 out.execute(f"DELETE FROM raw.{table.name}")
                 self._load(out, table, f"raw.{table.name}")
@@ -190,7 +193,7 @@ class _Refreshing:
                     if not anew:
                         out.execute(f"DELETE FROM raw.{table.name} WHERE file_id IN {_listed(files)}")
                     self._load(out, table, f"raw.{table.name}")
-            out.execute(SHARED)
+            out.execute(SESSION_COSTS)
             if anew:
                 for view in TABLES:
                     out.execute(view.statement())
@@ -219,6 +222,18 @@ class _Refreshing:
         self._db.execute("CREATE TEMP TABLE IF NOT EXISTS asked_files(id INTEGER PRIMARY KEY)")
         self._db.execute("DELETE FROM temp.asked_files")
         self._db.executemany("INSERT INTO temp.asked_files VALUES (?)", ((file,) for file in files))
+
+    def _ask_shared(self) -> None:
+        """A temporary table with the calls of these homes that stand in several places, as `shared_calls` has them."""
+        self._db.execute("DROP TABLE IF EXISTS temp.asked_shared")
+        self._db.execute(
+            "CREATE TEMP TABLE asked_shared AS SELECT * FROM shared_calls WHERE file_id IN temp.asked_files"
+            + (" AND FALSE" if len(self._ids) > 1 else "")
+        )
+        if len(self._ids) > 1:  # a response may stand in two of them
+            write_decisions(
+                self._db, f"f.home_id IN {_listed(self._ids)}", self._pricing, into="temp.asked_shared", within="''"
+            )
 
     def _load(self, out: duckdb.DuckDBPyConnection, table: RawTable, into: str) -> None:
         with tempfile.NamedTemporaryFile(

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from .schema import CALL_FLAGS
-
 #: How a kind of column is written by SQLite, read from CSV, and turned into what DuckDB keeps.
 NUMBER, TEXT, LONG, UUID, TIME, STRING, FLAG, REAL = "number", "text", "long", "uuid", "time", "string", "flag", "real"
 _WRITTEN: Final = {
@@ -55,8 +53,6 @@ class RawTable:
     source: str
     columns: tuple[RawColumn, ...]
     whole: bool = False
-    lines: str = ""
-    """Gives many lines for a row of the catalogue, where its rows are packed. Its columns must come in the order of `columns`."""
     parents: bool = False
     """Its column `parent` is kept as the number of that row, where it stands in the same file: a third of the size."""
 
@@ -68,8 +64,6 @@ class RawTable:
 
     def select(self, files: str) -> str:
         """One CSV line per row, as bytes."""
-        if self.lines:
-            return f"SELECT {self.lines} FROM {self.source.format(files=files)}"
         body = ",',',".join(column.written() for column in self.columns)
         return f"SELECT CAST(concat({body},char(10)) AS BLOB) FROM {self.source.format(files=files)}"
 
@@ -270,14 +264,14 @@ SOURCES: Final[tuple[RawTable, ...]] = (
         """),
     ),
     RawTable(
-        "calls", "call_packs t WHERE t.file_id IN {files}",
+        "calls", "api_calls t WHERE t.file_id IN {files}",
         _columns("""
             file_id | number |
-            number | number |
+            line | number |
+            part | number |
             message_id | text |
             request_id | text |
-            model | string |
-            line | number |
+            model | string | t.model_id
             time | time |
             input | number |
             output | number |
@@ -286,38 +280,45 @@ SOURCES: Final[tuple[RawTable, ...]] = (
             cache_read | number |
             thinking | number |
             web_searches | number |
-            service_tier | string |
-            speed | string |
-            geo | string |
-            stop_reason | string |
+            service_tier | string | t.tier_id
+            speed | string | t.speed_id
+            geo | string | t.geo_id
+            stop_reason | string | t.stop_id
             agent_id | text |
-            git_branch | string |
-            cwd | string |
+            git_branch | string | t.branch_id
+            cwd | string | t.cwd_id
+            session_id | text |
             flags | number |
-        """), lines="call_csv(t.file_id, t.rows)",
+            cost | number |
+        """),
+    ),
+    RawTable(
+        "shared", "temp.asked_shared t",
+        _columns("""
+            file_id | number |
+            line | number |
+            part | number |
+            counted | flag |
+            session_id | text |
+            copies | number |
+            input | number |
+            output | number |
+            cache_write_5m | number |
+            cache_write_1h | number |
+            cache_read | number |
+            thinking | number |
+            web_searches | number |
+            flags | number |
+            cost | number |
+        """), whole=True,
     ),
 )  # fmt: skip
 
 STRINGS: Final = RawTable("strings", "strings t", _columns("id | number |\ntext | text |"), whole=True)
 
-#: One API call = (message_id, request_id, model) over all files. Calls that stand in several: which of the rows is booked, by
-#: the rule of `sharing`, and the largest of each number. A row without a model is one of the call that has one.
-SHARED: Final = f"""CREATE OR REPLACE TABLE raw.shared AS
-    WITH named AS (
-        SELECT n.message_id, n.request_id, min(o.model) AS model FROM raw.calls n
-        JOIN raw.calls o ON o.message_id = n.message_id AND o.request_id = n.request_id AND o.model <> ''
-        WHERE n.model = '' GROUP BY ALL),
-    calls AS (
-        SELECT c.* REPLACE (coalesce(named.model, c.model) AS model), named.model IS NOT NULL AS nameless FROM raw.calls c
-        LEFT JOIN named ON named.message_id = c.message_id AND named.request_id = c.request_id AND c.model = '')
-    SELECT c.file_id, c.number, row_number() OVER (same ORDER BY c.nameless, c.time IS NULL, c.time,
-               c.flags & {CALL_FLAGS["copied"]}, f.kind <> 'session', f.path, c.number, c.file_id) = 1 AS booked,
-           count(*) OVER same AS copies,
-           max(input) OVER same AS input, max(output) OVER same AS output, max(cache_write_5m) OVER same AS cache_write_5m,
-           max(cache_write_1h) OVER same AS cache_write_1h, max(cache_read) OVER same AS cache_read,
-           max(thinking) OVER same AS thinking, max(web_searches) OVER same AS web_searches,
-           bool_and(c.flags & {CALL_FLAGS["lower_bound"]} <> 0) OVER same AS lower_bound
-    FROM calls c JOIN raw.files f ON f.file_id = c.file_id
-    JOIN (SELECT message_id, request_id, model FROM calls GROUP BY ALL HAVING count(*) > 1) several
-      ON several.message_id = c.message_id AND several.request_id = c.request_id AND several.model = c.model
-    WINDOW same AS (PARTITION BY c.message_id, c.request_id, c.model)"""
+#: What the responses of each session cost together.
+SESSION_COSTS: Final = """CREATE OR REPLACE TABLE raw.session_costs AS
+    SELECT home, session_id, try_cast(sum(cost_micro_usd) AS BIGINT) AS cost FROM
+    (SELECT f.home, coalesce(s.session_id, r.session_id, f.session_id) AS session_id, coalesce(s.cost, r.cost) AS cost_micro_usd
+     FROM raw.calls r LEFT JOIN raw.shared s ON s.file_id = r.file_id AND s.line = r.line AND s.part = r.part
+     JOIN raw.files f ON f.file_id = r.file_id WHERE s.counted IS NULL OR s.counted) GROUP BY ALL"""

@@ -57,7 +57,8 @@ _PARENT: Final = "coalesce(r.parent, (SELECT p.uuid FROM raw.entries p WHERE p.e
 TABLES: Final[tuple[SqlTable, ...]] = (
     SqlTable(
         "sessions", "One row per session: its main transcript.",
-        "raw.sessions r LEFT JOIN raw.files f ON f.file_id = r.file_id",
+        "raw.sessions r LEFT JOIN raw.files f ON f.file_id = r.file_id "
+        "LEFT JOIN raw.session_costs c ON c.home = f.home AND c.session_id = r.session_id",
         _columns("""
             session_id | VARCHAR | r.session_id | id of the session
             project | VARCHAR | f.project | working directory
@@ -81,6 +82,7 @@ TABLES: Final[tuple[SqlTable, ...]] = (
             reachable | DOUBLE | r.reachable | share of the messages that the client still reaches on resume, 0 to 1
             home | VARCHAR | f.home | the Claude home
             path | VARCHAR | f.path | path of the main transcript below the home
+            cost_micro_usd | BIGINT | c.cost | cost of its responses, sub-agents included: micro-dollars, exact
         """),
     ),
     SqlTable(
@@ -117,10 +119,10 @@ TABLES: Final[tuple[SqlTable, ...]] = (
         "responses",
         "One row per answer of the API, counted once however many rows, files and copies it stands in. Each number is the "
         "largest that was written for it; session, time and place are those of its first appearance.",
-        "raw.calls r LEFT JOIN raw.shared s ON s.file_id = r.file_id AND s.number = r.number "
-        "LEFT JOIN raw.files f ON f.file_id = r.file_id WHERE s.booked IS NULL OR s.booked",
+        "raw.calls r LEFT JOIN raw.shared s ON s.file_id = r.file_id AND s.line = r.line AND s.part = r.part "
+        "LEFT JOIN raw.files f ON f.file_id = r.file_id WHERE s.counted IS NULL OR s.counted",
         _columns("""
-            session_id | VARCHAR | f.session_id | the session
+            session_id | VARCHAR | coalesce(s.session_id, r.session_id, f.session_id) | the session that asked for it
             message_id | VARCHAR | r.message_id | id of the API's message; of an advisor model with `#advisor` behind it
             request_id | VARCHAR | r.request_id | id of the API's request; empty where the client wrote none
             time | TIMESTAMPTZ | r.time | when
@@ -132,7 +134,7 @@ TABLES: Final[tuple[SqlTable, ...]] = (
             cache_read_tokens | BIGINT | coalesce(s.cache_read, r.cache_read) | read from the cache
             thinking_tokens | BIGINT | coalesce(s.thinking, r.thinking) | thinking, where it is told; part of the output tokens
             web_searches | INTEGER | coalesce(s.web_searches, r.web_searches) | searches that the server made
-            lower_bound | BOOLEAN | coalesce(s.lower_bound, r.flags & 1 <> 0) | only a placeholder: the output is at least this
+            lower_bound | BOOLEAN | coalesce(s.flags, r.flags) & 1 <> 0 | only a placeholder: the output is at least this
             stop_reason | VARCHAR | r.stop_reason | why it ended
             service_tier | VARCHAR | r.service_tier | service tier
             speed | VARCHAR | r.speed | speed, where it was chosen
@@ -144,6 +146,7 @@ TABLES: Final[tuple[SqlTable, ...]] = (
             copies | INTEGER | coalesce(s.copies, 1) | in how many files it stands
             line | INTEGER | r.line | first line of it in the file
             path | VARCHAR | f.path | the file, below the home
+            cost_micro_usd | BIGINT | coalesce(s.cost, r.cost) | micro-dollars, exact; NULL where its model has no price
         """),
     ),
     SqlTable(

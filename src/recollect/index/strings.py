@@ -30,9 +30,8 @@ class _Numbers(dict[Any, "int | None"]):
             found = self._db.last_insert_rowid()
         number = int(found)
         if len(self) > 100_000:
-            kept = {text: self[text] for text in (None, "") if text in self}  # "": see `_Intake`
             self.clear()
             self._all = False
-            self.update(kept)
+            self[None] = None
         self[text] = number
         return number

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..store.home import Home
-from .catalogue import BROKEN, LOCK_SECONDS, Catalogue
+from .catalogue import LOCK_SECONDS, Catalogue
 from .freshness import statuses_are_current
+from .healing import is_damage
 from .sync_report import Progress, SyncReport
 from .tracking import FileChange, changed, changed_among, look_at
 from .words import words_are_behind
+
+if TYPE_CHECKING:
+    from .api_calls.store import Pricing
 
 STAGES: Final = ("calls", "entries", "words")
 
@@ -30,17 +34,21 @@ def bring_up_to_date(
     progress: Progress | None = None,
     lock_seconds: float = LOCK_SECONDS,
     only: Mapping[str, Sequence[str]] | None = None,
+    pricing: Pricing | None = None,
 ) -> SyncReport:
     """Take in what changed. A broken catalogue is thrown away and made anew on the way.
 
     With `statuses`, those of sessions that grew are renewed as well. `only` names the files that changed, by home (links
-    resolved) and path below it, where the caller knows that nothing else did: then no folder is looked into.
+    resolved) and path below it, where the caller knows that nothing else did: then no folder is looked into. The stage "calls"
+    needs `pricing`.
     """
     try:
-        return _bring_up_to_date(catalogue, homes, stages, statuses, progress, lock_seconds, only)
-    except BROKEN:
-        catalogue.make_anew()
-        return _bring_up_to_date(catalogue, homes, stages, statuses, progress, lock_seconds)
+        return _bring_up_to_date(catalogue, homes, stages, statuses, progress, lock_seconds, only, pricing)
+    except BaseException as problem:
+        if not is_damage(problem):
+            raise
+        catalogue.make_anew(problem)
+        return _bring_up_to_date(catalogue, homes, stages, statuses, progress, lock_seconds, None, pricing)
 
 
 def _bring_up_to_date(
@@ -50,7 +58,8 @@ def _bring_up_to_date(
     statuses: bool,
     progress: Progress | None,
     lock_seconds: float,
-    only: Mapping[str, Sequence[str]] | None = None,
+    only: Mapping[str, Sequence[str]] | None,
+    pricing: Pricing | None,
 ) -> SyncReport:
     begun = time.monotonic()
     report = SyncReport()
@@ -71,10 +80,14 @@ def _bring_up_to_date(
             if _state(catalogue) != state:  # somebody else did it while we waited, or a part of it
                 changes = changed(catalogue, homes, "entries")
             _take_in(catalogue, changes, with_words, report, progress)
-    if "calls" in reading and changed(catalogue, homes, "calls", seen):
-        from .calls import sync_calls
+    if "calls" in reading:
+        from .api_calls.sync import drop_other_prices, sync_calls
 
-        report.lines += sync_calls(catalogue, homes, progress=progress).lines
+        if pricing is None:
+            raise ValueError("API calls need prices")
+        drop_other_prices(catalogue, pricing, lock_seconds)
+        if changed(catalogue, homes, "calls", seen):
+            report.lines += sync_calls(catalogue, homes, pricing, progress=progress).lines
     if statuses and not statuses_are_current(catalogue.connection):
         from .threads import renew_statuses
 
@@ -92,6 +105,7 @@ def _take_in(
     catalogue: Catalogue, changes: Sequence[FileChange], with_words: bool, report: SyncReport, progress: Progress | None
 ) -> None:
     from .ingest import Ingest
+    from .words_seal import seal
     from .words_sync import add_from_files, commit, forget_stale, gather
 
     tell = _teller(changes, progress)
@@ -121,6 +135,8 @@ def _take_in(
         if words is not None:
             report.documents = words.added
             words.close()
+    if words is not None:
+        seal(catalogue)
 
 
 def _teller(changes: Sequence[FileChange], progress: Progress | None) -> Callable[[int], None]:

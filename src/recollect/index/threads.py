@@ -14,6 +14,7 @@ from ..errors import NotFound, RecollectError
 from ..format.decode import parse_as
 from ..format.entries import ROW_TYPES
 from ..format.line import Damage
+from ..format.path_text import to_path, to_text
 from ..format.row_entry import RowEntry, decode_row_entry, row_entry_of
 from ..format.worded_entry import LONG_LINE, decode_index_entry
 from ..graph.collector import collector_waits
@@ -35,7 +36,7 @@ WHERE s.threaded = 0
 
 def renew_statuses(catalogue: Catalogue, homes: Sequence[Home], *, lock_seconds: float = LOCK_SECONDS) -> int:
     """Find the statuses of all sessions of these homes that lack them. Returns how many sessions were read."""
-    wanted = {home.real_root for home in homes}
+    wanted = {to_text(home.real_root) for home in homes}
     if not _behind(catalogue, wanted):
         return 0
     count = 0
@@ -45,7 +46,7 @@ def renew_statuses(catalogue: Catalogue, homes: Sequence[Home], *, lock_seconds:
             with catalogue.transaction():
                 catalogue.set_note("change", catalogue.note("change") + 1)
         for file_id, root, path, offset in behind:
-            count += _renew(catalogue, file_id, Home(Path(root)), path, offset)
+            count += _renew(catalogue, file_id, Home(Path(to_path(root))), path, offset)
     return count
 
 

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from ..errors import RecollectError
+from ..format.path_text import to_path
 from ..store.home import Home
 from ..store.paths import open_inside
 from .catalogue import Catalogue
@@ -54,7 +55,7 @@ class FileChange:
     home: Home
     stage: str
     path: str
-    """Below the home, with `/`."""
+    """Below the home, with `/`, as text (`format.path_text`)."""
     kind: str
     reason: str
     file_id: int = 0
@@ -75,7 +76,7 @@ class FileChange:
 
     @property
     def full_path(self) -> Path:
-        return self.home.root / self.path
+        return self.home.root / to_path(self.path)
 
 
 def changed(
@@ -240,8 +241,8 @@ class _Sorter:
 
 
 INSERT_FILE: Final = (
-    "INSERT INTO files(id, home_id, path, kind, session_id, agent_id, folder, workflow, device, inode, change) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO files(home_id, path, kind, session_id, agent_id, folder, workflow, device, inode, change) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 INSERT_PROGRESS: Final = (
     "INSERT OR REPLACE INTO progress(file_id, stage, size, mtime_ns, ctime_ns, inode, offset, lines, head_hash, tail_hash) "
@@ -259,21 +260,19 @@ def progress_row(
     )  # fmt: skip
 
 
-def file_row(change: FileChange, home_id: int, number: int) -> tuple[Any, ...]:
-    """A row of `files`, without its number."""
-    return (
-        home_id, change.path, change.kind, change.session_id, change.agent_id, change.folder, change.workflow,
-        signed(change.device), signed(change.inode), number,
-    )  # fmt: skip
-
-
 def begin(catalogue: Catalogue, change: FileChange) -> int:
     """Make the catalogue ready for what comes: the file's row is there, and no row of the stage that no longer holds."""
     db = catalogue.connection
     home_id = catalogue.home_id(change.home.real_root, make=True)
     number = catalogue.note("change")
     if change.file_id == 0:
-        db.execute(INSERT_FILE, (None, *file_row(change, home_id or 0, number)))
+        db.execute(
+            INSERT_FILE,
+            (
+                home_id, change.path, change.kind, change.session_id, change.agent_id, change.folder, change.workflow,
+                signed(change.device), signed(change.inode), number,
+            ),
+        )  # fmt: skip
         change.file_id = db.last_insert_rowid()
         return change.file_id
     if change.reason in ("rewritten", "gone"):
@@ -338,7 +337,7 @@ def open_changed(change: FileChange) -> BinaryIO:
 def _open_as_seen(change: FileChange) -> BinaryIO | None:
     """The very file that `look` found inside the home; None where it cannot be told so cheaply, or is none any more."""
     try:
-        descriptor = os.open(f"{change.home.root}/{change.path}", _READ)
+        descriptor = os.open(f"{change.home.root}/{to_path(change.path)}", _READ)
     except (OSError, ValueError):
         return None
     info = os.fstat(descriptor)
@@ -381,12 +380,6 @@ def hashes(stream: BinaryIO, offset: int) -> tuple[int, int]:
         value = crc32(head)
         return value, value
     return crc32(head), crc32(read_at(stream, offset - WINDOW, WINDOW))
-
-
-def hashes_within(data: memoryview) -> tuple[int, int]:
-    """The same of bytes that are all there."""
-    head = crc32(data[:WINDOW])
-    return head, head if len(data) <= WINDOW else crc32(data[-WINDOW:])
 
 
 def read_at(stream: BinaryIO, offset: int, length: int) -> bytes:

@@ -68,17 +68,30 @@ class TranscriptRows:
         self._agents: dict[str, list[Any]] = {}
         self._side_roots: dict[str, str] = {}
         self._edits: list[tuple[Any, ...]] = []
+        self.failed: list[str] = []
+        """Entries that could not be taken in: the line and the kind of error."""
         self._line = self._part = 0
         self.lines_parsed = 0
         self._last_time: tuple[str | None, int | None] = (None, None)
 
     def through(self, located: Iterable[Located[IndexEntry]]) -> Iterator[Located[IndexEntry]]:
-        """Passes entries on, and notes each."""
+        """Passes entries on, and notes each. An entry that cannot be taken in is left out."""
         for item in located:
-            self.note(item)
-            yield item
+            if self.note(item):
+                yield item
 
-    def note(self, item: Located[IndexEntry]) -> None:
+    def note(self, item: Located[IndexEntry]) -> bool:
+        """Take in one entry. One that fails unexpectedly is named in `failed` and left out: the others are still found."""
+        entries, places = len(self.entries), len(self.row_places)
+        try:
+            self._note(item)
+        except Exception as problem:
+            del self.entries[entries:], self.row_places[places:]
+            self.failed.append(f"line {item[1]}: {type(problem).__name__}")
+            return False
+        return True
+
+    def _note(self, item: Located[IndexEntry]) -> None:
         entry, line, offset, length, client_reads = item
         if line == self._line:
             self._part += 1

@@ -12,6 +12,7 @@ import tantivy
 from tantivy import Occur, Query
 
 from .filter_meaning import fits, nearest, time_range
+from .project_filter import ProjectFilter
 from .query_tree import All, Either, Everything, Filter, Not, Part, Text
 from .session_rows import SessionRows
 from .snippets import Needle
@@ -181,7 +182,8 @@ class WordQuery:
     def _project(self, part: Filter) -> Query:
         """Sessions of the project, and what was done in its folder from elsewhere."""
         known = self._known("project")
-        folders = [path for path in known if any(fits("project", value, path) for value in part.values)]
+        wanted = [ProjectFilter(value) for value in part.values]
+        folders = [path for path in known if any(item.fits(path) for item in wanted)]
         files = [number for value in part.values for number in self._rows.files_of_project(value)]
         if not folders and not files:
             near = nearest(part.values[0], known)

@@ -31,8 +31,10 @@ from typing import TYPE_CHECKING, Final
 
 from ..store import disk
 from .catalogue import Catalogue
+from .healing import is_panic
 from .schema import FLAGS
 from .word_splitting import ANALYZER, analyzer, split_words
+from .words_seal import begin_writing, check, finish_interrupted
 
 if TYPE_CHECKING:
     import tantivy
@@ -81,7 +83,16 @@ def words_are_behind(catalogue: Catalogue) -> bool:
         return True
     if catalogue.connection.execute("SELECT 1 FROM words_stale LIMIT 1").get is not None:
         return True
-    return not os.path.exists(catalogue.words_folder / "meta.json")
+    return words_damage(catalogue) is not None
+
+
+def words_damage(catalogue: Catalogue) -> str | None:
+    """What is wrong with the files of the word index; None where they are those that were written."""
+    try:
+        check(catalogue.connection, str(catalogue.words_folder))
+    except ValueError as problem:
+        return str(problem)
+    return None
 
 
 def forget_words(catalogue: Catalogue) -> None:
@@ -119,14 +130,22 @@ class WordsWriter:
 
         folder = catalogue.words_folder
         try:
-            return open_words(folder)
-        except ValueError:
-            pass
+            if not finish_interrupted(catalogue):
+                check(catalogue.connection, str(folder))
+            index = open_words(folder)
+            begin_writing(catalogue)
+            return index
+        except BaseException as problem:
+            if not isinstance(problem, ValueError) and not is_panic(problem):
+                raise
+            if os.path.lexists(folder / "meta.json") and catalogue.note("last_entry"):
+                catalogue.say_damaged(f"its words: {problem}")
         if os.path.lexists(folder):
             disk.remove_tree(folder)
         disk.make_folders(folder)
         with catalogue.transaction():
             catalogue.set_note(MARK, 0)
+        begin_writing(catalogue)
         index = tantivy.Index(schema(), path=str(folder))
         index.register_tokenizer(ANALYZER, analyzer())
         return index

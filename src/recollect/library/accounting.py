@@ -14,17 +14,17 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import apsw
 
-from ..analysis.day_sums import DaySums
+from ..analysis.api_calls import ApiCall, api_calls, home_numbers, project_path
+from ..analysis.cost import usual_prices
+from ..analysis.day_totals import day_totals, days_of_sessions
 from ..analysis.prices.book import PriceBook, price_book
-from ..analysis.responses import Response, home_numbers, project_path, responses
-from ..analysis.usage import PERIODS, UsageReport, from_day_sums, gather, groupings
+from ..analysis.usage import PERIODS, UsageReport, from_day_totals, gather, groupings
 from ..analysis.zones import Zone, zone_named
 from ..environment import own_folder, time_zone
 from ..errors import NotFound, StoreBusy
@@ -35,13 +35,15 @@ from .homes import open_homes
 if TYPE_CHECKING:
     from ..analysis.blocks import Block
     from ..analysis.client_counts import Comparison
-    from ..index.calls import CallsReport
+    from ..analysis.totals import Totals
+    from ..index.api_calls.sync import CallsReport
     from ..index.tracking import FileChange
+    from .library import Library
 
 _LOOKED: Final = "looked"
 _LOOK_SECONDS: Final = 15
 _SUMMED: Final = frozenset((*PERIODS, "model"))
-"""What sums by day and model can be grouped by."""
+"""What totals by day and model can be grouped by."""
 _DAY: Final = 86_400_000_000
 _LOOK_BACK_DAYS: Final = (2, 8, 32)
 """Where the first of them have no pause of five hours, more is looked at, in the end everything."""
@@ -87,8 +89,19 @@ class Behind(NamedTuple):
 class Accounting:
     """Counts over some homes. `sync` is called by every question once."""
 
-    def __init__(self, homes: Sequence[Home], folder: Path, zone: Zone, *, prices: str = "then") -> None:
+    def __init__(
+        self,
+        homes: Sequence[Home],
+        folder: Path,
+        zone: Zone,
+        *,
+        prices: str = "then",
+        own_folder: Callable[[str], Path] = own_folder,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
+        self._tell = tell
         self.homes = list(homes)
+        self._own_folder = own_folder
         self.zone = zone
         self.folder = folder
         self.today_prices = prices == "today"
@@ -96,38 +109,38 @@ class Accounting:
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        return Catalogue.open(self.folder, own_folder("data") / "vault")
+        return Catalogue.open(self.folder, self._own_folder("data") / "vault", tell=self._tell)
+
+    @cached_property
+    def library(self) -> Library:
+        """Finds and reads the sessions, those that only the vault has too."""
+        from .library import Library
+
+        return Library(self.homes, own_folder=self._own_folder)
 
     @cached_property
     def book(self) -> PriceBook:
         return price_book(time.time_ns() // 1000 if self.today_prices else None)
-
-    @cached_property
-    def sums(self) -> DaySums:
-        return DaySums(self.catalogue, self.zone, price_book())
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> CallsReport:
         """Take in what changed; a broken catalogue is made anew."""
         if self._synced is None:
             try:
                 self._synced = self._sync(progress)
-            except BROKEN:
-                self._make_anew()
+            except BROKEN as problem:
+                self.make_anew(problem)
                 self._synced = self._sync(progress)
         return self._synced
 
-    def _make_anew(self) -> None:
-        self.catalogue.make_anew()
+    def make_anew(self, damage: object) -> None:
+        """Throw away an index that turned out to be damaged; the next question builds it."""
+        self.catalogue.make_anew(damage)
         self._synced = None
-        self.__dict__.pop("sums", None)  # they ask the catalogue that was
 
     def _sync(self, progress: Callable[[int, int], None] | None) -> CallsReport:
-        from ..index.calls import sync_calls
+        from ..index.api_calls.sync import sync_calls
 
-        self.sums.check()
-        report = sync_calls(self.catalogue, self.homes, listener=self.sums, progress=progress)
-        self.sums.renew()
-        return report
+        return sync_calls(self.catalogue, self.homes, usual_prices(), progress=progress)
 
     def sync_some(self, most_bytes: Callable[[], int], session: str | None = None) -> Behind:
         """Take in about so many bytes of what changed, and tell what is left: first of the session, then the newest files.
@@ -138,7 +151,9 @@ class Accounting:
         waited for.
         """
         try:
-            self.sums.check(_PATIENCE)
+            from ..index.api_calls.sync import drop_other_prices, sync_calls
+
+            drop_other_prices(self.catalogue, usual_prices(), _PATIENCE)
             changes = self._changes_of(session) if session is not None and self._looked_lately() else None
             everything = changes is None
             if changes is None:
@@ -147,14 +162,11 @@ class Accounting:
                 changes = changed(self.catalogue, self.homes, "calls")
             left: list[FileChange] = []
             if changes:
-                from ..index.calls import sync_calls
-
                 changes.sort(key=lambda item: (item.reason != "gone", item.session_id != session, -item.mtime_ns))
                 left = sync_calls(
-                    self.catalogue, self.homes, listener=self.sums, changes=changes, lock_seconds=_PATIENCE,
+                    self.catalogue, self.homes, usual_prices(), changes=changes, lock_seconds=_PATIENCE,
                     most_bytes=most_bytes(),
                 ).left  # fmt: skip
-            self.sums.renew(_PATIENCE)
         except StoreBusy:  # somebody is taking in much more than this: what is there has to do
             return Behind(1 << 62, of_session=True, may_be_less=True)
         if everything and not left:
@@ -212,15 +224,12 @@ class Accounting:
         self.sync()
         chosen = selection or Selection()
         names = groupings(by)
-        if (
-            _SUMMED.issuperset(names)
-            and chosen.only_time
-            and not self.today_prices
-            and (days := self._whole_days(chosen)) is not None
-        ):
+        if _SUMMED.issuperset(names) and chosen.only_time and not self.today_prices:
             numbers = home_numbers(self.catalogue, self.homes)
             if len(numbers) == 1:
-                return from_day_sums(self.sums.totals(numbers, *days), names, self.zone, self.book)
+                with contextlib.suppress(apsw.SQLError):  # more than the database can add up
+                    totals = self.day_totals(numbers[0], chosen.since, chosen.until)
+                    return from_day_totals(totals, names, self.zone, self.book)
         found = self.responses(chosen)
         tools = None
         if "tool" in names:
@@ -229,10 +238,20 @@ class Accounting:
             tools = tool_shares(self.entries(), found, self.book, self.place_of)
         return gather(found, names, self.zone, self.book, separate=separate, tools=tools)
 
+    def day_totals(
+        self, home: int, since: int | None = None, until: int | None = None
+    ) -> dict[tuple[str, str], Totals]:
+        """Totals by (day, model) of the home of a number, as far as its calls are taken in."""
+        return day_totals(self.catalogue.connection, home, self.zone, since, until)
+
     def session_days(self) -> dict[str, set[str]]:
         """By session: the days (``2026-03-02``) on which it made calls."""
         self.sync()
-        return self.sums.days_of_sessions(home_numbers(self.catalogue, self.homes))
+        found: dict[str, set[str]] = {}
+        for home in home_numbers(self.catalogue, self.homes):
+            for session, days in days_of_sessions(self.catalogue.connection, home, self.zone).items():
+                found.setdefault(session, set()).update(days)
+        return found
 
     def damaged_sessions(self) -> set[str]:
         """Sessions with damaged places, as far as their lines were taken in."""
@@ -244,38 +263,20 @@ class Accounting:
         )
         return {str(row[0]) for row in rows}
 
-    def _whole_days(self, chosen: Selection) -> tuple[str | None, str | None] | None:
-        """First and last day of a selection that begins and ends at midnight; None where it does not."""
-        first = last = None
-        if chosen.since is not None:
-            first = self.zone.day(chosen.since)
-            if not first or self.zone.start_of(date.fromisoformat(first)) != chosen.since:
-                return None
-        if chosen.until is not None:
-            after = self.zone.day(chosen.until)
-            if not after or (behind := date.fromisoformat(after)) == date.min:  # there is no day before
-                return None
-            if self.zone.start_of(behind) != chosen.until:
-                return None
-            last = (behind - timedelta(days=1)).isoformat()
-        if (first or last) is not None and first is None:
-            first = "0001-01-01"  # calls without a time belong to no day
-        return first, last
-
-    def responses(self, selection: Selection | None = None) -> list[Response]:
+    def responses(self, selection: Selection | None = None) -> list[ApiCall]:
         """The calls that are asked for, each once."""
         self.sync()
         chosen = selection or Selection()
         try:
             return self._chosen(chosen)
-        except BROKEN:  # damage that only reading the calls brings to light
-            self._make_anew()
+        except BROKEN as problem:  # damage that only reading the calls brings to light
+            self.make_anew(problem)
             self.sync()
             return self._chosen(chosen)
 
-    def _chosen(self, chosen: Selection) -> list[Response]:
-        found: Iterable[Response] = responses(self.catalogue, self.homes, since=chosen.since, until=chosen.until)
-        tests: list[Callable[[Response], bool]] = []
+    def _chosen(self, chosen: Selection) -> list[ApiCall]:
+        found: Iterable[ApiCall] = api_calls(self.catalogue, self.homes, since=chosen.since, until=chosen.until)
+        tests: list[Callable[[ApiCall], bool]] = []
         if chosen.project is not None:
             tests.append(_project_test(chosen.project))
         if chosen.session is not None:
@@ -305,10 +306,10 @@ class Accounting:
         since, every = self._since_a_pause(chosen.since, until)
         among = None
         if not chosen.only_time:
-            among = {(item.file_id, item.number) for item in self.responses(replace(chosen, since=since, until=until))}
+            among = {item[:3] for item in self.responses(replace(chosen, since=since, until=until))}
         return find_blocks(every, self.book, among=among, since=chosen.since, until=chosen.until)
 
-    def _since_a_pause(self, since: int | None, until: int | None) -> tuple[int | None, list[Response]]:
+    def _since_a_pause(self, since: int | None, until: int | None) -> tuple[int | None, list[ApiCall]]:
         """All calls of some time, and those before it which tell when its blocks begin; and from when on they are.
 
         A block begins where the one before has ended: it depends on all calls back to a pause that is as long as a block.
@@ -333,9 +334,7 @@ class Accounting:
         ).fetchall()
         if len(rows) == 1:
             return str(rows[0][0])
-        from .library import Library
-
-        return Library(self.homes).session(text).id
+        return self.library.session(text).id
 
     def comparisons(self, selection: Selection | None = None) -> list[Comparison]:
         """The client's own counts held against ours, of every session that is selected or made a selected call.
@@ -355,10 +354,9 @@ class Accounting:
     def context_parts(self, session: str) -> list[dict[str, Any]]:
         """What fills the window of a session now, as estimated shares; nothing where its file is gone."""
         from ..analysis.context_parts import context_parts
-        from .library import Library
 
         try:
-            return context_parts(Library(self.homes).session(session).stream_messages())
+            return context_parts(self.library.session(session).stream_messages())
         except NotFound:
             return []
 
@@ -391,28 +389,22 @@ class Accounting:
         self.close()
 
 
-def _project_test(project: str) -> Callable[[Response], bool]:
-    """A whole path, with all that is below it, or the last part of one."""
-    from .project_paths import paths_named
+def _project_test(project: str) -> Callable[[ApiCall], bool]:
+    """Tells whether a call was made in a project, or in a worktree of it, or below."""
+    from .project_paths import ProjectFilter
 
-    paths = {f"{_with_slashes(path)}/" for path in paths_named(project)}
-    if paths:
-        return lambda item: any(f"{place}/".startswith(path) for place in _places(item) for path in paths)
-    wanted = _with_slashes(project)
-    return lambda item: any(f"/{place}".endswith(f"/{wanted}") for place in _places(item))
-
-
-def _places(item: Response) -> list[str]:
-    return [_with_slashes(place) for place in (project_path(item.cwd), item.cwd) if place]
-
-
-def _with_slashes(path: str) -> str:
-    return path.replace("\\", "/").rstrip("/")
+    wanted = ProjectFilter(project)
+    return lambda item: wanted.fits(item.cwd, project_path(item.cwd))
 
 
 def open_accounting(
-    homes: Sequence[str | os.PathLike[str]] = (), *, timezone: str | None = None, prices: str = "then", **folders: Any
+    homes: Sequence[str | os.PathLike[str]] = (),
+    *,
+    timezone: str | None = None,
+    prices: str = "then",
+    tell: Callable[[str], None] | None = None,
+    **folders: Any,
 ) -> Accounting:
     """Over the named homes, else those of CLAUDE_CONFIG_DIR, else the usual ones. `prices`: "then" or "today"."""
     folder = folders.get("folder") or own_folder("cache") / "index"
-    return Accounting(open_homes(homes), folder, zone_named(timezone, time_zone()), prices=prices)
+    return Accounting(open_homes(homes), folder, zone_named(timezone, time_zone()), prices=prices, tell=tell)

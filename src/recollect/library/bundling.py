@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from ..errors import DamagedData, NotFound, RecollectError, Refused
+from ..format.path_text import to_text as path_text
 from ..store import disk, presence
 from ..store.changes import Change, Journal
 from ..store.home import Home
 from ..store.move import build_move
 from ..store.path_map import path_map
-from ..store.paths import open_inside
+from ..store.paths import is_session_link, open_inside
 from ..store.restore_files import FileToRestore, RestoreResult, plan_restore
 from ..store.trash import footprint
 from ..vault.bundle import BundledSession, FileToBundle, encode_bundle
@@ -45,9 +46,11 @@ def write_bundle(sessions: Sequence[Session], target: Path) -> tuple[int, int]:
         for path in _belongings(home, session):
             name = path.relative_to(home.root).as_posix()
             if why_refused(name) is None:
-                files[name] = FileToBundle(name, path.lstat().st_mtime_ns, partial(_chunks, home, path))
+                files[name] = FileToBundle(name, path.stat().st_mtime_ns, partial(_chunks, home, path))
     told = [
-        BundledSession(item.id, item.file.folder, _sayable(item.summary.project), _sayable(item.summary.title))
+        BundledSession(
+            item.id, path_text(item.file.folder), _sayable(item.summary.project), _sayable(item.summary.title)
+        )
         for item in sessions
     ]
     root = home.real_root if home.kept_from is None else os.path.realpath(home.kept_from)
@@ -75,7 +78,7 @@ def _belongings(home: Home, session: Session) -> Iterator[Path]:
     for place in [*footprint(home, session.file), *_plans(home, session)]:
         if place.parts[len(home.root.parts)] == "session-env":
             continue  # may hold secrets
-        if place.is_symlink():
+        if place.is_symlink() and not is_session_link(home, place):
             continue
         if place.is_dir():
             for folder, below, names in os.walk(place):

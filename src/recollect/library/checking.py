@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
+from ..errors import NotFound
 from ..store.check.home import check_home
 from ..store.check.rule import INFO, Finding
 from ..store.check.session import SessionReport, check_session
+from ..store.copies import copies_of_sessions
 from ..store.scan import SessionFile
 from .library import Library
 
@@ -23,12 +26,21 @@ def check_homes(library: Library) -> list[Finding]:
 
 
 def files_of(library: Library, reference: str | None, project: str | None) -> list[SessionFile]:
-    """The sessions that are meant: one, those of a project, or all."""
+    """The sessions that are meant: one, those of a project, or all. Raises NotFound where there is none of the project."""
     if reference is not None:
         return [library.session(reference).file]
     if project is not None:
-        return [item.file for item in library.sessions(project=project, count=False)]
+        found = [item.file for item in library.sessions(project=project, count=False)]
+        if not found:
+            words = library.project_advice(project) or f"no session of {project} is left in the home"
+            raise NotFound(words, slug="no-such-project", hint="`recollect list` shows the projects")
+        return found
     return library.files()
+
+
+def copies_to_repair(files: Sequence[SessionFile]) -> set[Path]:
+    """Files whose session lies in another project folder as well, which has the better right to its id."""
+    return {file.path for same in copies_of_sessions(files) for file in same[1:]}
 
 
 def needs_repair(file: SessionFile, rules: Sequence[str] = ()) -> bool:

@@ -1,4 +1,4 @@
-"""Sessions, messages and their numbers as dictionaries, with the names of the files: what the provider answers with."""
+"""The numbers of one session, counted from its rows: what the provider answers with."""
 
 from __future__ import annotations
 
@@ -7,47 +7,7 @@ from typing import Any
 from ..format.times import to_iso
 from ..format.usage import Usage
 from ..graph.rows import Row
-from ..store.summary import SessionSummary, one_line
-from .session import MessageView, Session
-
-
-def session_dict(item: SessionSummary) -> dict[str, Any]:
-    return {
-        "sessionId": item.session_id,
-        "projectPath": item.project,
-        "title": one_line(item.title),
-        "firstPrompt": item.first_prompt,
-        "messageCount": item.messages,
-        "created": to_iso(item.created),
-        "modified": to_iso(item.file.mtime),
-        "gitBranch": item.git_branch,
-        "version": item.version,
-        "agents": [agent.agent_id for agent in item.file.agents],
-        "path": str(item.file.path),
-        "bytes": item.file.size,
-    }
-
-
-def message_dict(session: Session, view: MessageView) -> dict[str, Any]:
-    """A message with its content as on disk."""
-    values = [session.value(row) for row in view.rows]
-    content: list[Any] = []
-    for value in values:
-        message = value.get("message")
-        body = message.get("content") if isinstance(message, dict) else value.get("content")
-        content.extend(body if isinstance(body, list) else [{"type": "text", "text": body}] if body is not None else [])
-    return {
-        "uuid": view.uuid,
-        "parentUuid": view.rows[0].parent,
-        "role": "assistant" if view.role in ("assistant", "error") else "user",
-        "kind": view.role,
-        "text": view.text,
-        "content": content,
-        "model": view.model,
-        "timestamp": to_iso(view.time),
-        "isSidechain": view.rows[0].sidechain,
-        "status": view.status,
-    }
+from .session import Session
 
 
 def session_stats(session: Session) -> dict[str, Any]:
@@ -55,28 +15,32 @@ def session_stats(session: Session) -> dict[str, Any]:
     usage = _usage(session, [session.transcript.rows, *(agent.rows for agent in graph.agents if agent.file)])
     times = [row.time for row in session.transcript.rows if row.time is not None]
     return {
-        "sessionId": session.id,
+        "session_id": session.id,
         "rows": len(session.transcript.rows),
         "messages": sum(1 for row in session.transcript.rows if row.is_message),
-        "threadMessages": len(graph.thread.sent),
+        "thread_messages": len(graph.thread.sent),
         "branches": len(graph.branches),
         "compactions": len(graph.compactions),
         "agents": len(graph.agents),
-        "toolCalls": len(graph.tools.calls),
-        "toolErrors": sum(call.is_error for call in graph.tools.calls),
-        "inputTokens": usage.input_tokens,
-        "outputTokens": usage.output_tokens,
-        "cacheWriteTokens": usage.cache_write_5m + usage.cache_write_1h,
-        "cacheReadTokens": usage.cache_read,
-        "reachableShare": graph.thread.reachable_share,
+        "tool_calls": len(graph.tools.calls),
+        "tool_errors": sum(call.is_error for call in graph.tools.calls),
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cache_write": usage.cache_write_5m + usage.cache_write_1h,
+        "cache_read": usage.cache_read,
+        "reachable_share": graph.thread.reachable_share,
         "first": to_iso(min(times, default=None)),
         "last": to_iso(max(times, default=None)),
     }
 
 
 def _usage(session: Session, groups: list[list[Row]]) -> Usage:
-    """Tokens of a session: one API response is counted once, however many lines and copies it has."""
+    """Tokens of a session: one API response is counted once, however many lines and copies it has.
+
+    Under another request, a sub-agent's row of the same message is a copy, too: see `index.api_calls.dedupe`.
+    """
     responses: dict[tuple[str, str | None], Usage] = {}
+    of_main: dict[tuple[str, str | None], bool] = {}
     for rows in groups:
         wanted = [row for row in rows if row.type == "assistant" and row.message_id and row.model != "<synthetic>"]
         for view in session.messages([row for row in wanted if not row.is_api_error]):
@@ -85,6 +49,12 @@ def _usage(session: Session, groups: list[list[Row]]) -> Usage:
             key = (view.rows[0].message_id or "", view.rows[0].request_id)
             known = responses.get(key)
             responses[key] = view.usage if known is None else known.maximum(view.usage)
+            of_main[key] = of_main.get(key, False) or (rows is groups[0] and not view.rows[0].sidechain)
+    counted: set[str] = set()
+    for key in sorted(responses, key=lambda key: not of_main[key]):
+        if not of_main[key] and key[0] in counted:
+            del responses[key]
+        counted.add(key[0])
     total = Usage()
     for item in responses.values():
         total = Usage(

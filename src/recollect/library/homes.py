@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from ..environment import home_candidates
-from ..errors import NotFound
+from ..environment import home_candidates, own_folder_name, refuse_inside
+from ..errors import NotFound, Refused
 from ..store.home import Home, check_home, existing_homes
 
 
@@ -19,6 +19,8 @@ def open_homes(homes: Sequence[str | os.PathLike[str]] = ()) -> list[Home]:
             home = check_home(path)
             if home.real_root not in {item.real_root for item in found}:
                 found.append(home)
+        for kind in ("data", "config", "cache"):
+            refuse_inside(own_folder_name(kind), [str(home.root) for home in found])
         return found
     found = existing_homes(candidates)
     if not found:
@@ -29,3 +31,19 @@ def open_homes(homes: Sequence[str | os.PathLike[str]] = ()) -> list[Home]:
             slug="no-home",
         )
     return found
+
+
+def home_to_fill(homes: Sequence[str | os.PathLike[str]] = ()) -> Home:
+    """The one home that is meant, which need not be there yet: on a new machine it is missing or empty."""
+    candidates, named = home_candidates(homes)
+    found = existing_homes(candidates)
+    if named:
+        for path in candidates:
+            if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
+                check_home(path)  # a folder that holds something else is not filled by mistake
+        found = list({home.real_root: home for home in map(Home, candidates)}.values())
+    if len(found) > 1:
+        raise Refused(
+            "there are several homes", hint="name the one that is meant with --home DIR", slug="several-homes"
+        )
+    return found[0] if found else Home(candidates[0])

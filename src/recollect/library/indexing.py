@@ -30,7 +30,7 @@ def open_catalogue(
     `folders` says where our own folders are, if not where the environment has them.
     """
     folders = folders or own_folder
-    catalogue = Catalogue.open(folders("cache") / "index", folders("data") / "vault")
+    catalogue = Catalogue.open(folders("cache") / "index", folders("data") / "vault", tell=tell)
     if catalogue.problem and tell is not None:
         tell(catalogue.problem)
     return catalogue
@@ -65,8 +65,13 @@ def index_homes(
     """The same without a library, which takes longer to import than it takes to see that nothing changed."""
     from ..index import sync
 
+    pricing = None
+    if "calls" in stages:
+        from ..analysis.cost import usual_prices
+
+        pricing = usual_prices()
     if rebuild:
         catalogue.make_anew()
     return sync.bring_up_to_date(
-        catalogue, homes, stages, statuses=statuses, progress=progress, lock_seconds=lock_seconds
+        catalogue, homes, stages, statuses=statuses, progress=progress, lock_seconds=lock_seconds, pricing=pricing
     )

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from ..errors import DamagedData, NotFound, RecollectError
+from ..format.path_text import to_text
 from ..store import disk, presence
 from ..store.home import Home
 from ..store.restore_files import FileToRestore
@@ -72,7 +73,11 @@ class KeptShelf:
         )  # fmt: skip
         file.agents = [
             AgentFile(
-                name[len("agent-") : -len(".jsonl")], home.root / kept.path, look.size, look.mtime_ns / 1e9, "subagents"
+                to_text(name[len("agent-") : -len(".jsonl")]),
+                home.root / kept.path,
+                look.size,
+                look.mtime_ns / 1e9,
+                "subagents",
             )
             for kept, look in session.files
             if "/subagents/" in kept.path and (name := os.path.basename(kept.path)).endswith(".jsonl")

@@ -10,16 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..environment import own_folder
+from ..errors import NotFound
 from ..format.running import RunningSession
 from ..store.home import Home
 from ..store.liveness import open_sessions
 from ..store.paths import contained
-from ..store.scan import Scan, SessionFile, is_session_id, scan_home
-from ..store.summary import SessionSummary, summarise
+from ..store.scan import Scan, SessionFile, Skipped, is_session_id, scan_home
+from ..store.summary import SessionSummary
 from .cache import ByteBoundCache
-from .homes import open_homes
+from .homes import home_to_fill, open_homes
 from .locate import find_session
-from .project_paths import names_of
+from .message_counts import MessageCounts
+from .project_paths import ProjectFilter
 from .session import Session
 
 if TYPE_CHECKING:
@@ -28,11 +30,10 @@ if TYPE_CHECKING:
     from ..index.sql import Answer, Limits
     from ..index.sync_report import Progress, SyncReport
     from ..store.watch_events import Budget
+    from ..vault.vault import Vault
+    from .changes import Changes
     from .keeping import KeptShelf
     from .watching import Watching
-
-COUNT_BUDGET = 64 << 20
-"""A list counts lines and messages exactly, by reading everything, only while all files together are below this."""
 
 
 @dataclass(slots=True)
@@ -50,7 +51,7 @@ class Project:
 
 
 class Library:
-    """Reads one or more Claude homes. It never changes anything in them."""
+    """One or more Claude homes, opened together. Reading never changes them; `changes` plans what does."""
 
     tell: Callable[[str], None] | None = None
     """Told what a person should know and that is no error, such as an index in a temporary folder."""
@@ -85,18 +86,53 @@ class Library:
         """All main transcripts of all homes."""
         return [file for _, scan in self.scans for file in scan.sessions]
 
+    def orphans(self) -> list[SessionFile]:
+        """Sessions whose main transcript is gone, from the homes and from the vault, and of which sub-agents are left."""
+        kept = {file.session_id for file in self.kept_files()}
+        return [file for _, scan in self.scans for file in scan.orphans.values() if file.session_id not in kept]
+
+    def left_out(self) -> list[Skipped]:
+        """What stands below `projects/` and is no part of any session, and why: links that lead nowhere, say."""
+        hidden = "."  # files that desktops leave everywhere
+        return [item for _, scan in self.scans for item in scan.skipped if not item.path.name.startswith(hidden)]
+
     @cached_property
     def shelf(self) -> KeptShelf | None:
         """What the vault has of the homes; None where nothing was ever kept."""
-        if self._own_folder is None:
+        if self._own_folder is None or not self.vault.folder.is_dir():
             return None
-        folder = self._own_folder("data") / "vault"
-        if not folder.is_dir():
-            return None
-        from ..vault.vault import Vault
         from .keeping import KeptShelf
 
-        return KeptShelf(self.homes, Vault(folder), self._own_folder("cache"))
+        return KeptShelf(self.homes, self.vault, self._own_folder("cache"))
+
+    def own_folder(self, kind: str) -> Path:
+        """Return Recollect's own folder for "config", "data" or "cache"."""
+        return (self._own_folder or own_folder)(kind)
+
+    @property
+    def vault(self) -> Vault:
+        """The vault in Recollect's data folder, which need not be there yet."""
+        from ..vault.vault import Vault
+
+        return Vault(self.own_folder("data") / "vault")
+
+    def existing_vault(self) -> Vault:
+        """Return the vault. Raises NotFound where nothing was ever kept."""
+        vault = self.vault
+        if not vault.exists and not vault.packs.is_dir():
+            raise NotFound(
+                f"nothing was kept yet: there is no vault at {vault.folder}",
+                hint="`recollect keep` keeps everything there is", slug="no-vault",
+            )  # fmt: skip
+        return vault
+
+    @cached_property
+    def changes(self) -> Changes:
+        """Every change that can be made in the homes, as plans; and the journal of those that were made."""
+        from ..store.changes import Journal
+        from .changes import Changes
+
+        return Changes(self, Journal(self.own_folder("data")))
 
     def kept_files(self) -> list[SessionFile]:
         """Main transcripts that the homes have no more and the vault has."""
@@ -120,20 +156,23 @@ class Library:
         sort: str = "modified",
         kept: bool | None = False,
     ) -> list[SessionSummary]:
-        """Sessions at a glance, newest first. `count` reads whole files for exact numbers (None: while that is cheap).
+        """Sessions at a glance, newest first. `count` reads whole files for exact numbers of lines and messages.
 
-        `kept` asks for those that only the vault has (None: for these as well).
+        Without `count`, these come from the files while that is cheap, else from the index as far as it has them.
+        `kept` asks for those that only the vault has (None: for these as well, and for those of which only sub-agents are
+        left).
         """
         files = [] if kept else self.files()
         if kept is not False:
             files = [*files, *self.kept_files()]
+        if kept is None:
+            files += self.orphans()
         if running is not None:
             files = [file for file in files if (file.session_id in self.running) == running]
         if since is not None:
             files = [file for file in files if file.mtime >= since]
-        if count is None:
-            count = sum(file.size for file in files) <= COUNT_BUDGET
-        summaries: Iterable[SessionSummary] = (summarise(file, count=count) for file in files)
+        counts = self.message_counts(files, count)
+        summaries: Iterable[SessionSummary] = (counts.summarise(file) for file in files)
         if until is not None:
             summaries = (item for item in summaries if (item.created or item.file.mtime) <= until)
         if project is not None:
@@ -142,6 +181,11 @@ class Library:
         if branch is not None:
             summaries = (item for item in summaries if item.git_branch == branch)
         return sort_sessions(list(summaries), sort)
+
+    def message_counts(self, files: Sequence[SessionFile], count: bool | None = None) -> MessageCounts:
+        """Decide where the numbers of lines and messages of these sessions come from."""
+        folder = None if self._own_folder is None else self._own_folder("cache") / "index"
+        return MessageCounts(files, folder, count)
 
     def projects(self, *, separate_worktrees: bool = False) -> list[Project]:
         """Projects with their sessions, most recently used first. Worktrees count to their repository unless separated."""
@@ -155,6 +199,14 @@ class Library:
                 project.worktree_of = project.worktree_of or item.worktree_of
         return list(found.values())
 
+    def project_advice(self, project: str) -> str | None:
+        """A sentence that names projects like this one where no session is of it; None where one is, kept ones included."""
+        wanted = ProjectFilter(project)
+        sessions = self.sessions(count=False, kept=None)
+        if any(wanted.fits(item.project, item.worktree_of, folder=item.file.folder) for item in sessions):
+            return None
+        return wanted.no_project_fits([item.worktree_of or item.project for item in sessions])
+
     def session(self, reference: str) -> Session:
         """A session by id, the start of an id, title, path inside a home, or `last`. Raises NotFound with the nearest."""
         file = self._by_path(reference) or find_session(self, reference)
@@ -163,9 +215,9 @@ class Library:
         if known is not None:
             return known
         if file.is_kept and self.shelf is not None:
-            session = Session(self.shelf.laid_out(file))
+            session = Session(self.shelf.laid_out(file), library=self)
         else:
-            session = Session(file, parsed=self._weigh)
+            session = Session(file, parsed=self._weigh, library=self)
         self._opened.put(key, session, 4096)
         return session
 
@@ -283,24 +335,18 @@ def attach_agents_beside(home: Home, scan: Scan) -> None:
         file = sessions.get((folder, owner)) if owner else None
         if file is not None:
             file.agents.append(agent)
-        else:
-            scan.orphan_agents.append(agent)
+        else:  # where no line says whose it is, its own name must do
+            scan.note_orphan(home, folder, owner or f"projects/{folder}/{agent.path.name}", agent)
 
 
 def project_matcher(project: str, separate: bool) -> Callable[[SessionSummary], bool]:
-    """Matches a project's path, its last folder's name, or the project folder's name; worktrees count to their repository."""
-    paths = (project, *names_of(project)) if os.sep in project or project in (".", "~") else ()
+    """Matches sessions of a project, however it is named; worktrees count to their repository unless separated."""
+    wanted = ProjectFilter(project)
 
     def matches(item: SessionSummary) -> bool:
-        names = [item.project] if separate else [item.project, item.worktree_of]
-        for name in names:
-            if name is None:
-                continue
-            if name in paths:
-                return True
-            if not paths and (name == project or os.path.basename(name) == project):
-                return True
-        return item.file.folder == project
+        if separate and item.worktree_of is not None:  # lies below its repository, most of the time
+            return wanted.fits(item.project, folder=item.file.folder, below=False)
+        return wanted.fits(item.project, item.worktree_of, folder=item.file.folder)
 
     return matches
 
@@ -323,3 +369,8 @@ def sort_sessions(sessions: list[SessionSummary], by: str) -> list[SessionSummar
 def open_library(homes: Sequence[str | os.PathLike[str]] = (), *, cache_bytes: int = 128 << 20) -> Library:
     """Open the named homes, else those of CLAUDE_CONFIG_DIR, else the usual ones. A named folder must be a home."""
     return Library(open_homes(homes), cache_bytes=cache_bytes, own_folder=own_folder)
+
+
+def library_to_fill(homes: Sequence[str | os.PathLike[str]] = ()) -> Library:
+    """Open the one home that is meant, which need not be there yet: on a new machine it is missing or empty."""
+    return Library([home_to_fill(homes)], own_folder=own_folder)

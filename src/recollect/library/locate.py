@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from ..environment import current_session_id
 from ..errors import NotFound, Refused
 from ..store.home import Home
 from ..store.scan import SessionFile
@@ -19,21 +20,33 @@ _CLOSE = 0.5
 
 
 def find_session(library: Library, reference: str) -> SessionFile:
-    """The session meant by `reference`; where the homes have none, one that only the vault has.
+    """The session meant by `reference`; where the homes have none, one that only the vault has, or only sub-agents are left of.
 
     Raises NotFound, with the candidates where it is ambiguous.
     """
+    if reference.strip() == "current":
+        reference = _current()
     try:
         return find_among(library.files(), reference)
     except NotFound as problem:
         _name_what_was_left_out(library, reference, problem)
-        kept = [] if problem.slug == "ambiguous" else library.kept_files()
-        if not kept:
-            raise
-        try:
-            return find_among(kept, reference)
-        except NotFound as other:
-            raise other if other.slug == "ambiguous" else problem from None
+        for find in (library.kept_files, library.orphans) if problem.slug != "ambiguous" else ():
+            try:
+                return find_among(find(), reference)
+            except NotFound as other:
+                if other.slug == "ambiguous":
+                    raise other from None
+        raise
+
+
+def _current() -> str:
+    ident = current_session_id()
+    if ident is None:
+        raise NotFound(
+            "there is no current session: CLAUDE_CODE_SESSION_ID is not set", slug="no-current-session",
+            hint="`current` works in commands that Claude Code itself runs; `last` is the newest session",
+        )  # fmt: skip
+    return ident
 
 
 def _name_what_was_left_out(library: Library, reference: str, problem: NotFound) -> None:

@@ -6,29 +6,9 @@ import os
 
 from ..errors import Refused
 from ..format.encode import check_text
-from ..store.path_map import is_absolute
-
-
-def names_of(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The path made absolute, and what it leads to: the client and our writers write down the latter."""
-    whole = os.path.abspath(os.path.expanduser(path))
-    try:
-        return whole, os.path.realpath(whole)
-    except (OSError, ValueError):  # a NUL, or a link that leads in a circle: nothing stands there
-        return (whole,)
-
-
-def paths_named(project: str) -> tuple[str, ...]:
-    """The whole paths that somebody means who names a project by one: ``/work/app``, ``.``, ``~/app``, ``../app``.
-
-    None where it is the last part of one: ``app``, ``work/app``.
-    """
-    start = project.replace("\\", "/").partition("/")[0]
-    if start in (".", "..", "~"):
-        return names_of(project)
-    if os.path.isabs(project):
-        return (project, *names_of(project))
-    return (project,) if is_absolute(project) else ()  # of another system
+from ..index.project_filter import ProjectFilter as ProjectFilter
+from ..index.project_filter import names_of as names_of
+from ..index.project_filter import paths_named as paths_named
 
 
 def whole_path(path: str | os.PathLike[str]) -> str:

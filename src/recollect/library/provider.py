@@ -3,7 +3,7 @@
     provider = ClaudeStorageProvider(base_dir="~/.claude")
     sessions = await provider.get_sessions(project_path="/path/to/project")
     messages = await provider.get_session_messages(
-        project_path="/path/to/project", session_id=sessions[0]["sessionId"], limit=50
+        project_path="/path/to/project", session_id=sessions[0]["session_id"], limit=50
     )
 
     session_id = str(uuid.uuid4())
@@ -11,8 +11,8 @@
         project_path="/path/to/project", message=ChatMessage(role="user", content="Hello"), session_id=session_id
     )
 
-Dictionaries have camelCase keys as in the files. Disk work happens in a thread. What is written is journaled: `recollect undo`
-takes it back.
+Dictionaries have the names that `--json` and `/api/v1` have. Disk work happens in a thread. What is written is journaled:
+`recollect undo` takes it back.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from ..format.content_check import check_blocks
 from ..format.encode import WRITTEN_AS, check_message, encode_line
 from ..store.append import SessionWriter, project_folder
 from ..store.changes import Journal
-from ..store.edit import plan_rename
 from ..store.home import Home, check_home
 from ..store.new_home import make_home
 from ..store.new_session import plan_new_session
 from ..store.scan import SessionFile, check_session_id
-from ..store.todo_changes import plan_save_todos
+from .changes import Changes
 from .chat import ChatMessage
-from .dictionaries import message_dict, session_dict, session_stats
+from .dictionaries import session_stats
 from .library import Library, open_library
 from .locate import home_with
-from .project_paths import names_of, refuse_missing_folder, whole_path
-from .session import Session
+from .project_paths import ProjectFilter, names_of, refuse_missing_folder, whole_path
+from .session import MessageView, Session
+from .shapes import message_shape, plain, session_shape
 from .writing import agent_writer, new_session_writer, session_writer
 
 _TODOS_OF_2_0: Final = "2.0.77"
@@ -67,10 +67,10 @@ class ClaudeStorageProvider:
     Resuming it:
 
     >>> sessions = asyncio.run(provider.get_sessions(project_path=str(folder)))
-    >>> sessions[0]["sessionId"] == session_id
+    >>> sessions[0]["session_id"] == session_id
     True
     >>> messages = asyncio.run(
-    ...     provider.get_session_messages(project_path=str(folder), session_id=sessions[0]["sessionId"], limit=50)
+    ...     provider.get_session_messages(project_path=str(folder), session_id=sessions[0]["session_id"], limit=50)
     ... )
     >>> [message["text"] for message in messages]
     ['Hello']
@@ -80,7 +80,7 @@ class ClaudeStorageProvider:
     >>> agent_id = "a" + secrets.token_hex(3)
     >>> errand = ChatMessage(role="user", content="Look around")
     >>> _ = asyncio.run(provider.log_message(str(folder), errand, session_id, agent_id=agent_id))
-    >>> asyncio.run(provider.get_sessions(str(folder)))[0]["agents"] == [agent_id]
+    >>> asyncio.run(provider.get_sessions(str(folder)))[0]["agent_ids"] == [agent_id]
     True
 
     To-dos, a title, a fork, and back to nothing:
@@ -111,6 +111,11 @@ class ClaudeStorageProvider:
         """The client age whose layout new sessions and sub-agents get."""
 
     @property
+    def changes(self) -> Changes:
+        """The changes of the library's homes, journaled in `data_dir`."""
+        return Changes(self.library, self.journal)
+
+    @property
     def home(self) -> Home:
         return self.library.homes[0]
 
@@ -124,7 +129,10 @@ class ClaudeStorageProvider:
 
         def find() -> list[dict[str, Any]]:
             self.library.refresh()
-            return [session_dict(item) for item in self.library.sessions(project=project_path)]
+            return [
+                plain(session_shape(item, running=item.session_id in self.library.running))
+                for item in self.library.sessions(project=project_path)
+            ]
 
         return await asyncio.to_thread(find)
 
@@ -146,7 +154,7 @@ class ClaudeStorageProvider:
                 rows = [row for row in rows if not row.tool_results]
             joined = session.conversation.messages(rows)
             start = offset if offset is not None else (max(len(joined) - limit, 0) if limit is not None else 0)
-            return [message_dict(session, view) for view in session.messages(rows, offset=start, limit=limit)]
+            return _numbered(session.messages(rows, offset=start, limit=limit), start + 1)
 
         return await asyncio.to_thread(read)
 
@@ -159,7 +167,7 @@ class ClaudeStorageProvider:
             session = self._as_it_is(session_id, project_path)
             for row in session.transcript.rows:
                 if row.uuid == message_id:
-                    return message_dict(session, session.messages([row])[0])
+                    return _numbered(session.messages([row]))[0]
             return None
 
         return await asyncio.to_thread(read)
@@ -174,7 +182,7 @@ class ClaudeStorageProvider:
             rows = session.conversation.tree.ancestors(message_id)
             if not rows:
                 raise NotFound(f"session {session.id} has no message {message_id}", slug="no-such-message")
-            return [message_dict(session, view) for view in session.messages([row for row in rows if row.is_message])]
+            return _numbered(session.messages([row for row in rows if row.is_message]))
 
         return await asyncio.to_thread(read)
 
@@ -272,14 +280,10 @@ class ClaudeStorageProvider:
         """A new session with the conversation up to a message (or all of it). Returns its id."""
 
         def fork() -> str:
-            from ..store.fork import plan_fork
-
             session = self._named(session_id, project_path)
-            change, result = plan_fork(self.journal, session.file, at=message_id, title=title)
-            with change:
-                change.commit()
+            done = self.changes.fork(session, at=message_id, title=title).commit()
             self.library.refresh()
-            return result.session_id
+            return str(done.result["session_id"])
 
         return await asyncio.to_thread(fork)
 
@@ -290,8 +294,7 @@ class ClaudeStorageProvider:
 
         def update() -> None:
             session = self._named(session_id, project_path)
-            with plan_rename(self.journal, session.file, title, force=force) as change:
-                change.commit()
+            self.changes.rename(session, title, force=force).commit()
             self.library.refresh()
 
         await asyncio.to_thread(update)
@@ -311,13 +314,9 @@ class ClaudeStorageProvider:
 
         def save() -> list[str]:
             self.library.refresh()
-            home = self._home_with(session_id) or self.home
-            change, warnings = plan_save_todos(
-                self.journal, home, session_id, todos, agent_id=agent_id, version=_TODOS_OF_2_0, force=force
-            )
-            with change:
-                change.commit()
-            return warnings
+            plan = self.changes.save_todos(session_id, todos, agent=agent_id, version=_TODOS_OF_2_0, force=force)
+            plan.commit()
+            return plan.notes
 
         return await asyncio.to_thread(save)
 
@@ -328,19 +327,18 @@ class ClaudeStorageProvider:
         """
 
         def remove() -> int:
-            from ..store.trash import plan_delete
-
             folder = whole_path(project_path)
             self.library.refresh()
-            found = [item.file for item in self.library.sessions(project=folder, count=False)]
-            by_home: dict[str, list[SessionFile]] = {}
-            for file in found:
-                by_home.setdefault(file.home.real_root, []).append(file)
+            paths = {folder, *names_of(folder)}
+            sessions = self.library.sessions(project=folder, count=False)
+            # What lies below the folder, or differs in upper and lower case, is another project.
+            found = [Session(item.file) for item in sessions if not paths.isdisjoint((item.project, item.worktree_of))]
+            by_home: dict[str, list[Session]] = {}
+            for session in found:
+                by_home.setdefault(session.home.real_root, []).append(session)
             # What may be refused is planned for all homes before anything is done in one of them.
-            changes = [plan_delete(self.journal, files[0].home, files)[0] for files in by_home.values()]
-            for change in changes:
-                with change:
-                    change.commit()
+            for plan in [self.changes.delete(group) for group in by_home.values()]:
+                plan.commit()
             self.library.refresh()
             return len(found)
 
@@ -383,6 +381,10 @@ class ClaudeStorageProvider:
         return session
 
 
+def _numbered(views: Sequence[MessageView], first: int = 1) -> list[dict[str, Any]]:
+    return [plain(message_shape(view, number)) for number, view in enumerate(views, first)]
+
+
 def _home_at(path: Path) -> Home:
     """The home there; a folder that is new or empty may become one."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
@@ -405,7 +407,7 @@ def _check(message: ChatMessage) -> None:
 
 def _same_project(session: Session, path: str) -> bool:
     known = (session.summary.project, session.summary.worktree_of, *session.summary.cwds)
-    if any(name in known for name in names_of(path)):
+    if ProjectFilter(path).fits(*known):
         return True
     # Of one without a row yet (another task may be about to write its first) only the folder tells.
     return not session.summary.cwds and session.file.path.parent == project_folder(session.home, path)

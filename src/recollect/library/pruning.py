@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DamagedData, RecollectError
-from ..store.changes import Change, Journal
+from ..store.changes import Change, Journal, Record
+from ..store.evidence import new_hash
 from ..store.guard import why_busy
 from ..store.home import Home
+from ..store.letting_go import LetGo, let_go_of, take_again
 from ..store.paths import open_inside
 from ..store.scan import SessionFile
 from ..store.trash import footprint, plan_delete
-from ..vault.contents import KeptFile
+from ..vault.contents import KeptFile, Look
 from ..vault.vault import Vault
 from .library import Library
 
@@ -72,10 +74,45 @@ def plan_prune(
         )  # fmt: skip
     if not going:
         return None, result
-    change, _ = plan_delete(journal, home, going, scan=scan)
+    change, _ = plan_delete(journal, home, going, scan=scan, name="prune")
     for file in going:
         change.rely_on(file.path)
     return change, result
+
+
+def undo_change(journal: Journal, record: Record, home: Home, vault: Vault, *, dry_run: bool = False) -> None:
+    """Undo a change; what a pruned one took out comes from the vault. Raises what is in the way, then nothing is changed."""
+
+    def chunks(file: LetGo) -> Iterator[bytes]:
+        return vault.chunks(*_as_pruned(vault, record, file))
+
+    if not dry_run:
+        journal.undo(record, home, lambda current: take_again(journal, current, chunks))
+    elif journal.check_undo(record, home).state == "pruned":
+        for file in let_go_of(journal, record).values():
+            _as_pruned(vault, record, file)
+
+
+def _as_pruned(vault: Vault, record: Record, file: LetGo) -> tuple[KeptFile, Look]:
+    """The file as it was kept when it was pruned: the bytes say which look that is."""
+    number = vault.contents.home_number(record.home) if vault.exists else None
+    known = vault.contents.files.get((number, file.place)) if number is not None else None
+    problem = "nothing of it is kept"
+    for look in reversed(known.looks if known is not None else []):
+        if known is not None and look.size == file.size:
+            try:
+                digest = new_hash()
+                for chunk in vault.chunks(known, look):
+                    digest.update(chunk)
+            except DamagedData as damage:
+                problem = damage.message
+                continue
+            if digest.hexdigest() == file.hash:
+                return known, look
+    raise DamagedData(
+        f"cannot undo change {record.number}: the vault no longer has {file.place} as it was pruned: {problem}",
+        slug="vault-damaged", hint="nothing was changed; changes of other sessions can be undone by their number",
+    )  # fmt: skip
 
 
 def _files(paths: list[Path]) -> Iterator[Path]:

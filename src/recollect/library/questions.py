@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ..environment import own_folder, time_zone
-from ..errors import NotFound, QueryError, Refused, Unavailable
+from ..errors import DamagedData, NotFound, QueryError, Refused, Unavailable
 from ..index.sql import Answer, Limits, Question
 from ..store import disk
 from ..store.paths import refuse_in_homes
+from .own_list import changing
 
 if TYPE_CHECKING:
     from ..index.ingest import Progress
@@ -68,24 +69,27 @@ def prepare(
     progress: Progress | None = None,
 ) -> Question:
     """A question that can be cancelled from another thread, over tables that are up to date."""
+    from ..analysis.cost import usual_prices
     from ..index.sql_refresh import refresh
 
     bring_up_to_date(library, sql, progress)
-    database = refresh(library.catalogue, library.homes)
+    database = refresh(library.catalogue, library.homes, usual_prices())
     return Question(database, sql, parameters, limits=limits, time_zone=time_zone(), parquet=parquet)
 
 
 def answer(library: Library, asked: Question) -> Answer:
     """The answer; a database that is broken is made anew once."""
+    from ..analysis.cost import usual_prices
     from ..index.sql_refresh import forget, refresh
 
     try:
         return asked.answer()
     except Unavailable as problem:
-        if problem.slug != "sql-broken":
+        if problem.slug not in ("sql-broken", "sql-failed"):
             raise
+        library.catalogue.say_damaged(problem.message)
     forget(library.catalogue, asked.database)
-    database = refresh(library.catalogue, library.homes)
+    database = refresh(library.catalogue, library.homes, usual_prices())
     again = Question(
         database, asked.sql, asked.parameters, limits=asked.limits, time_zone=asked.time_zone, parquet=asked.parquet
     )
@@ -126,23 +130,25 @@ class SavedQueries:
             raise NotFound(
                 f"no query is saved as {name}", nearest=known, hint="see `recollect sql --saved`", slug="no-such-query"
             ) from None
+        except OSError as problem:
+            raise DamagedData(f"cannot read {path}: {problem.strerror}", slug="unreadable-file") from problem
 
     def save(self, name: str, sql: str) -> Path:
         """Keep a query under a name, in the place of one of that name."""
         path = self._path(name)
-        staged = path.with_name(f".{path.name}.staged")
-        try:
-            disk.make_folders(self.folder)
-            disk.remove_if_there(staged)
-            disk.write_new(staged, [sql.strip().encode("utf-8", "replace") + b"\n"])
-            disk.replace(staged, path)
-        except OSError as problem:
-            raise disk.explain(problem, path) from None
+        with changing(path) as write:
+            write(sql.strip().encode("utf-8", "replace") + b"\n")
         return path
 
     def remove(self, name: str) -> None:
+        """Forget the query of a name. Raises NotFound, with the names there are."""
         self.get(name)
-        disk.remove_file(self._path(name))
+        path = self._path(name)
+        with changing(path):
+            try:
+                disk.remove_if_there(path)
+            except OSError as problem:
+                raise disk.explain(problem, path) from problem
 
     def _path(self, name: str) -> Path:
         if _NAME.fullmatch(name) is None:

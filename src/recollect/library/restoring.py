@@ -23,6 +23,7 @@ from ..vault.vault import Vault
 from .keeping import KeptShelf
 from .library import project_matcher
 from .locate import find_among
+from .project_paths import ProjectFilter
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,9 @@ def _chosen(files: list[SessionFile], wanted: Wanted) -> list[SessionFile]:
         matches = project_matcher(wanted.project, False)
         found = [file for file in files if matches(summarise(file))]
         if not found:
+            advice = ProjectFilter(wanted.project).no_project_fits(summarise(file).project for file in files)
             raise NotFound(
-                f"no kept session of {wanted.project}",
+                f"no kept session of {wanted.project}" + (f": {advice}" if advice is not None else ""),
                 slug="no-such-project",
                 hint="`recollect list --kept` shows them",
             )

@@ -8,17 +8,19 @@ for session in found.sessions:
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
-from ..index import sync
+from ..index import sync, words_seal
 from ..index.found import Found
 from ..index.freshness import differing, folder_times, remember, remember_again, statuses_are_current
+from ..index.healing import is_damage, is_panic
 from ..index.query_language import parse
 from ..index.query_tree import filters
 from ..index.search import HITS_PER_SESSION, SORTS, Search
 from ..index.word_reading import WordReader
-from ..index.words import MARK
+from ..index.words import MARK, words_damage
 
 if TYPE_CHECKING:
     import apsw
@@ -53,6 +55,36 @@ def search(
     asked = parse(where).parts if where else ()
     words = parse(query).parts if mode in ("words", "everything") else ()  # a mistake is told before any work is done
     by_status = any(item.name == "status" for part in (*asked, *words) for item in filters(part))
+
+    def answer() -> Found:
+        return _answer(
+            library, query, mode, everything, where, sort, limit, offset, hits_per_session, facets, by_status, progress
+        )
+
+    try:
+        return answer()
+    except BaseException as problem:
+        if not is_damage(problem):
+            raise
+        library.__dict__.pop("_opened_search", None)
+        library.catalogue.make_anew(problem)
+        return answer()
+
+
+def _answer(
+    library: Library,
+    query: str,
+    mode: str,
+    everything: bool,
+    where: str,
+    sort: str,
+    limit: int,
+    offset: int,
+    hits_per_session: int,
+    facets: bool,
+    by_status: bool,
+    progress: Progress | None,
+) -> Found:
     opened = _opened(library)
     if not opened.bring_up_to_date(statuses=by_status, progress=progress):
         return Found([], 0, mode=mode, advice=("there are no sessions to search",))
@@ -119,7 +151,9 @@ class OpenedSearch:
         if self._search is None or state != self._state:
             try:
                 self._see_changes()
-            except ValueError:
+            except BaseException as problem:
+                if not isinstance(problem, ValueError) and not is_panic(problem):
+                    raise
                 if not library.catalogue.note(MARK):  # nothing was ever indexed
                     return False
                 self._make_words_anew(progress)
@@ -130,10 +164,15 @@ class OpenedSearch:
         return self._library.catalogue.note("change"), self._library.catalogue.note(MARK)
 
     def _make_words_anew(self, progress: Progress | None) -> None:
-        """The word index is gone or broken: it is only a copy."""
+        """The word index is gone or damaged: it is only a copy. Somebody else may just have been writing to it."""
         catalogue = self._library.catalogue
-        with catalogue.locked(), catalogue.transaction():
-            catalogue.set_note(MARK, 0)
+        with catalogue.locked():
+            if words_damage(catalogue) is None:
+                with contextlib.suppress(ValueError):
+                    self._open()
+                    return
+            with catalogue.transaction():
+                catalogue.set_note(MARK, 0)
         self._library.index(stages=("entries", "words"), progress=progress)
         self._open()
 
@@ -147,9 +186,17 @@ class OpenedSearch:
             self._open()
             return
         try:
+            self._check_words()
             self._search.refresh()
         except ValueError:  # made anew, or broken
             self._open()
+
+    def _check_words(self) -> None:
+        """Raises ValueError where the files of the word index are damaged."""
+        catalogue = self._library.catalogue
+        if not words_seal.check(catalogue.connection, str(catalogue.words_folder)):
+            with catalogue.locked():
+                words_seal.seal(catalogue)  # so that their bytes need not be read the next time
 
     def _open(self) -> None:
         catalogue = self._library.catalogue
@@ -157,6 +204,7 @@ class OpenedSearch:
         if self._search is not None:
             self._search.close()
             self._search = None
+        self._check_words()
         numbers = [catalogue.home_id(home.real_root) for home in self._library.homes]
         self.home_ids = [number for number in numbers if number is not None]
         self._words = WordReader(str(catalogue.words_folder))

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from ..errors import NotFound
+from ..errors import NotFound, Unavailable
 from ..format.agent_meta import AgentMeta, parse_agent_meta
 from ..format.blocks import Block, ToolUseBlock, parse_blocks, text_of
 from ..format.decode import Located
 from ..format.entries import Entry, decode_loosely
-from ..format.envelopes import Envelope
 from ..format.line import HARMLESS, Damage, RawLine
 from ..format.usage import Usage, parse_usage
 from ..format.versions import is_placeholder
 from ..graph.agents import Agent
 from ..graph.messages import Message, join_responses
-from ..graph.rows import Row, Transcript
+from ..graph.rows import Row, Transcript, build_transcript
 from ..graph.session import Conversation
 from ..graph.thread import Thread
 from ..store.home import Home
 from ..store.parsed_file import read_if_there
-from ..store.read import EntryBytes, read_transcript, stream_entries, stream_envelopes, stream_lines
+from ..store.read import EntryBytes, read_transcript, stream_entries, stream_lines
 from ..store.scan import AgentFile, SessionFile
 from ..store.summary import SessionSummary, summarise
+
+if TYPE_CHECKING:
+    from .changes import Changes
+    from .library import Library
+    from .plan import Plan
 
 
 @dataclass(slots=True)
@@ -56,8 +62,10 @@ class Session:
         file: SessionFile,
         summary: SessionSummary | None = None,
         parsed: Callable[[Session], None] | None = None,
+        library: Library | None = None,
     ) -> None:
         self.file = file
+        self._library = library
         self._summary = summary
         self._parsed = parsed
         """Told when the rows were read, so that whoever keeps the session knows what it weighs."""
@@ -78,29 +86,67 @@ class Session:
         """Title, project, times: from head and tail of the file."""
         return self._summary or summarise(self.file)
 
+    # --- changes, each as a plan that is not made before `commit` -----------------------------------------------------
+
+    @property
+    def _changes(self) -> Changes:
+        if self._library is None:
+            raise Unavailable(
+                "this session was opened without a library", hint="take it from library.session(...)", slug="no-library"
+            )
+        return self._library.changes
+
+    def rename(self, title: str, *, force: bool = False) -> Plan:
+        """Plan a new title, which Claude Code shows too."""
+        return self._changes.rename(self, title, force=force)
+
+    def tag(self, text: str | None, *, force: bool = False) -> Plan:
+        """Plan a tag; None takes the tag away."""
+        return self._changes.tag(self, text, force=force)
+
+    def rewind(self, message: str, *, force: bool = False) -> Plan:
+        """Plan that the conversation goes on from a message at the next resume."""
+        return self._changes.rewind(self, message, force=force)
+
+    def fork(self, *, at: str | None = None, branch: int | None = None, title: str | None = None) -> Plan:
+        """Plan a new session of this conversation, up to a message or of one branch."""
+        return self._changes.fork(self, at=at, branch=branch, title=title)
+
+    def append(self, role: str, text: str, *, model: str | None = None, force: bool = False) -> Plan:
+        """Plan a further message at the end of the conversation."""
+        return self._changes.append(self, role, text, model=model, force=force)
+
+    def repair(self, *, rules: Sequence[str] = (), fork: bool = False) -> Plan:
+        """Plan the fewest changes after which Claude Code resumes with everything that is readable."""
+        return self._changes.repair(self, rules=rules, fork=fork)
+
+    def delete(self) -> Plan:
+        """Plan to move the session and everything that belongs to it to the trash."""
+        return self._changes.delete([self])
+
     # --- bytes and entries -------------------------------------------------------------------------------------------
 
     def lines(self, agent: str | None = None) -> Iterator[RawLine]:
         """The lines of the main transcript, or of a sub-agent's file, as bytes."""
-        return stream_lines(self._path(agent), self.home)
+        return chain.from_iterable(stream_lines(path, self.home) for path in self._paths(agent))
 
     def located(self, agent: str | None = None, damage: list[Damage] | None = None) -> Iterator[Located[Entry]]:
         """Entries as they are read, with their places. Memory stays bounded whatever the file's size."""
-        return stream_entries(self._path(agent), self.home, damage)
-
-    def envelopes(self, agent: str | None = None) -> Iterator[Envelope]:
-        """What stands around the words of every entry (type, ids, time, place): the fastest way through a session."""
-        return stream_envelopes(self._path(agent), self.home)
+        return chain.from_iterable(stream_entries(path, self.home, damage) for path in self._paths(agent))
 
     def entries(self, agent: str | None = None) -> Iterator[dict[str, Any]]:
         """Entries as plain data, one after the other. Unknown types and fields are all there."""
         damage: list[Damage] = []
-        with EntryBytes(self._path(agent), self.home) as source:
-            for item in self.located(agent, damage):
-                yield source.value_at(item.offset, item.length)
+        for path in self._paths(agent):
+            with EntryBytes(path, self.home) as source:
+                for item in stream_entries(path, self.home, damage):
+                    yield source.value_at(item.offset, item.length)
 
-    def _path(self, agent: str | None) -> Any:
-        return self.file.path if agent is None else self.agent_file(agent).path
+    def _paths(self, agent: str | None) -> list[Path]:
+        """The file that is asked for; of a session whose main transcript is gone, all that is left."""
+        if agent is not None:
+            return [self.agent_file(agent).path]
+        return [item.path for item in self.file.agents] if self.file.is_gone else [self.file.path]
 
     def agent_file(self, agent: str) -> AgentFile:
         """A sub-agent's own file, by its id or the start of it."""
@@ -121,8 +167,8 @@ class Session:
 
     @cached_property
     def transcript(self) -> Transcript:
-        """Rows of the main file."""
-        transcript = read_transcript(self.file.path, self.home)
+        """Rows of the main file; none where that is gone."""
+        transcript = build_transcript([], []) if self.file.is_gone else read_transcript(self.file.path, self.home)
         self.__dict__["transcript"] = transcript
         if self._parsed is not None:
             self._parsed(self)
@@ -206,6 +252,8 @@ class Session:
                 f"session {self.id} has no branch {branch}", slug="no-such-branch",
                 hint="`recollect tree SESSION` shows the branches",
             )  # fmt: skip
+        if self.file.is_gone:
+            return [row for item in self.conversation.agents for row in item.rows]
         return self.transcript.rows if everything else self.thread.chain
 
     def _agent_rows(self, agent: str) -> list[Row]:
@@ -275,6 +323,8 @@ class Session:
         for line in self.transcript.states:
             if line.type is not None and line.type in self.transcript.folded:
                 last[line.type] = line
+        if not last:
+            return {}
         with EntryBytes(self.file.path, self.home) as source:
             folded = {kind: source.value_at(line.offset, line.length) for kind, line in last.items()}
         return {

@@ -16,7 +16,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from ..errors import Refused
+from ..errors import NotFound, Refused
 from ..format.encode import WRITTEN_AS, RowContext, encode_line
 from ..format.versions import parse_version
 from ..store.append import SessionWriter, project_folder
@@ -42,6 +42,8 @@ def session_writer(
     Where a client has the session open, or somebody else wrote to it within the last minute, a line is refused (StoreBusy)
     unless `force` is given; a writer goes on behind its own lines. `version` and `cwd` are for sessions that name none yet.
     """
+    if session.file.is_gone:
+        raise NotFound(f"nothing can follow in {session.id}: {session.file.problem}", slug="no-such-file")
     summary = session.summary
     place = os.path.realpath(cwd) if cwd is not None and not summary.cwds else summary.project or os.sep
     context = RowContext(session.id, place, summary.version or version, summary.git_branch, None)

@@ -33,6 +33,7 @@ from ..format.encode import (
     row,
     user_message,
 )
+from ..format.path_text import to_text
 from ..format.times import LATEST
 from ..graph.going_on import place_to_go_on
 from ..graph.rows import Row, Transcript
@@ -43,7 +44,7 @@ from .growth import Grow, Grown
 from .guard import refuse_if_busy
 from .home import Home
 from .kept import Kept, kept
-from .paths import is_inside
+from .paths import is_inside, place_to_write
 from .read import read_transcript
 from .scan import is_session_id
 
@@ -74,8 +75,7 @@ class SessionWriter:
             raise Refused(f"{context.session_id!r} is no session id (a UUID in lower case)", slug="bad-session-id")
         if not is_inside(home, path):
             raise Refused(f"{path} is outside of {home.root}", slug="outside-home")
-        if path.is_symlink():
-            raise disk.is_a_link(path)
+        place = place_to_write(home, path)
         self.journal = journal
         self.home = home
         self.path = path
@@ -97,7 +97,7 @@ class SessionWriter:
         self._lock_size: int | None = None
         """It grows when something is begun that a crash may leave half done."""
         self._lines = RowLines(context)
-        self._place = str(path)
+        self._place = str(place)
         self._last_milliseconds = 0
         self._seen: Kept | None = None
         self._exists = kept(path) is not None
@@ -390,7 +390,7 @@ class SessionWriter:
             self._begin()
         try:
             if fd is None or now is None:
-                done = disk.append_bytes(self.path, line, create=now is None, sync=self.sync)
+                done = disk.append_bytes(Path(self._place), line, create=now is None, sync=self.sync)
             else:
                 done = disk.append_open(fd, self._place, line, now, sync=self.sync, line_ended=self._line_ended)
         except BaseException:
@@ -417,7 +417,7 @@ class SessionWriter:
         if self._companion is not None and not self._exists and kept(self._companion[0]) is None:
             change.write(self._companion[0], [self._companion[1]])
         does_something = bool(change.steps)
-        change.steps.append(Grow(str(self.path), kept(self.path)))
+        change.steps.append(Grow(self._place, kept(self._place)))
         self.record = change.begin() if does_something else change.note()
 
     def _give_up_if_empty(self) -> None:
@@ -435,7 +435,7 @@ class SessionWriter:
         if self.record is None or self._written_up_to is None:
             return
         record, self.record = self.record, None
-        left = {} if self._seen is None else {str(self.path): self._seen}
+        left = {} if self._seen is None else {to_text(self._place): self._seen}
         grown = Grown(self._written_up_to, self._tail.hexdigest(), left)
         self._written_up_to, self._tail = None, new_hash()
         folder = self.journal.folder_of(record)

@@ -19,8 +19,6 @@ import uuid
 from collections.abc import Iterable
 from pathlib import Path
 
-import msgspec
-
 from ..errors import DamagedData, NotFound, Refused, StoreBusy
 from . import disk, presence
 from .actions import Action, Append, MakeFolder, Move, Remove, RemoveFolder, Replace
@@ -31,8 +29,9 @@ from .home import Home
 from .journal import LOCK_SECONDS as LOCK_SECONDS
 from .journal import Journal as Journal
 from .journal import Record as Record
+from .journal import encode_record
 from .kept import Kept, kept, kept_below
-from .paths import is_inside, is_secret
+from .paths import is_inside, is_secret, is_session_link, place_to_write
 
 
 class Change:
@@ -79,7 +78,7 @@ class Change:
 
         The file may grow before `commit`; where the bytes depend on what it holds, say `rely_on`, too.
         """
-        self._check(path)
+        path = self._place(path)
         pending = next((step for step in self.steps if isinstance(step, Append) and step.path == str(path)), None)
         if pending is not None:  # one write per file and change
             self._appended[str(path)].append(data)
@@ -109,7 +108,7 @@ class Change:
 
         `elsewhere` permits a place outside the home: a file of the project that the user wants back.
         """
-        self._check(path, elsewhere=elsewhere)
+        path = self._place(path, elsewhere=elsewhere)
         before = kept(path)
         if before is not None and not replace:
             raise Refused(f"{path} exists already", slug="exists")
@@ -129,8 +128,9 @@ class Change:
         self.steps.append(Move(str(source), str(target)))
 
     def remove(self, path: Path, *, elsewhere: bool = False) -> None:
-        """Take a file or folder out; it is kept in the journal."""
-        self._check(path, elsewhere=elsewhere)
+        """Take a file or folder out; it is kept in the journal. Of a session that is a link, that link alone."""
+        if not is_session_link(self.home, path):
+            self._check(path, elsewhere=elsewhere)
         self.steps.append(Remove(str(path), f"removed-{len(self.steps)}"))
 
     def remove_folder(self, path: Path) -> None:
@@ -152,6 +152,13 @@ class Change:
             self._check(item, elsewhere=elsewhere)
             self._made.add(str(item))
             self.steps.append(MakeFolder(str(item)))
+
+    def _place(self, path: Path, *, elsewhere: bool = False) -> Path:
+        """Where bytes for a path go: a session that is a link is written where it leads to."""
+        if is_session_link(self.home, path):
+            return place_to_write(self.home, path)
+        self._check(path, elsewhere=elsewhere)
+        return path
 
     def _check(self, path: Path, *, elsewhere: bool = False) -> None:
         if is_secret(path):
@@ -248,7 +255,7 @@ class Change:
         with self.journal.numbering():
             number = self.journal.next_number()
             record = Record(number, self.name, self.title, self.home.real_root, time.time(), self.steps, state)
-            disk.write_new(self._staging / "change.json", [msgspec.json.encode(record)])
+            disk.write_new(self._staging / "change.json", [encode_record(record)])
             disk.sync_folder(self._staging)
             if state == "started":
                 self.journal.announce("doing", self._staging, self.home)

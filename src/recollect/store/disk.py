@@ -135,8 +135,8 @@ def append_open(
             os.fsync(fd)
             if created:
                 sync_folder(Path(path).parent)
-    except OSError:
-        _take_back(path, fd, before, written, created=created)
+    except BaseException:  # also what a signal raises
+        _take_back(path, fd, before, data, written, created=created)
         raise
     return Appended(before.size, data, after if after.size == before.size + written else None)
 
@@ -201,17 +201,22 @@ def _ends_in_newline(fd: int, size: int) -> bool:
     return os.read(fd, 1) == b"\n"
 
 
-def _take_back(path: Path | str, fd: int, before: Kept, written: int, *, created: bool) -> None:
+def _take_back(path: Path | str, fd: int, before: Kept, data: bytes, written: int, *, created: bool) -> None:
     """After a failure: the old size and time again, unless somebody else wrote behind."""
     with contextlib.suppress(OSError):
         presence.take_lease(fd)
-        if os.fstat(fd).st_size != before.size + written:
+        if os.fstat(fd).st_size != before.size + written and _behind(fd, before.size, len(data) + 1) != data:
             return
         if created:
             os.unlink(path)
             return
         os.ftruncate(fd, before.size)
         _set_open_times(fd, path, before.mtime_ns)
+
+
+def _behind(fd: int, offset: int, length: int) -> bytes:
+    os.lseek(fd, offset, os.SEEK_SET)
+    return os.read(fd, length)
 
 
 def _open_when_alone(path: Path | str, flags: int, seconds: float) -> tuple[int, bool | None]:

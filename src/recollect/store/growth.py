@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from ..format.path_text import to_path
 from . import disk
 from .evidence import damaged_copy, ensure_time, hash_of, was_changed
 from .kept import Kept, kept
@@ -112,9 +113,10 @@ def read_left(folder: Path) -> dict[str, Kept]:
     """How the change in this folder of the journal left its files."""
     grown = read_grown(folder)
     if grown is not None:
-        return grown.left
+        return {to_path(name): left for name, left in grown.left.items()}
     try:
-        return msgspec.json.decode((folder / "done").read_bytes(), type=dict[str, Kept])
+        told = msgspec.json.decode((folder / "done").read_bytes(), type=dict[str, Kept])
+        return {to_path(name): left for name, left in told.items()}
     except (OSError, msgspec.MsgspecError):
         return {}
 

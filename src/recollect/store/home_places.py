@@ -247,6 +247,12 @@ def index_entries(data: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]] | 
     return value, [entry for entry in value["entries"] if isinstance(entry, dict)]
 
 
+def listed_session(entry: Mapping[str, Any]) -> str | None:
+    """The session that an entry of such a list is about; None where something else than a name stands there."""
+    named = entry.get("sessionId")
+    return named if isinstance(named, str) else None
+
+
 def index_bytes(value: Mapping[str, Any], entries: list[dict[str, Any]]) -> bytes:
     """An index in the layout of the client."""
     return _dumps({**value, "entries": entries})

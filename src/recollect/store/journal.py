@@ -1,7 +1,8 @@
 """The journal of all changes, in Recollect's own data folder.
 
     changes/000012-rename/          one change: change.json, the bytes it brings, the files it replaced or removed,
-                                    and a file `done`, `failed` or `undone` that says how it ended; of a writer, which
+                                    and a file `done`, `failed`, `undone` or `pruned` (letting_go.py) that says how it
+                                    ended; of a writer, which
                                     has nothing to do but its lines, change.json itself says `done`, and `grown.json`
                                     what it wrote until it closed
     changes/doing-<home>            a second name of the change.json of what is being done in a home right now
@@ -20,7 +21,7 @@ import functools
 import hashlib
 import os
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import DamagedData, NotFound, RecollectError, Refused, StoreBusy
+from ..format.path_text import to_path, to_text
 from . import disk, presence
 from .actions import Action, Move, Remove, RemoveFolder, Replace
 from .folders_above import missing_above, refuse_without_place, remove_empty
@@ -42,7 +44,9 @@ if TYPE_CHECKING:
     from .changes import Change
 
 LOCK_SECONDS = 10.0
-_STATES = ("done", "failed", "undone")
+_STATES = ("done", "pruned", "failed", "undone")
+_STANDING = ("done", "pruned")
+"""States of changes that can be undone."""
 
 
 class Record(Struct):
@@ -55,7 +59,7 @@ class Record(Struct):
     time: float
     actions: list[Action]
     state: str = "started"
-    """started (crashed, or being done right now), done, undone, failed."""
+    """started (crashed, or being done right now), done, undone, failed; pruned where the vault has what it took out."""
 
 
 class Journal:
@@ -86,7 +90,7 @@ class Journal:
                     f"change {number} was made in another home, {item.home}", slug="other-home",
                     hint=f"recollect --home {shlex.quote(item.home)} undo {number}",
                 )  # fmt: skip
-            if item.number == number or (number is None and is_theirs and item.state == "done"):
+            if item.number == number or (number is None and is_theirs and item.state in _STANDING):
                 return item
         what = "there is no change to undo" if number is None else f"there is no change {number}"
         raise NotFound(what, hint="`recollect changes` lists them", slug="no-such-change")
@@ -130,18 +134,22 @@ class Journal:
         """
         if self.is_of_this_process(path, current):
             return True
+        names = {
+            path.name,
+            os.path.basename(os.path.realpath(path)),
+        }  # a session that is a link was written where it leads
         for count, record in enumerate(self._newest_first()):
             if count == 200:
                 break
-            if record.state == "done" and (before is None or record.number < before.number):
+            if record.state in _STANDING and (before is None or record.number < before.number):
                 told = read_left(self.folder_of(record))
-                if any(left == current and Path(name).name == path.name for name, left in told.items()):
+                if any(left == current and os.path.basename(name) in names for name, left in told.items()):
                     return True
         return False
 
     def is_of_this_process(self, path: Path, current: Kept) -> bool:
         """Whether this very process wrote the last lines of the file, as it is now."""
-        return self.written.get(str(path)) == current
+        return current in (self.written.get(str(path)), self.written.get(os.path.realpath(path)))
 
     # --- changing -----------------------------------------------------------------------------------------------------
 
@@ -249,14 +257,26 @@ class Journal:
                 with contextlib.suppress(OSError):
                     presence.remove_if_abandoned(self.staging / name, disk.remove_tree)
 
-    def undo(self, record: Record, home: Home) -> None:
-        """Put everything back as it was before: bytes and times. On failure everything stays as it is."""
+    def undo(self, record: Record, home: Home, refill: Callable[[Record], None] | None = None) -> None:
+        """Put everything back as it was before: bytes and times. On failure everything stays as it is.
+
+        `refill` fetches from elsewhere what the journal let go of a pruned change (letting_go.py).
+        """
         if record.home != home.real_root:
             raise Refused(f"change {record.number} was made in another home, {record.home}", slug="not-undoable")
         with self.locked(home):
             try:
                 self.recover(home)
-                self._undo(self.check_undo(record, home), home)
+                current = self.check_undo(record, home)
+                if current.state == "pruned":
+                    if refill is None:
+                        raise Refused(
+                            f"change {record.number} took out sessions that only the vault has now", slug="pruned",
+                            hint=f"`recollect undo {record.number}` brings them back from the vault",
+                        )  # fmt: skip
+                    refill(current)
+                    current = self.check_undo(record, home)
+                self._undo(current, home)
             except OSError as problem:
                 raise disk.explain(problem, record.home) from problem
 
@@ -270,7 +290,7 @@ class Journal:
     def _check_undo(self, record: Record, home: Home) -> Record:
         folder = self.folder_of(record)
         current = self._read(folder)
-        if current is None or current.state != "done":
+        if current is None or current.state not in _STANDING:
             state = "gone" if current is None else current.state
             raise Refused(f"change {record.number} is {state}, not done: nothing to undo", slug="not-undoable")
         refuse_undo_while_open(current, home)
@@ -298,7 +318,7 @@ class Journal:
         for item in self._newest_first():
             if item.number <= record.number:
                 break
-            if item.state == "done" and item.home == record.home:
+            if item.state in _STANDING and item.home == record.home:
                 found.append(item)
         return found
 
@@ -346,11 +366,11 @@ class Journal:
     def _pointer(self, kind: str, home: Home) -> Path:
         return self.folder / f"{kind}-{_key(home)}"
 
-    def mark(self, folder: Path, state: str, told: dict[str, Kept] | None = None) -> None:
+    def mark(self, folder: Path, state: str, told: Mapping[str, Struct] | None = None) -> None:
         """Note, at once and for good, how a change ended."""
         fresh = folder / f"{state}.new"
         disk.remove_if_there(fresh)
-        disk.write_new(fresh, [msgspec.json.encode(told or {})])
+        disk.write_new(fresh, [msgspec.json.encode({to_text(name): left for name, left in (told or {}).items()})])
         disk.replace(fresh, folder / state)
 
 
@@ -377,9 +397,23 @@ def _number_in(name: str) -> int:
     return int(digits) if digits.isascii() and digits.isdigit() else 0
 
 
+def encode_record(record: Record) -> bytes:
+    """The record as JSON, with paths as text."""
+    title = record.title.encode("utf-8", "replace").decode()
+    return msgspec.json.encode(msgspec.structs.replace(_with_paths(record, to_text), title=title))
+
+
+def _with_paths(record: Record, change: Callable[[str], str]) -> Record:
+    actions: list[Action] = []
+    for action in record.actions:
+        told = {"path": change(action.path)} | ({"target": change(action.target)} if isinstance(action, Move) else {})
+        actions.append(msgspec.structs.replace(action, **told))
+    return msgspec.structs.replace(record, home=change(record.home), actions=actions)
+
+
 def _decode(path: Path) -> Record | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Record)
+        return _with_paths(msgspec.json.decode(path.read_bytes(), type=Record), to_path)
     except (OSError, msgspec.MsgspecError, ValueError):
         return None  # the crash came before anything was to happen
 

@@ -15,9 +15,9 @@ class Kept(Struct, frozen=True):
 
 
 def kept(path: Path | str) -> Kept | None:
-    """What stands there now; None where nothing does."""
+    """What stands there now; None where nothing does. Of a link, what it leads to: a session's file may be one."""
     try:
-        info = os.lstat(path)
+        info = os.stat(path) if os.path.exists(path) else os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as problem:
@@ -29,7 +29,10 @@ def kept(path: Path | str) -> Kept | None:
 
 def kept_below(path: Path) -> Kept | None:
     """The same of a file or, of a folder, of all files in it: their bytes together, and the newest of their times."""
-    if path.is_symlink() or not path.is_dir():
+    if path.is_symlink():  # taken out itself; whatever becomes of what it leads to
+        info = os.lstat(path)
+        return Kept(info.st_size, info.st_mtime_ns)
+    if not path.is_dir():
         return kept(path)
     size = newest = 0
     for folder, _, names in os.walk(path):

@@ -6,11 +6,12 @@ back where it has been made again: whoever undoes them out of turn could undo th
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .actions import Action, Move, Remove, Replace
+from .actions import Action, MakeFolder, Move, Remove, RemoveFolder
 from .evidence import was_changed
 from .folders_above import missing_above
 
@@ -20,13 +21,10 @@ if TYPE_CHECKING:
 
 def refuse_before_later_ones(record: Record, later: Sequence[Record]) -> None:
     """Raise Refused where undoing this change would keep one of the `later` ones, newest first, from being undone."""
+    touching = _Touching(later)
+    for place in _places(record):  # its bytes may be the same again, by chance or restored
+        _refuse(place, "it was changed again since", touching.by(place))
     for action in record.actions:
-        if isinstance(action, Move):
-            found = [item for item in later if any(_is_at(place, action.target) for place in _places(item))]
-            _refuse(action.target, "something in it was changed since", found)
-        if isinstance(action, Replace):  # its bytes may be the same again by chance
-            found = [item for item in later if action.path in _places(item)]
-            _refuse(action.path, "it was written again since", found)
         if isinstance(action, (Move, Remove)):
             gone = [str(folder) for folder in missing_above(Path(action.path))]
             found = [item for item in later if not _gone_by(item).isdisjoint(gone)]
@@ -42,7 +40,7 @@ def _refuse(path: str, why: str, needed_by: Sequence[Record]) -> None:
 
 def what_to_undo_first(path: str, later: Iterable[Record]) -> str:
     """What helps where a file is not as it was left."""
-    found = [item for item in later if any(_is_at(place, path) or _is_at(path, place) for place in _places(item))]
+    found = _Touching(later).by(path)
     if found:
         return _hint(found)
     return "nothing was undone: no later change is known, so somebody else wrote there, and would lose it"
@@ -60,7 +58,8 @@ def _hint(later: Sequence[Record]) -> str:
 
 def _places(record: Record) -> Iterator[str]:
     for action in record.actions:
-        yield from _places_of(action)
+        if not isinstance(action, (MakeFolder, RemoveFolder)):  # only ever of empty ones
+            yield from _places_of(action)
 
 
 def _places_of(action: Action) -> Iterator[str]:
@@ -69,6 +68,27 @@ def _places_of(action: Action) -> Iterator[str]:
         yield action.target
 
 
-def _is_at(path: str, place: str) -> bool:
-    """Whether a path is a place or inside of it."""
-    return path == place or Path(path).is_relative_to(place)
+class _Touching:
+    """Which changes touch a place, something in it, or something that it is in."""
+
+    def __init__(self, changes: Iterable[Record]) -> None:
+        self._at: dict[str, dict[int, Record]] = {}
+        self._below: dict[str, dict[int, Record]] = {}
+        for record in changes:
+            for place in _places(record):
+                self._at.setdefault(place, {})[record.number] = record
+                for folder in _above(place):
+                    self._below.setdefault(folder, {})[record.number] = record
+
+    def by(self, place: str) -> list[Record]:
+        """Newest first."""
+        found = dict(self._below.get(place, {}))
+        for name in (place, *_above(place)):
+            found.update(self._at.get(name, {}))
+        return [found[number] for number in sorted(found, reverse=True)]
+
+
+def _above(place: str) -> Iterator[str]:
+    while (folder := os.path.dirname(place)) != place:
+        yield folder
+        place = folder

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from .home_places import index_bytes, index_entries, moved_index_entry
+from .home_places import index_bytes, index_entries, listed_session, moved_index_entry
 from .move_steps import Placing
 from .move_survey import MovingFolder
 from .path_map import PathMap
@@ -47,15 +47,15 @@ class MovingIndexes:
         known, joined = self._open(source), self._open(there) if there is not None else None
         moving = _ids(folder)
         if known is not None and joined is not None:
-            held = {entry.get("sessionId") for entry in joined.entries}
-            new = [e for e in self._moved(known.entries, folder) if e.get("sessionId") in moving - held]
+            held = {listed_session(entry) for entry in joined.entries}
+            new = [e for e in self._moved(known.entries, folder) if listed_session(e) in moving - held]
             joined.entries = [*joined.entries, *new]
         if folder.whole:
             if source.exists():
                 self._known.pop(source, None)
                 self.placing.change.remove(source)
         elif known is not None:
-            known.entries = [entry for entry in known.entries if entry.get("sessionId") not in moving]
+            known.entries = [entry for entry in known.entries if listed_session(entry) not in moving]
 
     def write(self) -> None:
         """Plan what came of it."""
@@ -77,7 +77,7 @@ class MovingIndexes:
         moving = _ids(folder)
         return [
             moved_index_entry(entry, self.paths, folder.target / f"{entry['sessionId']}.jsonl")
-            if entry.get("sessionId") in moving
+            if listed_session(entry) in moving
             else entry
             for entry in entries
         ]

@@ -1,4 +1,4 @@
-"""Opening a file below a folder for reading: no secret, no pipe or device, nothing that a link leads away to.
+"""Opening a file of a home for reading: no secret, no pipe or device, nothing that a link leads away to.
 
 The check is made on the opened file itself (where the system can tell its path), so swapping a folder for a link between
 check and open gains nothing. Imports little, for whoever has to start fast; `paths` builds on it.
@@ -11,33 +11,33 @@ import os
 import stat
 
 from ..errors import DamagedData, NotFound, Refused
+from ..format.secret_names import is_secret_file_name
+from .links import is_below as is_below
+from .links import is_part_of
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
 def is_secret(path: str | os.PathLike[str]) -> bool:
-    """Tokens and credentials: never opened, never shown."""
-    name = os.path.basename(path).lower()
-    return name.endswith(".key") or name == ".credentials.json" or name.startswith(".credentials.json")
-
-
-def is_below(root: str, real: str) -> bool:
-    """Whether a path without links is a folder or lies in it."""
-    return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
+    """Whether the file at this path holds tokens or keys: never opened, never shown."""
+    return is_secret_file_name(os.path.basename(path))
 
 
 def open_below(root: str, path: str) -> int:
-    """A regular file below `root` (links resolved). Raises Refused, NotFound or DamagedData (unreadable)."""
+    """A regular file of the home `root` (links resolved). Raises Refused, NotFound or DamagedData (unreadable)."""
     descriptor, real = open_regular(root, path, root)
-    if not is_below(root, real):
+    if not is_below(root, real) and not is_part_of(root, path, real):
         os.close(descriptor)
         raise Refused(f"{path} leads out of {root}", slug="outside-home")
     return descriptor
 
 
 def open_regular(root: str, path: str, shown: str) -> tuple[int, str]:
-    """A regular file that is no secret, and its path as the system knows it. A link must lead below `root`."""
+    """A regular file that is no secret, and its path as the system knows it.
+
+    A link must lead below `root`, or be one of the store of the home, which is called `shown`.
+    """
     if is_secret(path):
         raise Refused(f"{os.path.basename(path)} holds secrets and is never read", slug="secret")
     if "\x00" in path:
@@ -67,7 +67,7 @@ def _open(root: str, path: str, shown: str) -> int:
         if problem.errno not in (errno.ELOOP, errno.EMLINK):
             raise
     real = os.path.realpath(path)
-    if not is_below(root, real):
+    if not is_below(root, real) and not is_part_of(shown, path, real):
         raise Refused(f"{path} is a link that leads out of {shown}", slug="outside-home")
     return os.open(real, _FLAGS | _NOFOLLOW)
 

@@ -19,7 +19,7 @@ from .changes import Change, Journal
 from .home import Home
 from .kept import Kept, kept
 from .liveness import open_sessions
-from .paths import is_inside, is_secret, open_inside
+from .paths import is_inside, is_secret, is_session_link, open_inside
 
 #: Files that many sessions share: they come back only where there is none.
 _SHARED: Final = ("history.jsonl", "sessions-index.json")
@@ -102,7 +102,7 @@ def _why_not(home: Home, target: Path, item: FileToRestore, running: Iterable[st
     now = kept(target)
     if now is None:
         return None
-    if not stat.S_ISREG(os.lstat(target).st_mode):
+    if not stat.S_ISREG(os.stat(target, follow_symlinks=is_session_link(home, target)).st_mode):
         return "something else stands there"
     if _begins_with(home, target, now, item):
         return "same" if now.size == item.size else "has grown since"

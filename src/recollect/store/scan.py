@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from ..errors import Refused
+from ..format.path_text import to_text
 from ..format.uuids import UUID
 from .home import Home
-from .paths import is_inside, list_inside
+from .paths import list_inside, why_left_out
 
 _AGENT: Final = re.compile(r"agent-(.+)\.jsonl")
 _AGENT_ID: Final = re.compile(r"[A-Za-z0-9_@+.-]{1,100}")
@@ -50,6 +51,8 @@ class SessionFile:
     """Gives its bytes where they are not at its path any more: a session that only the vault has."""
     ctime_ns: int = 0
     """When it was last changed, also by lines that keep its time, as titles do; 0 where that is not known."""
+    is_gone: bool = False
+    """Whether nothing stands at its path: only sub-agents of the session are left."""
 
     @property
     def is_kept(self) -> bool:
@@ -74,9 +77,27 @@ class Scan:
     sessions: list[SessionFile] = field(default_factory=list)
     beside: list[tuple[str, AgentFile]] = field(default_factory=list)
     """(folder, file) of sub-agents that stand beside sessions: whose they are is told by their lines."""
-    orphan_agents: list[AgentFile] = field(default_factory=list)
-    """Sub-agent files of which the main transcript is gone."""
+    orphans: dict[tuple[str, str], SessionFile] = field(default_factory=dict)
+    """Sessions by (folder, id) of which the main transcript is gone and sub-agents are left."""
     skipped: list[Skipped] = field(default_factory=list)
+
+    @property
+    def orphan_agents(self) -> list[AgentFile]:
+        """Sub-agent files of which the main transcript is gone."""
+        return [agent for file in self.orphans.values() for agent in file.agents]
+
+    def note_orphan(self, home: Home, folder: str, session_id: str, agent: AgentFile) -> None:
+        """A sub-agent whose session has no main transcript."""
+        path = home.projects / folder / f"{session_id}.jsonl"
+        file = self.orphans.setdefault(
+            (folder, session_id),
+            SessionFile(
+                session_id, path, home, folder, 0, 0.0, client_lists=False, is_gone=True,
+                problem="its main transcript is gone; only sub-agents are left",
+            ),
+        )  # fmt: skip
+        file.agents.append(agent)
+        file.mtime = max(file.mtime, agent.mtime)
 
 
 def is_session_id(text: object) -> bool:
@@ -116,22 +137,13 @@ def scan_home(home: Home) -> Scan:
     """All sessions of a home. Never raises: what cannot be looked at is in `skipped`."""
     scan = Scan()
     root = home.projects
-    if not root.is_dir():
-        return scan
-    if not is_inside(home, root):
-        scan.skipped.append(Skipped(root, "leads out of the home"))
+    if _is_left_out(home, root, scan) or not root.is_dir():
         return scan
     for folder in _entries(root, scan):
         path = Path(folder.path)
-        try:
-            leaves = folder.is_symlink() and not is_inside(home, path)
-            is_folder = folder.is_dir()
-        except OSError as problem:  # a link that leads in a circle
-            scan.skipped.append(Skipped(path, problem.strerror or "cannot be read"))
+        if _is_left_out(home, folder, scan):
             continue
-        if leaves:
-            scan.skipped.append(Skipped(path, "leads out of the home"))
-        elif is_folder:
+        if folder.is_dir():
             _scan_folder(home, path, folder.name, scan)
         else:
             scan.skipped.append(Skipped(path, "a file where project folders stand"))
@@ -147,13 +159,20 @@ def _entries(folder: Path, scan: Scan) -> list[os.DirEntry[str]]:
         return []
 
 
+def _is_left_out(home: Home, place: os.DirEntry[str] | Path, scan: Scan) -> bool:
+    """Whether a place is a link that is not followed; then it is noted with why."""
+    why = why_left_out(home, os.fspath(place)) if place.is_symlink() else None
+    if why is not None:
+        scan.skipped.append(Skipped(Path(place), why))
+    return why is not None
+
+
 def _scan_folder(home: Home, path: Path, name: str, scan: Scan) -> None:
     sessions: dict[str, SessionFile] = {}
     folders: list[os.DirEntry[str]] = []
     for entry in _entries(path, scan):
         try:
-            if entry.is_symlink() and not is_inside(home, entry.path):
-                scan.skipped.append(Skipped(Path(entry.path), "leads out of the home"))
+            if _is_left_out(home, entry, scan):
                 continue
             if entry.is_dir():
                 folders.append(entry)
@@ -171,10 +190,10 @@ def _scan_folder(home: Home, path: Path, name: str, scan: Scan) -> None:
             continue
         agent = _AGENT.fullmatch(entry.name)
         if agent is not None:
-            beside = AgentFile(agent[1], Path(entry.path), info.st_size, info.st_mtime, "beside")
+            beside = AgentFile(to_text(agent[1]), Path(entry.path), info.st_size, info.st_mtime, "beside")
             scan.beside.append((name, beside))
             continue
-        stem = entry.name[: -len(".jsonl")]
+        stem = to_text(entry.name[: -len(".jsonl")])
         session = SessionFile(
             stem, Path(entry.path), home, name, info.st_size, info.st_mtime, ctime_ns=info.st_ctime_ns
         )
@@ -182,18 +201,18 @@ def _scan_folder(home: Home, path: Path, name: str, scan: Scan) -> None:
         sessions[stem] = session
     for entry in folders:
         agents = _scan_agents(home, Path(entry.path) / "subagents", None, scan)
-        if entry.name in sessions:
-            sessions[entry.name].agents.extend(agents)
+        if to_text(entry.name) in sessions:
+            sessions[to_text(entry.name)].agents.extend(agents)
         else:
-            scan.orphan_agents.extend(agents)
+            for agent_file in agents:
+                scan.note_orphan(home, name, to_text(entry.name), agent_file)
     scan.sessions.extend(sessions.values())
 
 
 def _scan_agents(home: Home, folder: Path, workflow: str | None, scan: Scan) -> list[AgentFile]:
     """Sub-agents of a session, those of workflow runs (`workflows/<run>/`) included."""
     found: list[AgentFile] = []
-    if folder.is_symlink() and not is_inside(home, folder):
-        scan.skipped.append(Skipped(folder, "leads out of the home"))
+    if _is_left_out(home, folder, scan):
         return found
     try:
         with os.scandir(folder) as listing:
@@ -203,15 +222,14 @@ def _scan_agents(home: Home, folder: Path, workflow: str | None, scan: Scan) -> 
     names = {entry.name for entry in entries}
     for entry in entries:
         try:
-            if entry.is_symlink() and not is_inside(home, entry.path):
-                scan.skipped.append(Skipped(Path(entry.path), "leads out of the home"))
+            if _is_left_out(home, entry, scan):
                 continue
             if entry.is_dir():
                 if entry.name == "workflows" and workflow is None:
                     with os.scandir(entry.path) as runs:
                         for run in sorted(runs, key=lambda item: item.name):
                             if run.is_dir(follow_symlinks=False):
-                                found.extend(_scan_agents(home, Path(run.path), run.name, scan))
+                                found.extend(_scan_agents(home, Path(run.path), to_text(run.name), scan))
                 continue
             agent = _AGENT.fullmatch(entry.name)
             if agent is None or not entry.is_file():
@@ -223,7 +241,7 @@ def _scan_agents(home: Home, folder: Path, workflow: str | None, scan: Scan) -> 
         meta = f"agent-{agent[1]}.meta.json"
         found.append(
             AgentFile(
-                agent[1],
+                to_text(agent[1]),
                 Path(entry.path),
                 info.st_size,
                 info.st_mtime,

@@ -20,7 +20,7 @@ from ..errors import RecollectError
 from ..format.blocks import text_of
 from ..format.entries import REFUSED, Entry, decode_loosely
 from ..format.line import BOM, RawLine
-from ..format.project_key import same_project_key
+from ..format.project_key import repository_of, same_project_key
 from ..format.salvage import salvage_line
 from ..format.times import parse_time
 from .paths import open_inside
@@ -124,8 +124,9 @@ def summarise(file: SessionFile, *, count: bool = False) -> SessionSummary:
     """Read head and tail of a session (all of it if `count`). Never raises: `problem` says what went wrong."""
     summary = SessionSummary(file, agents=len(file.agents), problem=file.problem)
     try:
-        with file.source() if file.source else open_inside(file.home, file.path, buffering=0) as stream:
-            _read(summary, stream, count)
+        path = file.agents[0].path if file.is_gone else file.path
+        with file.source() if file.source else open_inside(file.home, path, buffering=0) as stream:
+            _read(summary, stream, count and not file.is_gone)
     except RecollectError as error:
         summary.problem = error.message
     except OSError as error:
@@ -213,7 +214,7 @@ class _Head:
                 summary.cwds.append(entry.cwd)
             summary.version = summary.version or entry.version
             summary.git_branch = summary.git_branch or entry.gitBranch
-        if entry.type == "user" and not entry.isSidechain and summary.first_prompt is None:
+        if entry.type == "user" and summary.first_prompt is None and (not entry.isSidechain or summary.file.is_gone):
             self._note_prompt(entry)
         elif entry.type == "summary" and entry.summary:
             summary.old_summary = entry.summary
@@ -333,17 +334,6 @@ def _decide_project(summary: SessionSummary) -> None:
         summary.project = next(fitting, summary.cwds[0] if summary.cwds else None)
     if summary.worktree_of is None or summary.worktree_of == summary.project:
         summary.worktree_of = repository_of(summary.project)
-
-
-def repository_of(path: str | None) -> str | None:
-    """The repository of a worktree that the client made (``<repo>/.claude/worktrees/<name>``); None for other paths."""
-    if path is None:
-        return None
-    for mark in ("/.claude/worktrees/", "\\.claude\\worktrees\\"):
-        before, found, _ = path.partition(mark)
-        if found and before:
-            return before
-    return None
 
 
 class _RowHead(msgspec.Struct, gc=False):

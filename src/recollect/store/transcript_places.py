@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from ..errors import RecollectError
 from ..format.decode import parse_lines
-from ..format.entries import REQUEST_LOG_TYPES, decode_loosely
+from ..format.entries import REQUEST_LOG_TYPES, decode_exactly
 from ..format.file_history import (
     DELTA_TYPE,
     SNAPSHOT_TYPE,
@@ -87,7 +87,7 @@ def scan_transcript(home: Home, path: Path, context: Context) -> Scanned:
                 if kind in (SNAPSHOT_TYPE, DELTA_TYPE):
                     edits = _file_history_edits(data, context, found.backups)
                 elif kind == "worktree-state":
-                    found.worktree = _moved_worktree(decode_loosely(data), context.paths)
+                    found.worktree = _moved_worktree(decode_exactly(data), context.paths)
                     continue
                 else:
                     edits = _output_edits(data, context.outputs)
@@ -124,7 +124,7 @@ def _new_output(path: str, outputs: Outputs) -> str | None:
 
 
 def _file_history_edits(data: bytes, context: Context, backups: dict[str, str]) -> Iterator[Edit]:
-    value = decode_loosely(data)
+    value = decode_exactly(data)
     entry = parse_file_history_entry(value) if isinstance(value, dict) else None
     if entry is None:
         return

@@ -25,6 +25,7 @@ from .home_places import (
     history_lines_without,
     index_bytes,
     index_entries,
+    listed_session,
     project_paths,
 )
 from .move_index import INDEX
@@ -105,11 +106,11 @@ def _pastes(home: Home, sessions: set[str]) -> dict[str, list[Path]]:
 
 
 def plan_delete(
-    journal: Journal, home: Home, sessions: Sequence[SessionFile], *, scan: Scan | None = None
+    journal: Journal, home: Home, sessions: Sequence[SessionFile], *, scan: Scan | None = None, name: str = "delete"
 ) -> tuple[Change, DeleteResult]:
-    """The change that moves the footprints of these sessions into the journal."""
+    """The change that moves the footprints of these sessions into the journal; `name` is what the journal calls it."""
     names = ", ".join(file.session_id for file in sessions[:3]) + (" ..." if len(sessions) > 3 else "")
-    change = journal.change(home, "delete", f"Delete {names}")
+    change = journal.change(home, name, f"{name.capitalize()} {names}")
     result = DeleteResult()
     try:
         _remove_sessions(change, journal, sessions, scan_home(home) if scan is None else scan, result, keep=set())
@@ -223,6 +224,10 @@ def _remove_sessions(
             )
     by_folder: dict[Path, set[str]] = {}
     for file in sessions:
+        if file.path.is_symlink():
+            result.notes.append(
+                f"{file.path} is a link: only the link is taken out, {os.path.realpath(file.path)} stays as it is"
+            )
         if str(file.path.parent) not in keep:
             by_folder.setdefault(file.path.parent, set()).add(file.session_id)
     for folder, forgotten in by_folder.items():
@@ -235,7 +240,7 @@ def _forget_in_index(change: Change, path: Path, gone: set[str], result: DeleteR
     known = index_entries(data) if data is not None else None
     if known is None:
         return
-    rest = [entry for entry in known[1] if entry.get("sessionId") not in gone]
+    rest = [entry for entry in known[1] if listed_session(entry) not in gone]
     if rest != known[1]:
         change.write(path, [index_bytes(known[0], rest)], replace=True)
 

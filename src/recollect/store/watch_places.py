@@ -6,8 +6,10 @@ import os
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
+from ..format.path_text import to_text
 from .home import Home
-from .paths import is_inside
+from .links import parts_below as parts_below
+from .paths import is_inside, why_left_out
 from .scan import is_session_id
 
 _DEEPEST = 5
@@ -51,7 +53,7 @@ def place_of(parts: Sequence[str]) -> Place | None:
     if not name.endswith(".jsonl"):
         return None
     stem = name.removesuffix(".jsonl")
-    agent = stem.removeprefix("agent-") if stem.startswith("agent-") else None
+    agent = to_text(stem.removeprefix("agent-")) if stem.startswith("agent-") else None
     if len(parts) == 2:
         if agent:
             return Place(None, agent)
@@ -59,9 +61,9 @@ def place_of(parts: Sequence[str]) -> Place | None:
     if len(parts) < 4 or not agent or parts[2] != "subagents":
         return None
     if len(parts) == 4:
-        return Place(parts[1], agent)
+        return Place(to_text(parts[1]), agent)
     if len(parts) == 6 and parts[3] == "workflows":
-        return Place(parts[1], agent, parts[4])
+        return Place(to_text(parts[1]), agent, to_text(parts[4]))
     return None
 
 
@@ -70,14 +72,6 @@ def holds_transcripts(parts: Sequence[str]) -> bool:
     if len(parts) > _DEEPEST:
         return False
     return (len(parts) < 3 or parts[2] == "subagents") and (len(parts) < 4 or parts[3] == "workflows")
-
-
-def parts_below(root: str, path: str) -> tuple[str, ...] | None:
-    """The parts of a path below `root`: empty for `root` itself, None for what lies elsewhere."""
-    if path == root:
-        return ()
-    start = root.rstrip(os.sep) + os.sep
-    return tuple(path[len(start) :].split(os.sep)) if path.startswith(start) else None
 
 
 def walk(home: Home, folder: str, known: Container[str] = ()) -> Iterator[FoundFile | FoundFolder]:
@@ -102,7 +96,7 @@ def walk(home: Home, folder: str, known: Container[str] = ()) -> Iterator[FoundF
         yield FoundFolder(here, changed)
         for entry in entries:
             try:
-                if entry.is_symlink() and not is_inside(home, entry.path):
+                if entry.is_symlink() and why_left_out(home, entry.path) is not None:
                     continue
                 if entry.is_dir():
                     if entry.path not in known:

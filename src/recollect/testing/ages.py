@@ -23,6 +23,7 @@ ALL_AGES = (
     "2.1.100",
     "2.1.250",
     "2.1.325",
+    "2.1.326",
 )
 """The client versions that stand for the ages, oldest first."""
 
@@ -60,7 +61,7 @@ class SessionDescription:
 class AgeDescription:
     """A built home: `everyday` and `long` exist in every age, `continued` where the client copies rows.
 
-    `rare` holds what only 2.1.325 writes, a state line and an attachment of kinds that nobody knows among it.
+    `rare` holds what only 2.1.325 and later write, a state line and an attachment of kinds that nobody knows among it.
     """
 
     version: str

@@ -123,6 +123,11 @@ class Dialect:
         return self.since("2.1.325")
 
     @property
+    def request_session(self) -> bool:
+        """Answers copied into another session name the one that asked for them: `requestSessionId`."""
+        return self.since("2.1.326")
+
+    @property
     def summary_titles(self) -> bool:
         return self.until("1.0.128")
 

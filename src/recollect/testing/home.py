@@ -26,7 +26,7 @@ class _PlacedSession:
 class HomeBuilder(SideFiles):
     """A Claude home under `root`. Nothing is written before `write`; the same calls give the same bytes and times."""
 
-    def __init__(self, root: str | Path, *, version: str = "2.1.325", start: str | datetime = DEFAULT_START) -> None:
+    def __init__(self, root: str | Path, *, version: str = "2.1.326", start: str | datetime = DEFAULT_START) -> None:
         super().__init__(root, start)
         self.version = version
         self._sessions: dict[str, _PlacedSession] = {}

@@ -30,7 +30,7 @@ class RowWriter:
         self,
         session_id: str,
         cwd: str = "/home/dev/project",
-        version: str = "2.1.325",
+        version: str = "2.1.326",
         git_branch: str = "main",
         start: str | datetime = DEFAULT_START,
         *,

@@ -74,7 +74,7 @@ class SideFiles(ConfigFiles):
         return self.file(f"file-history/{session_id}/{backup_name(path, version)}", content)
 
     def running(
-        self, pid: int, session_id: str, cwd: str, *, version: str = "2.1.325", status: str = "idle", **fields: Any
+        self, pid: int, session_id: str, cwd: str, *, version: str = "2.1.326", status: str = "idle", **fields: Any
     ) -> str:
         """The entry that a live client keeps while it runs."""
         started = milliseconds(self.start)

@@ -130,6 +130,8 @@ class TranscriptBuilder(Conversation):
             renamed[uuid] = new
             parent = entry["parentUuid"]
             copied = entry | {"uuid": new, "sessionId": self.session_id, "parentUuid": renamed.get(parent, parent)}
+            if self.dialect.request_session and entry["type"] == "assistant" and style != "sdk":
+                copied.setdefault("requestSessionId", source.session_id)
             if style != "fork-session":
                 copied["forkedFrom"] = {"sessionId": source.session_id, "messageUuid": uuid}
             self._rows[new] = self._emit(copied)

@@ -17,6 +17,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from ..format.path_text import to_text
 from .blocks import DATA, RECORDS, encode_block
 from .recovery import encode_records
 
@@ -30,6 +31,7 @@ def magic(version: int = VERSION) -> bytes:
 
 class BundledFile(Struct, frozen=True):
     path: str
+    """As text (`format.path_text`) in the bundle; `BundleReader` gives it as the system takes it."""
     size: int
     mtime_ns: int
     sha256: bytes
@@ -72,7 +74,7 @@ def encode_bundle(
         for chunk in file.chunks():
             digest.update(chunk)
             size += len(chunk)
-        listed.append(BundledFile(file.path, size, file.mtime_ns, digest.digest()))
+        listed.append(BundledFile(to_text(file.path), size, file.mtime_ns, digest.digest()))
     yield magic()
     head = BundleHead(root, made, list(sessions), listed)
     yield encode_block(RECORDS, encode_records(msgspec.json.encode(head)))

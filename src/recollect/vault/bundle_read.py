@@ -15,6 +15,7 @@ from typing import BinaryIO, Final
 import msgspec
 
 from ..errors import DamagedData, Refused
+from ..format.path_text import STRANGE_BYTES, to_path
 from .blocks import DATA, HEADER, RECORDS, TRAILER, BadBlock, Stored, read_block
 from .bundle import VERSION, BundledFile, BundleEnd, BundleHead, magic
 from .selection import KEPT_FILES, is_kept_path
@@ -81,6 +82,8 @@ class BundleReader:
             raise DamagedData(
                 f"the list of files in the bundle cannot be read: {problem}", slug="bundle-damaged"
             ) from problem
+        files = [msgspec.structs.replace(file, path=to_path(file.path)) for file in head.files]
+        head = msgspec.structs.replace(head, files=files)
         self._check_head(head)
         return head
 
@@ -166,7 +169,7 @@ def why_refused(path: str) -> str | None:
     parts = path.split("/")
     if len(path.encode("utf-8", "surrogatepass")) > _LONGEST_PATH or len(parts) > _DEEPEST:
         return "the path is too long"
-    if any(not part.isprintable() or "\\" in part for part in parts):
+    if any(not STRANGE_BYTES.sub("", part).isprintable() or "\\" in part for part in parts):
         return "the path holds characters that no such path has"
     if any(part in ("", ".", "..") or part != part.strip() or part.endswith(".") for part in parts):
         return "the path is not plain"

@@ -6,6 +6,7 @@ all of it. A file whose kept bytes changed (it was rewritten or cut) begins a ne
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import time
@@ -17,7 +18,9 @@ from ..errors import DamagedData, RecollectError
 from ..store import disk
 from ..store.home import Home
 from ..store.paths import open_inside
+from .compact import compact_locked
 from .contents import LOST, KeptFile
+from .health import Checkup, files_with, pieces_in_use, used_blocks
 from .manifest import to_text
 from .records import FileRecord, Piece
 from .recovery import recover
@@ -25,7 +28,7 @@ from .report import CaptureReport as CaptureReport
 from .seen import SeenFiles
 from .selection import Stamp, walk_home
 from .vault import Vault
-from .verify import damaged_blocks
+from .verify import verify
 from .writer import BLOCK, VaultWriter
 
 COMPARE_ALL: Final = 8 << 20
@@ -75,23 +78,40 @@ class _Capture:
         self.report.recovered = recover(self.vault)
         if not found.files and not self.vault.exists:
             return self.report
-        settled = self._take_all(found.files)
-        limit = (begun - _SETTLED_SECONDS) * 1e9
-        self.seen.write({name: stamp for name, stamp in settled.items() if max(stamp[1], stamp[2]) < limit})
+        checkup = Checkup(self.vault, begun)
+        settled = self._take_all(found.files, checkup)
+        if self.full:
+            self._tidy_up()
+        lost = self.bad & used_blocks(self.vault.contents)
+        self.report.lost = files_with(self.vault.contents, lost)
+        checkup.write(lost)
+        if not lost and checkup.is_done:
+            self.seen.write({name: stamp for name, stamp in settled.items() if _is_settled(stamp, begun)})
         return self.report
 
-    def _take_all(self, files: dict[str, Stamp]) -> dict[str, Stamp]:
+    def _tidy_up(self) -> None:
+        """What is left of damage that no file depends on goes: everything is stored anew."""
+        self.vault.refresh()
+        report = verify(self.vault)
+        if not report.is_sound and not any(finding.files for finding in report.findings):
+            with contextlib.suppress(DamagedData):  # then it stays as it is, and `verify` tells it
+                compact_locked(self.vault, needed=True)
+            self.vault.refresh()
+
+    def _take_all(self, files: dict[str, Stamp], checkup: Checkup) -> dict[str, Stamp]:
         writer = VaultWriter(self.vault)
-        self.bad = damaged_blocks(self.vault) if self.full else set()
-        if self.bad:  # what is damaged must be stored again, not referred to
-            known_pieces = writer.contents.by_hash
-            writer.contents.by_hash = {key: item for key, item in known_pieces.items() if item.block not in self.bad}
+        self.bad = checkup.run(everything=self.full)
+        writer.contents.by_hash = {  # only what is in use is looked after: nothing else is referred to
+            piece.sha256: piece for piece in pieces_in_use(writer.contents) if piece.block not in self.bad
+        }
         number = writer.home(self.home.real_root)
         kept = writer.contents.files_of(number)
         self.by_inode = {file.last.inode: file for path, file in kept.items() if path not in files}
-        recent = (time.time() - _SETTLED_SECONDS) * 1e9
-        known = {path: _stamp_of(file) for path, file in kept.items()} if not self.full else {}
-        known = {path: stamp for path, stamp in known.items() if max(stamp[1], stamp[2]) < recent}
+        now = time.time()
+        known = (
+            {path: _stamp_of(file) for path, file in kept.items() if not self._has_lost(file)} if not self.full else {}
+        )
+        known = {path: stamp for path, stamp in known.items() if _is_settled(stamp, now)}
         todo = sorted(name for name, stamp in files.items() if known.get(name) != stamp)
         settled = dict(files)
         for count, name in enumerate(todo, 1):
@@ -107,6 +127,14 @@ class _Capture:
         writer.commit()
         self.report.stored = writer.stored
         return settled
+
+    def _has_lost(self, file: KeptFile) -> bool:
+        return bool(self.bad) and any(piece.block in self.bad for _, piece in file.pieces(file.last))
+
+
+def _is_settled(stamp: Stamp, now: float) -> bool:
+    """Whether a file that is written again is sure to look different. Times of the future are of another clock."""
+    return all(abs(moment - now * 1e9) > _SETTLED_SECONDS * 1e9 for moment in stamp[1:3])
 
 
 def _stamp_of(file: KeptFile) -> Stamp:

@@ -14,13 +14,14 @@ import contextlib
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from ..errors import DamagedData, RecollectError
 from ..store import disk
 from .blocks import BadBlock, pack_name, pack_numbers
 from .contents import Contents, Generation, KeptFile, Look
+from .health import files_with, unreadable, used_blocks
 from .manifest import to_text
 from .records import FileRecord, Piece, Seen
 from .recovery import recover
@@ -85,13 +86,13 @@ def compact(vault: Vault, *, progress: Progress | None = None) -> CompactReport:
         vault.refresh()
 
 
-def compact_locked(vault: Vault, progress: Progress | None = None) -> CompactReport:
-    """The same with the lock held already. Raises OSError as it comes."""
+def compact_locked(vault: Vault, progress: Progress | None = None, *, needed: bool = False) -> CompactReport:
+    """The same with the lock held already; `needed` does it whatever it gains. Raises OSError as it comes."""
     vault.refresh()
     recover(vault)
     vault.refresh()
     report = survey(vault)
-    if not report.is_worthwhile:
+    if not report.is_worthwhile and not needed:
         return report
     try:
         _Compaction(vault, progress).run()
@@ -103,10 +104,56 @@ def compact_locked(vault: Vault, progress: Progress | None = None) -> CompactRep
     return report
 
 
+def lost_files(vault: Vault) -> list[str]:
+    """Kept files of which something cannot be read any more. Reads everything."""
+    return files_with(vault.contents, unreadable(vault, sorted(used_blocks(vault.contents))))
+
+
+def forget_lost(vault: Vault) -> list[str]:
+    """Give up every generation of a file that cannot be read whole any more; returns the files that had one.
+
+    Everything else is stored anew. Raises DamagedData where the manifest is damaged, too, Refused and StoreBusy.
+    """
+    try:
+        with vault.locked():
+            vault.refresh()
+            recover(vault)
+            vault.refresh()
+            bad = unreadable(vault, sorted(used_blocks(vault.contents)))
+            found = files_with(vault.contents, bad)
+            if found:
+                try:
+                    _Compaction(vault, None, without=bad).run()
+                finally:
+                    vault.refresh()
+                    with contextlib.suppress(OSError, RecollectError):
+                        recover(vault)
+            return found
+    except OSError as problem:
+        raise disk.explain(problem, vault.folder) from problem
+    finally:
+        vault.refresh()
+
+
+def _contents_without(contents: Contents, blocks: set[int]) -> Contents:
+    """Without the generations that need one of these blocks, and without the files that have no other."""
+    files = {}
+    for key, file in contents.files.items():
+        whole = {
+            number: generation
+            for number, generation in file.generations.items()
+            if not any(piece.block in blocks for piece in generation.pieces)
+        }
+        looks = [look for look in file.looks if look.generation in whole]
+        if looks:
+            files[key] = KeptFile(file.home, file.path, whole, looks)
+    return replace(contents, files=files)
+
+
 class _Compaction:
-    def __init__(self, vault: Vault, progress: Progress | None) -> None:
+    def __init__(self, vault: Vault, progress: Progress | None, *, without: set[int] | None = None) -> None:
         self.vault = vault
-        self.old = vault.contents
+        self.old = _contents_without(vault.contents, without) if without else vault.contents
         self.progress = progress
         self.done, self.todo = 0, 2 * len(self.old.files)
         self.hashes: dict[_Key, bytes] = {}
@@ -117,7 +164,9 @@ class _Compaction:
         if not self.vault.manifest.is_whole:
             raise _damaged(f"{self.vault.manifest_path} is damaged")
         numbers = pack_numbers(self.vault.packs)
-        self._write(VaultWriter(Vault(self.vault.compacting), era=self.old.era + 1, first_pack=max(numbers) + 1))
+        self._write(
+            VaultWriter(Vault(self.vault.compacting), era=self.old.era + 1, first_pack=max(numbers, default=0) + 1)
+        )
         fresh = Vault(self.vault.compacting)
         self._read_back(fresh)
         for number in pack_numbers(fresh.packs):

@@ -11,6 +11,7 @@ from ..errors import RecollectError
 from ..format.decode import parse_lines
 from ..format.history import parse_history_line
 from ..format.line import read_lines
+from ..format.path_text import to_text
 from ..format.uuids import UUID
 from .contents import KeptFile, Look
 from .stream import KeptStream
@@ -59,7 +60,7 @@ class Footprints:
                 if parts[2].startswith("agent-"):
                     self._beside.append((parts[1], file, look))
                 else:
-                    name = parts[2].removesuffix(".jsonl")
+                    name = to_text(parts[2].removesuffix(".jsonl"))
                     self.sessions[(parts[1], name)] = KeptSession(name, parts[1], file, look)
             else:
                 rest.append((parts, file, look))
@@ -74,7 +75,7 @@ class Footprints:
         if parts[0] == "projects":
             if len(parts) < 3 or parts[2] in _NO_SESSIONS:
                 return ()
-            name = parts[2].partition(".jsonl")[0]
+            name = to_text(parts[2].partition(".jsonl")[0])
             owner = self.sessions.get((parts[1], name))
             return () if owner is None else (owner,)
         for part in parts[1:]:

@@ -16,7 +16,7 @@ class CaptureReport:
     grown: int = 0
     rewritten: int = 0
     healed: int = 0
-    """Files of which something was damaged in the vault (only looked for if asked to compare everything)."""
+    """Files of which the vault had lost something, and which were stored again."""
     bytes: int = 0
     """Of files, newly kept."""
     stored: int = 0
@@ -24,6 +24,8 @@ class CaptureReport:
     sessions: set[str] = field(default_factory=set)
     """Sessions of which something is new."""
     skipped: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    """Files of the vault, whatever their home, of which something is lost and stands nowhere else."""
     recovered: bool = False
 
     @property

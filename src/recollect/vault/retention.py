@@ -10,6 +10,7 @@ from ..store.config_files import cleanup_days
 from ..store.home import Home
 from ..store.scan import SessionFile
 from .contents import KeptFile
+from .health import is_as_left, lost_blocks
 from .vault import Vault
 
 SOON_DAYS: Final = 7
@@ -27,18 +28,24 @@ class Guard:
     behind: list[str] = field(default_factory=list)
     """Sessions of which it has not, or not all."""
     lost: int = 0
-    """Sessions that only the vault has."""
+    """Sessions that only the vault has, and can give back."""
+    damaged: list[str] = field(default_factory=list)
+    """Files of which the vault has lost something, as they were last kept."""
     expiring: list[str] = field(default_factory=list)
     """Sessions that the client deletes within `SOON_DAYS`, the first to go first."""
     expiring_not_kept: list[str] = field(default_factory=list)
 
 
 def guard(vault: Vault, home: Home, sessions: list[SessionFile], *, now: float, soon_days: float = SOON_DAYS) -> Guard:
-    """Looks at names, sizes and times only. `sessions` are those of the home."""
+    """Looks at names, sizes and times, those of the packs included. `sessions` are those of the home."""
     days = cleanup_days(home)
     result = Guard(str(home.root), days, sessions=len(sessions))
     number = vault.contents.home_number(home.real_root) if vault.exists else None
     kept = vault.contents.files_of(number) if number is not None else {}
+    lost = lost_blocks(vault) if kept and not is_as_left(vault) else set()
+    if lost:
+        result.damaged = sorted(path for path, file in kept.items() if _is_in(lost, file))
+        kept = {path: file for path, file in kept.items() if not _is_in(lost, file)}
     deadlines: list[tuple[float, str, bool]] = []
     for file in sessions:
         path = file.path.relative_to(home.root).as_posix()
@@ -62,12 +69,16 @@ def guard(vault: Vault, home: Home, sessions: list[SessionFile], *, now: float, 
     return result
 
 
+def _is_in(blocks: set[int], file: KeptFile) -> bool:
+    return any(piece.block in blocks for _, piece in file.pieces(file.last))
+
+
 def is_as_kept(home: Home, path: str, file: KeptFile | None) -> bool:
     """Whether a file of the home looks as it did when it was last kept."""
     if file is None:
         return False
     try:
-        info = os.lstat(home.root / path)
+        info = os.stat(home.root / path)
     except OSError:
         return False
     return (info.st_size, info.st_mtime_ns) == (file.last.size, file.last.mtime_ns)

@@ -7,11 +7,20 @@ manifest is read instead. Few modules are needed for that, since most captures e
 from __future__ import annotations
 
 import os
+import time
 import zlib
 
 TYPE_CHECKING = False  # see selection.py
 if TYPE_CHECKING:
+    from typing import Final
+
     from .selection import Stamp
+
+
+CHECKED: Final = "checked"
+"""The file of the vault that says how it was left (health.py)."""
+STEP: Final = 6 * 3600.0
+"""Seconds after which another part of the vault is read."""
 
 
 class SeenFiles:
@@ -23,7 +32,7 @@ class SeenFiles:
 
     def is_all(self, files: dict[str, Stamp]) -> bool:
         """Whether these are the files that were seen, unchanged, and the vault is as it was left."""
-        if self._path is None:
+        if self._path is None or self._is_time_to_read():
             return False
         try:
             with open(self._path, "rb", buffering=0) as stream:
@@ -51,16 +60,30 @@ class SeenFiles:
         except OSError:
             return
 
+    def _is_time_to_read(self) -> bool:
+        """Whether a part of the vault is to be read again, as far as the time of the note tells; also one of the future."""
+        try:
+            return not 0 <= time.time() - os.stat(os.path.join(self._vault, CHECKED)).st_mtime < STEP
+        except OSError:
+            return True
+
     def _text(self, files: dict[str, Stamp]) -> bytes:
         """Empty where the vault has no state to speak of."""
         try:
-            info = os.stat(os.path.join(self._vault, "manifest"))
-            packs = os.path.join(self._vault, "packs")
-            newest = max(name for name in os.listdir(packs) if name.endswith(".pack"))
-            size = os.stat(os.path.join(packs, newest)).st_size
-        except (OSError, ValueError):
+            with open(os.path.join(self._vault, "format"), "rb", buffering=0) as stream:
+                state = [self._place, repr(stream.read(1000))]
+            state.append(_look(os.stat(os.path.join(self._vault, "manifest"))))
+            with os.scandir(os.path.join(self._vault, "packs")) as entries:
+                packs = [f"{entry.name} {_look(entry.stat())}" for entry in entries if entry.name.endswith(".pack")]
+        except OSError:
             return b""
+        if not packs:
+            return b""
+        packs.sort()
         lines = [f"{name}\0{stamp}\n" for name, stamp in files.items()]
         lines.sort()
-        state = f"{self._place}\0{info.st_size} {info.st_mtime_ns} {newest} {size}\n"
-        return (state + "".join(lines)).encode("utf-8", "surrogateescape")
+        return ("\0".join([*state, *packs]) + "\n" + "".join(lines)).encode("utf-8", "surrogateescape")
+
+
+def _look(info: os.stat_result) -> str:
+    return f"{info.st_size} {info.st_mtime_ns}"

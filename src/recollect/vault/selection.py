@@ -5,8 +5,10 @@ The walk uses bare system calls and this module imports next to nothing, since m
 
 from __future__ import annotations
 
-import itertools
 import os
+
+from ..format.secret_names import is_secret_file_name
+from ..store.links import STORE_FOLDERS, is_store_place, why_not_followed
 
 TYPE_CHECKING = False  # typing and pathlib take as long as the walk itself
 if TYPE_CHECKING:
@@ -16,18 +18,9 @@ if TYPE_CHECKING:
     from ..store.home import Home
 
 #: Folders of a home whose files are kept, and files at its top.
-KEPT_FOLDERS: Final = (
-    "projects", "todos", "tasks", "plans", "file-history", "paste-cache", "image-cache", "uploads", "debug",
-    "dump-prompts", "usage-data", "agent-memory", "agent-memory-local", "agent-memory-project",
-)  # fmt: skip
+KEPT_FOLDERS: Final = STORE_FOLDERS
 KEPT_FILES: Final = ("history.jsonl",)
 _DEEPEST: Final = 32
-_SECRET_ENDS: Final = frozenset(
-    f".{''.join(letters)}" for word in ("key", "pem") for letters in itertools.product(*((c, c.upper()) for c in word))
-)
-"""A first look that costs little: only such names are asked about."""
-
-
 Stamp = tuple[int, int, int, int]
 """How a file looks from outside: size, mtime_ns, ctime_ns, inode. If these are the same, so are its bytes."""
 
@@ -53,10 +46,10 @@ def walk_root(root: str) -> Found:
     found = Found()
     for name in KEPT_FOLDERS:
         path = os.path.join(root, name)
-        if os.path.islink(path):
-            found.skipped.append(f"{name}: {'a link' if _stays_inside(root, path) else 'leads out of the home'}")
+        if os.path.islink(path) and (why := why_not_followed(root, path)) is not None:
+            found.skipped.append(f"{name}: {why}")
         elif os.path.isdir(path):
-            _walk(path, name + "/", found, _DEEPEST)
+            _walk(root, path, name + "/", found, _DEEPEST)
     for name in KEPT_FILES:
         try:
             info = os.lstat(os.path.join(root, name))
@@ -67,16 +60,7 @@ def walk_root(root: str) -> Found:
     return found
 
 
-def _stays_inside(root: str, path: str) -> bool:
-    from pathlib import Path
-
-    from ..store.home import Home
-    from ..store.paths import is_inside
-
-    return is_inside(Home(Path(root)), path)
-
-
-def _walk(folder: str, prefix: str, found: Found, depth: int) -> None:
+def _walk(root: str, folder: str, prefix: str, found: Found, depth: int) -> None:
     files = found.files
     try:
         with os.scandir(folder) as entries:
@@ -84,12 +68,12 @@ def _walk(folder: str, prefix: str, found: Found, depth: int) -> None:
                 name = entry.name
                 if entry.is_dir(follow_symlinks=False):
                     if depth:
-                        _walk(entry.path, f"{prefix}{name}/", found, depth - 1)
+                        _walk(root, entry.path, f"{prefix}{name}/", found, depth - 1)
                     continue
                 if not entry.is_file(follow_symlinks=False):
-                    found.skipped.append(f"{prefix}{name}: {'a link' if entry.is_symlink() else 'not a regular file'}")
+                    _look_at_strange(root, entry, prefix, found, depth)
                     continue
-                if (name[0] == "." or name[-4:] in _SECRET_ENDS) and _is_secret(name):
+                if is_secret_file_name(name):
                     continue
                 info = entry.stat(follow_symlinks=False)
                 files[prefix + name] = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
@@ -97,10 +81,19 @@ def _walk(folder: str, prefix: str, found: Found, depth: int) -> None:
         found.skipped.append(f"{prefix}: {problem.strerror or problem}")
 
 
-def _is_secret(name: str) -> bool:
-    from ..format.home_files import is_secret_file_name
-
-    return is_secret_file_name(name)
+def _look_at_strange(root: str, entry: os.DirEntry[str], prefix: str, found: Found, depth: int) -> None:
+    """A link or a pipe: links of the store itself are followed, all else is told and left out."""
+    path = f"{prefix}{entry.name}"
+    why: str | None = "not a regular file"
+    if entry.is_symlink():
+        why = why_not_followed(root, entry.path) if is_store_place(path.split("/")) else "a link"
+    if why is not None:
+        found.skipped.append(f"{path}: {why}")
+    elif entry.is_dir():
+        _walk(root, entry.path, f"{path}/", found, depth - 1)
+    else:
+        info = entry.stat()
+        found.files[path] = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
 
 
 def is_kept_path(parts: Sequence[str]) -> bool:

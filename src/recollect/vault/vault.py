@@ -4,6 +4,8 @@
     vault/manifest          see manifest.py
     vault/packs/00000001.pack ...   see blocks.py
     vault/compacting        only while it is compacted (compact.py)
+    vault/checked           what was read of it when (health.py)
+    vault/machine           which machine keeps here: a folder that is synchronised between two would lose what one writes
 
 A commit is appended to the pack and synced, then written into the manifest and synced: from then on it is acknowledged.
 What a crash leaves behind a pack's last commit is carried on with or cut off by the next capture (recovery.py).
@@ -19,18 +21,29 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from ..errors import DamagedData, Refused, StoreBusy
-from ..store import disk, presence
+from ..store import disk, machine, presence
 from ..store.migrate.own_folder import settle
 from .blocks import DATA, MAGIC, BadBlock, pack_name, pack_numbers, read_block
 from .contents import LOST, Contents, KeptFile, Look, Place
 from .manifest import Manifest, read_manifest
+from .notes import read_note, write_note
 from .records import Piece
 from .zstandard import decompress
 
 VERSION: Final = 1
 LOCK_SECONDS: Final = 30.0
 _BLOCKS_AT_HAND: Final = 8
+MACHINE: Final = "machine"
+
+
+class Machine(Struct):
+    """What the file `machine` holds."""
+
+    id: str
+    name: str
 
 
 def format_mark(version: int = VERSION) -> bytes:
@@ -55,6 +68,19 @@ def write_format(folder: Path, version: int) -> None:
     disk.replace(folder / "format.new", folder / "format")
 
 
+def _format_of_packs(packs: Path) -> int | None:
+    """What the newest pack says, where it is a number at all."""
+    for number in pack_numbers(packs)[-1:]:
+        try:
+            with open(packs / pack_name(number), "rb") as stream:
+                told = stream.readline(64).removeprefix(b"recollect pack ").removesuffix(b"\n")
+        except OSError:
+            continue
+        if told.isdigit() and int(told):
+            return int(told)
+    return None
+
+
 class Vault:
     """A vault at a folder, which need not exist yet."""
 
@@ -74,7 +100,7 @@ class Vault:
 
     def check_format(self) -> None:
         """Raise where the vault was made by a newer Recollect, or by one so old that it has to be migrated."""
-        version = read_format(self.folder)
+        version = read_format(self.folder) or _format_of_packs(self.packs)
         if version is not None and version > VERSION:
             raise Refused(
                 f"the vault at {self.folder} has format {version}, which this Recollect does not know",
@@ -227,9 +253,29 @@ class Vault:
             raise disk.explain(problem, locks) from problem
         try:
             settle(self.folder)  # a migration that was cut off must not look like a vault that is gone
+            self._refuse_another_machine()
             yield
         finally:
             lock()
+
+    def _refuse_another_machine(self) -> None:
+        """Two machines that synchronise the folder would each write over what the other one kept."""
+        owner, own = read_note(self.folder / MACHINE, Machine), machine.machine_id()
+        if owner is not None and own is not None and owner.id != own:
+            raise Refused(
+                f"the vault at {self.folder} is kept by another machine, {owner.name}", slug="vault-of-another-machine",
+                hint="give this machine a folder of its own (RECOLLECT_DATA_DIR); where the other one no longer keeps "
+                "here, `recollect keep --take-over`",
+            )  # fmt: skip
+
+    def take_over(self) -> None:
+        """This machine keeps here from now on. Call only where the other one does not any more."""
+        own = machine.machine_id()
+        try:
+            if self.exists and own is not None:
+                write_note(self.folder / MACHINE, Machine(own, machine.machine_name()))
+        except OSError as problem:
+            raise disk.explain(problem, self.folder) from problem
 
     def make(self) -> None:
         """The folders and the format, where they are not there yet. Call with the lock held."""
@@ -237,8 +283,10 @@ class Vault:
             for folder in (self.folder.parent, self.folder, self.packs):  # one by one: all of them private
                 disk.make_folders(folder)
             disk.sync_folder(self.folder)
-        if not (self.folder / "format").exists():
+        if read_format(self.folder) is None:
             write_format(self.folder, VERSION)
+        if read_note(self.folder / MACHINE, Machine) is None:
+            self.take_over()
 
     def begin_pack(self, number: int) -> None:
         disk.write_new(self.pack_path(number), [MAGIC])

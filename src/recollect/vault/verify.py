@@ -13,17 +13,21 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from msgspec import Struct
+
 from ..errors import RecollectError
 from ..store.home import Home
 from ..store.paths import open_inside
 from .blocks import DATA, MAGIC, RECORDS, BadBlock, pack_name, pack_numbers, read_block
 from .contents import LOST, Contents, KeptFile
+from .notes import read_note
 from .records import Commit, Piece, encode_commit
 from .recovery import commits_that_miss, decode_records, is_in_the_making
-from .vault import Vault, format_mark
+from .seen import CHECKED
+from .vault import MACHINE, Vault, format_mark
 from .zstandard import decompress
 
-_KNOWN_NAMES: Final = {"format", "manifest", "packs", "damaged", "compacting"}
+_KNOWN_NAMES: Final = {"format", "manifest", "packs", "damaged", "compacting", CHECKED, MACHINE}
 
 
 @dataclass
@@ -71,18 +75,6 @@ def verify(vault: Vault, *, deep: bool = False, homes: Iterable[Home] = ()) -> V
             return report
 
 
-def damaged_blocks(vault: Vault) -> set[int]:
-    """Blocks that cannot be read any more."""
-    bad: set[int] = set()
-    for number, place in vault.contents.blocks.items():
-        try:
-            with open(vault.pack_path(place.pack), "rb") as stream:
-                read_block(stream, place.offset, place.size)
-        except (BadBlock, OSError):
-            bad.add(number)
-    return bad
-
-
 class _Verifier:
     def __init__(self, vault: Vault, deep: bool) -> None:
         self.vault = vault
@@ -122,6 +114,11 @@ class _Verifier:
             told = b""
         if told != format_mark():
             self._tell("vault-format", folder / "format", "the mark of the format is not what it was")
+        for name in (CHECKED, MACHINE):
+            if (folder / name).exists() and read_note(folder / name, Struct) is None:
+                self._tell(
+                    "vault-note", folder / name, "is not what it was; the next keep writes it anew", harmless=True
+                )
         for path in sorted(folder.iterdir() if folder.is_dir() else []):
             if path.name not in _KNOWN_NAMES:
                 self._tell("vault-stray-file", path, "is no part of the vault", harmless=True)

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from ..analysis.zones import zone_named
 from ..environment import time_zone
+from ..index.healing import is_damage
 from ..library.accounting import Accounting
 from ..store.home import Home
 from .work import StillIndexing
@@ -25,9 +26,9 @@ OLD_SECONDS = 0.5
 class Accounts:
     """Asks the accounting, one question after the other: its connection belongs to one thread."""
 
-    def __init__(self, homes: list[Home], folder: Path) -> None:
+    def __init__(self, homes: list[Home], own_folder: Callable[[str], Path]) -> None:
         self._homes = homes
-        self._folder = folder
+        self._own_folder = own_folder
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="accounts")
         self._known: dict[object, tuple[float, Any]] = {}
         self._running: dict[object, Future[Any]] = {}
@@ -59,9 +60,17 @@ class Accounts:
 
     def _answer(self, name: object, question: Callable[[Accounting], T]) -> T:
         try:
-            with Accounting(self._homes, self._folder, zone_named(None, time_zone())) as accounting:
+            folder = self._own_folder("cache") / "index"
+            zone = zone_named(None, time_zone())
+            with Accounting(self._homes, folder, zone, own_folder=self._own_folder) as accounting:
                 accounting.sync(self._note)
-                answer = question(accounting)
+                try:
+                    answer = question(accounting)
+                except BaseException as problem:
+                    if not is_damage(problem):
+                        raise
+                    accounting.make_anew(problem)
+                    answer = question(accounting)
             with self._lock:
                 while len(self._known) > 64:
                     self._known.pop(next(iter(self._known)))

@@ -139,7 +139,7 @@ def check_body(schema: Schema, value: Any) -> dict[str, Any]:
     return value
 
 
-def document(endpoints: list[Endpoint]) -> Schema:
+def document(endpoints: list[Endpoint], shapes: Mapping[str, Schema]) -> Schema:
     """The OpenAPI document."""
     paths: dict[str, Any] = {}
     for endpoint in endpoints:
@@ -171,10 +171,11 @@ def document(endpoints: list[Endpoint]) -> Schema:
         },
         "security": [{"key": []}, {"cookie": []}],
         "components": {
+            "schemas": dict(shapes),
             "securitySchemes": {
                 "key": {"type": "http", "scheme": "bearer"},
                 "cookie": {"type": "apiKey", "in": "cookie", "name": "recollect-PORT"},
-            }
+            },
         },
         "paths": paths,
     }

@@ -6,11 +6,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from msgspec import Struct
+
 from ..errors import NotFound
 from ..format.times import to_iso
 from ..library.session import Session
+from ..library.shapes import (
+    agent_shapes,
+    branch_shapes,
+    change_shape,
+    message_shape,
+    plain,
+    session_facts,
+    session_shape,
+    tool_call_shape,
+)
 from . import api_accounts
-from .api_description import TIME, Endpoint, Parameter, integer, nullable, record, rows_of, text
+from .api_description import TIME, Endpoint, Parameter, integer, listed, nullable, record, rows_of, text
 from .api_questions import endpoints
 from .api_shapes import (
     AGENT,
@@ -18,20 +30,15 @@ from .api_shapes import (
     CALL,
     CHANGE,
     DAMAGE,
-    FACTS,
     FILE,
+    FLAG,
     MESSAGE,
     PLAN,
     SESSION,
+    SESSION_WITH_FACTS,
     TASK,
-    agent_rows,
-    branch_rows,
-    call_rows,
-    message_data,
-    session_data,
-    session_facts,
 )
-from .changing import ACTIONS, Action, action_of, carry_out, changes, describe, undo
+from .changing import ACTIONS, Action, action_of, carry_out, describe, undo
 from .context_window import context_of
 from .conversation import HELD_LINE
 from .desk import Desk
@@ -53,7 +60,7 @@ def _some(rows: list[Any], values: Values) -> list[Any]:
 def sessions(desk: Desk, values: Values) -> Any:
     chooser = Chooser(desk)
     found = choose(desk.sessions(), chooser, asked_of({key: str(value) for key, value in values.items()}))
-    rows = [session_data(item, item.session_id in chooser.running) for item in _some(found, values)]
+    rows = [plain(session_shape(item, running=item.session_id in chooser.running)) for item in _some(found, values)]
     return {"rows": rows, "total": len(found), "bytes": sum(item.file.size for item in found)}
 
 
@@ -79,7 +86,8 @@ def one(view: Callable[[Desk, Session, Values], Any]) -> Callable[[Desk, Values]
 
 
 def _session(desk: Desk, session: Session, _: Values) -> Any:
-    return session_data(session.summary, desk.is_running(session.id)) | session_facts(session)
+    shape = session_shape(session.summary, running=desk.is_running(session.id))
+    return plain(shape) | plain(session_facts(session))
 
 
 def _messages(desk: Desk, session: Session, values: Values) -> Any:
@@ -90,7 +98,7 @@ def _messages(desk: Desk, session: Session, values: Values) -> Any:
     rows = []
     for number, message in enumerate(page, start + 1):
         for view in session.messages([row for row in message.rows if row.length <= HELD_LINE])[:1]:
-            rows.append(message_data(view, number))
+            rows.append(plain(message_shape(view, number)))
     return {"rows": rows, "total": len(reading.messages)}
 
 
@@ -109,9 +117,18 @@ def _line(desk: Desk, session: Session, values: Values) -> Any:
 def _rows_view(rows: Callable[[Session], list[Any]]) -> Callable[[Desk, Values], Any]:
     def view(_: Desk, session: Session, values: Values) -> Any:
         found = rows(session)
-        return {"rows": _some(found, values), "total": len(found)}
+        return {"rows": [_as_data(item) for item in _some(found, values)], "total": len(found)}
 
     return one(view)
+
+
+def _as_data(item: Any) -> Any:
+    return plain(item) if isinstance(item, Struct) else item
+
+
+def _calls(desk: Desk, session: Session, values: Values) -> Any:
+    calls = session.conversation.tools.calls
+    return {"rows": [plain(tool_call_shape(session, call)) for call in _some(calls, values)], "total": len(calls)}
 
 
 def _damage(session: Session) -> list[Any]:
@@ -132,7 +149,7 @@ def _context(desk: Desk, session: Session, values: Values) -> Any:
         {
             "number": item.number, "uuid": item.uuid, "time": to_iso(item.time), "model": item.model,
             "context": item.context, "output": item.usage.output_tokens, "cache_read": item.usage.cache_read,
-            "cost_microdollars": item.cost,
+            "cost_micro_usd": item.cost,
         }
         for item in answers[-10_000:]
     ]  # fmt: skip
@@ -141,8 +158,8 @@ def _context(desk: Desk, session: Session, values: Values) -> Any:
 
 def _journal(desk: Desk, values: Values) -> Any:
     start, limit = values.get("offset", 0), values.get("limit", 100)
-    rows, total = changes(desk, start + limit)
-    return {"rows": [row | {"time": to_iso(row["time"])} for row in rows[start:]], "total": total}
+    records = desk.changes.records()
+    return {"rows": [plain(change_shape(record)) for record in records[start : start + limit]], "total": len(records)}
 
 
 def _change(action: Action) -> Callable[[Desk, Values], Any]:
@@ -178,7 +195,7 @@ _ONE = (ID, LIMIT, OFFSET)
 _CONTEXT = record(
     {
         "number": integer(1), "uuid": nullable("string"), "time": TIME, "model": nullable("string"), "context": integer(),
-        "output": integer(), "cache_read": integer(), "cost_microdollars": nullable("integer"),
+        "output": integer(), "cache_read": integer(), "cost_micro_usd": nullable("integer"),
     }
 )  # fmt: skip
 _LINE = record(
@@ -204,7 +221,7 @@ ENDPOINTS: list[Endpoint] = [
     ),
     Endpoint("/projects", "Projects with their sessions counted", rows_of(_PROJECT), projects, _LIST),
     Endpoint(
-        "/sessions/{id}", "One session", record(SESSION["properties"] | FACTS["properties"]), one(_session), (ID,),
+        "/sessions/{id}", "One session", SESSION_WITH_FACTS, one(_session), (ID,),
         errors=(404,),
     ),
     Endpoint(
@@ -224,9 +241,9 @@ ENDPOINTS: list[Endpoint] = [
         ),
         errors=(404,),
     ),
-    Endpoint("/sessions/{id}/branches", "Its branches", rows_of(BRANCH), _rows_view(branch_rows), _ONE, errors=(404,)),
-    Endpoint("/sessions/{id}/agents", "Its sub-agents", rows_of(AGENT), _rows_view(agent_rows), _ONE, errors=(404,)),
-    Endpoint("/sessions/{id}/tools", "Its tool calls", rows_of(CALL), _rows_view(call_rows), _ONE, errors=(404,)),
+    Endpoint("/sessions/{id}/branches", "Its branches", rows_of(BRANCH), _rows_view(branch_shapes), _ONE, errors=(404,)),
+    Endpoint("/sessions/{id}/agents", "Its sub-agents", rows_of(AGENT), _rows_view(agent_shapes), _ONE, errors=(404,)),
+    Endpoint("/sessions/{id}/tools", "Its tool calls", rows_of(CALL), one(_calls), _ONE, errors=(404,)),
     Endpoint("/sessions/{id}/files", "The files it touched", rows_of(FILE), _rows_view(_files), _ONE, errors=(404,)),
     Endpoint("/sessions/{id}/tasks", "Its tasks", rows_of(TASK), _rows_view(_tasks), _ONE, errors=(404,)),
     Endpoint("/sessions/{id}/damage", "What is wrong in its file", rows_of(DAMAGE), _rows_view(_damage), _ONE, errors=(404,)),
@@ -246,7 +263,9 @@ ENDPOINTS: list[Endpoint] = [
     ),
     Endpoint(
         "/changes/{number}/undo", "Take a change back",
-        record({"number": integer(1), "title": text(), "undone": {"type": "boolean"}}), _undo,
+        record(
+            {"number": integer(1), "title": text(), "home": text(), "undone": FLAG, "dry_run": FLAG, "steps": listed(text())}
+        ), _undo,
         (Parameter("number", "The change's number.", integer(1, 1_000_000_000), "path"),), "POST",
         errors=(403, 404, 409, 422),
     ),

@@ -68,7 +68,10 @@ def search(desk: Desk, values: Values) -> Any:
         }
         for item in found.sessions
     ]  # fmt: skip
-    return {"rows": rows, "total": found.total, "exact": found.exact, "more": found.more, "advice": list(found.advice)}
+    return {
+        "rows": rows, "total": found.total, "exact": found.exact, "more": found.more, "notes": list(found.notes),
+        "excluded": list(found.excluded), "advice": list(found.advice),
+    }  # fmt: skip
 
 
 def usage(desk: Desk, values: Values) -> Any:
@@ -139,7 +142,8 @@ def endpoints(session_id: Parameter, limit: Parameter, offset: Parameter) -> lis
     return [
         Endpoint(
             "/search", "Find anything that was said or seen",
-            rows_of(FOUND, total=integer(), exact={"type": "boolean"}, more={"type": "boolean"}, advice=listed(text())), search,
+            rows_of(FOUND, total=integer(), exact={"type": "boolean"}, more={"type": "boolean"}, notes=listed(text()),
+                excluded=listed(text()), advice=listed(text())), search,
             (
                 Parameter("q", "The query, as for `recollect search`.", text(minLength=1, maxLength=2000), needed=True),
                 Parameter("sort", "The order.", text(enum=list(SORTS))), ranked,

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..errors import Unavailable
-
 LIBRARIES = ("htmx.min.js", "uPlot.iife.min.js", "uPlot.min.css")
 VENDOR = Path(__file__).parent / "vendor"
+REMEDY = (
+    "in a checkout, `make web-assets` fetches them; elsewhere install Recollect again where npm can be reached, "
+    "with `pip install --force-reinstall --no-deps --no-cache-dir`"
+)
 
 
-def check_assets() -> None:
-    """Say what to do where they are missing, before a page is broken."""
-    missing = [name for name in LIBRARIES if not (VENDOR / name).is_file()]
-    if missing:
-        raise Unavailable(
-            f"the browser's libraries are not there: {', '.join(missing)}", slug="no-web-assets",
-            hint="in a checkout, `make web-assets` fetches them; otherwise install the package again",
-        )  # fmt: skip
+def missing_libraries() -> list[str]:
+    """Name the libraries that could not be fetched when the package was built. The pages work without them, by plain links."""
+    return [name for name in LIBRARIES if not (VENDOR / name).is_file()]
+
+
+def missing_sentence() -> str | None:
+    """Say which libraries are missing and how to get them; None where all are there."""
+    missing = missing_libraries()
+    if not missing:
+        return None
+    return (
+        f"The libraries of the pages were not fetched when Recollect was installed ({', '.join(missing)}): "
+        f"charts, live growth and parts that load by themselves are missing. To have them: {REMEDY}."
+    )

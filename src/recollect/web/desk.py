@@ -18,11 +18,12 @@ from typing import Any, TypeVar
 
 from ..errors import NotFound
 from ..library.cache import ByteBoundCache
-from ..library.library import COUNT_BUDGET, Library, as_seen
+from ..library.changes import Changes
+from ..library.library import Library, as_seen
 from ..library.session import Session
 from ..store.changes import Journal
 from ..store.scan import SessionFile
-from ..store.summary import SessionSummary, summarise
+from ..store.summary import SessionSummary
 from ..vault.retention import Guard, guard
 from ..vault.vault import Vault
 from .accounts import Accounts
@@ -49,7 +50,7 @@ class Desk:
     _looked: float = field(default=-1e9, repr=False)
     _summaries: dict[str, tuple[tuple[object, ...], SessionSummary]] = field(default_factory=dict, repr=False)
     _kept: ByteBoundCache[Any] = field(default_factory=lambda: ByteBoundCache(KEPT_BYTES), repr=False)
-    _kept_only: list[SessionFile] = field(default_factory=list, repr=False)
+    _not_live: list[SessionFile] = field(default_factory=list, repr=False)
     _guards: tuple[float, list[Guard]] | None = field(default=None, repr=False)
     _session_locks: dict[str, threading.RLock] = field(default_factory=dict, repr=False)
 
@@ -59,7 +60,11 @@ class Desk:
 
     @cached_property
     def accounts(self) -> Accounts:
-        return Accounts(self.library.homes, self.own_folders("cache") / "index")
+        return Accounts(self.library.homes, self.own_folders)
+
+    @cached_property
+    def changes(self) -> Changes:
+        return Changes(self.library, self.journal)
 
     def close(self) -> None:
         if "accounts" in self.__dict__:
@@ -74,7 +79,7 @@ class Desk:
             if at_once or now - self._looked > LOOK_AGAIN_SECONDS:
                 self.library.refresh()
                 _ = self.library.scans
-                self._kept_only = self.library.kept_files()
+                self._not_live = [*self.library.kept_files(), *self.library.orphans()]
                 self._looked = now
 
     def sessions(self) -> list[SessionSummary]:
@@ -82,14 +87,14 @@ class Desk:
         with self._lock:
             self.look_again()
             files = self._files()
-            count = sum(file.size for file in files) <= COUNT_BUDGET
+            counts = self.library.message_counts(files)
             found: dict[str, tuple[tuple[object, ...], SessionSummary]] = {}
             for file in files:
                 key = str(file.path)
                 known = self._summaries.get(key)
-                as_it_is = (file.size, file.mtime, file.ctime_ns, count)
+                as_it_is = (file.size, file.mtime, file.ctime_ns, counts.source(file))
                 if known is None or known[0] != as_it_is:
-                    known = (as_it_is, summarise(file, count=count))
+                    known = (as_it_is, counts.summarise(file))
                 else:
                     known[1].file = file  # sub-agents may have come since
                     known[1].agents = max(len(file.agents), known[1].agents)
@@ -113,8 +118,8 @@ class Desk:
             return session
 
     def _files(self) -> list[SessionFile]:
-        """Those of the homes, and those that only the vault has."""
-        return [*self.library.files(), *self._kept_only]
+        """Those of the homes, those that only the vault has, and those of which only sub-agents are left."""
+        return [*self.library.files(), *self._not_live]
 
     def _find(self, reference: str) -> Session:
         files = self._files()
@@ -186,6 +191,10 @@ def _is_current(file: SessionFile) -> bool:
     if file.home.kept_from is not None:  # laid out of the vault: it does not change
         return True
     try:
+        if file.is_gone:
+            return not os.path.lexists(file.path) and all(
+                os.stat(agent.path).st_mtime == agent.mtime for agent in file.agents
+            )
         info = os.stat(file.path)
         agents = sum(os.stat(agent.path).st_size for agent in file.agents)
     except OSError:

@@ -11,7 +11,7 @@ from ..library.library import Library
 from ..store.changes import Journal
 from .access import Access, allowed_hosts
 from .app import create_app
-from .assets import check_assets
+from .assets import missing_sentence
 from .desk import Desk
 from .server import Server, open_socket, server_for
 
@@ -29,6 +29,8 @@ class Launch:
     server: Server
     listening: socket.socket
     is_local: bool
+    missing: str | None = None
+    """Says what the pages have to do without."""
 
     def run(self) -> None:
         """Answer until interrupted."""
@@ -50,7 +52,6 @@ def launch(
     next_link: Callable[[str], None] = lambda _: None,
 ) -> Launch:
     """`next_link` is told a new link whenever one was used."""
-    check_assets()
     desk = Desk(library, journal, read_only=read_only, own_folders=own_folders)
     listening = open_socket(bind, port)
     chosen: int = listening.getsockname()[1]
@@ -60,4 +61,4 @@ def launch(
     link = f"{url}/login?token={access.issue_link()}"
     access.new_link = lambda token: next_link(f"{url}/login?token={token}")
     app = create_app(desk, access, allowed_hosts(chosen, [name, *more_hosts]))
-    return Launch(url, link, access.api_key, server_for(app), listening, bind in LOOPBACK)
+    return Launch(url, link, access.api_key, server_for(app), listening, bind in LOOPBACK, missing_sentence())

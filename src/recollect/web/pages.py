@@ -16,6 +16,7 @@ from .. import __version__
 from ..errors import DamagedData, NotFound, QueryError, RecollectError, Refused, StoreBusy, Unavailable
 from ..format.times import local_minute
 from . import wording
+from .assets import missing_sentence
 from .desk import Desk
 from .rendering import plain
 from .security import wants_json
@@ -49,6 +50,7 @@ def templates() -> Environment:
     environment.globals["plural"] = wording.plural
     environment.globals["asset"] = asset
     environment.globals["version"] = __version__
+    environment.globals["missing_sentence"] = missing_sentence
     return environment
 
 

@@ -105,6 +105,8 @@ def _rows(session: Session, wanted: Wanted) -> list[Row]:
         return session.rows_for(agent=wanted.agent)
     if wanted.branch is not None:
         return session.rows_for(branch=wanted.branch)
+    if session.file.is_gone:
+        return session.rows_for()
     if wanted.view == "all":
         return session.transcript.rows
     return session.thread.chain if wanted.view == "resumed" else session.conversation.full_history()

@@ -22,6 +22,8 @@ METHODS: Final = frozenset({"GET", "HEAD", "POST"})
 OPEN_PATHS: Final = frozenset({"/login", "/login/style.css", "/login/icon.svg"})
 BODY_LIMIT: Final = 1 << 20
 BODY_SECONDS: Final = 20.0
+KNOWN: Final = "recollect.known"
+"""Set in the scope's state of a request that came with a key or a cookie."""
 
 CONTENT_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
@@ -67,7 +69,7 @@ class Gate:
             return
         headers = Headers(scope=scope)
         refusal = self._refusal(scope, headers)
-        send = _with_headers(send)
+        send = _with_headers(send, close=not scope.get("state", {}).get(KNOWN))
         if refusal is not None:
             await refusal(scope, receive, send)
             return
@@ -86,6 +88,7 @@ class Gate:
         by_key = self._has_key(headers)
         if not by_key and not self._has_cookie(headers):
             return signed_out_page(scope)
+        scope.setdefault("state", {})[KNOWN] = True
         return self._foreign(scope, headers, by_key=by_key)
 
     def _foreign(self, scope: Scope, headers: Headers, *, by_key: bool) -> Response | None:
@@ -154,13 +157,16 @@ def _limited(receive: Receive) -> Receive:
     """Hands the body on while it is small and comes in time; a client that only waits is not disturbed."""
     seen = 0
     complete = False
+    deadline: float | None = None
 
     async def limited() -> Message:
-        nonlocal seen, complete
+        nonlocal seen, complete, deadline
         if complete:
             return await receive()  # the wait for the client to go away, which may take as long as a stream
+        now = asyncio.get_running_loop().time()
+        deadline = now + BODY_SECONDS if deadline is None else deadline
         try:
-            message = await asyncio.wait_for(receive(), BODY_SECONDS)
+            message = await asyncio.wait_for(receive(), max(deadline - now, 0))
         except TimeoutError as problem:
             raise BodyTooSlow from problem
         if message["type"] == "http.request":
@@ -173,8 +179,8 @@ def _limited(receive: Receive) -> Receive:
     return limited
 
 
-def _with_headers(send: Send) -> Send:
-    """Adds what every answer must say, unless the page said it more strictly."""
+def _with_headers(send: Send, *, close: bool) -> Send:
+    """Adds what every answer must say, unless the page said it more strictly; strangers get one answer per connection."""
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -183,6 +189,8 @@ def _with_headers(send: Send) -> Send:
             for name, value in HEADERS.items():
                 if name not in headers:
                     headers[name] = value
+            if close:
+                headers["Connection"] = "close"
         await send(message)
 
     return sending

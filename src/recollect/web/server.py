@@ -3,34 +3,81 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import socket
 from typing import Any, Final
 
+import h11
 import uvicorn
 from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..errors import Unavailable
 from .live import Live
+from .security import KNOWN
 
-FIRST_REQUEST_SECONDS: Final = 15.0
+HEAD_SECONDS: Final = 15.0
+BODY_SECONDS: Final = 25.0
+"""A little more than the gate waits: it can still say why."""
 MAX_CONNECTIONS: Final = 400
+MAX_STRANGERS: Final = 100
 
 
 class PatientProtocol(H11Protocol):
-    """Closes a connection that does not send a whole request in time; slow clients cannot pile up."""
+    """Closes connections that do not send a whole request in time, the first and every later one.
+
+    A connection over which nobody has signed in yet is a stranger's. There are at most MAX_STRANGERS of them: a new one
+    takes the place of the oldest, so that strangers who hold their lines keep nobody out.
+    """
+
+    def __init__(self, *arguments: Any, strangers: dict[PatientProtocol, None], **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._strangers = strangers
+        self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._deadline = self.loop.call_later(FIRST_REQUEST_SECONDS, self._give_up)
+        self._strangers[self] = None
+        self._make_room()
+        self._expect_request()
 
-    def _give_up(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():
-            self.transport.close()
+    def on_response_complete(self) -> None:
+        self._expect_request()
+        super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._deadline.cancel()
+        self._strangers.pop(self, None)
+        if self._deadline is not None:
+            self._deadline.cancel()
         super().connection_lost(exc)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the gate let the last request through."""
+        return self.scope is not None and bool(self.scope["state"].get(KNOWN))
+
+    def _make_room(self) -> None:
+        for other in list(self._strangers):
+            if len(self._strangers) <= MAX_STRANGERS:
+                return
+            del self._strangers[other]
+            if not other.is_known:
+                other.transport.abort()
+
+    def _expect_request(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = self.loop.call_later(HEAD_SECONDS, self._head_is_due)
+
+    def _head_is_due(self) -> None:
+        if self.conn.their_state is h11.IDLE:
+            self.transport.close()
+        elif self.conn.their_state is h11.SEND_BODY:
+            self._deadline = self.loop.call_later(BODY_SECONDS, self._body_is_due)
+
+    def _body_is_due(self) -> None:
+        if self.conn.their_state in (h11.IDLE, h11.SEND_BODY):
+            self.transport.close()
 
 
 def open_socket(address: str, port: int) -> socket.socket:
@@ -64,8 +111,9 @@ class Server(uvicorn.Server):
 
 def server_for(app: Starlette, **options: Any) -> Server:
     """No access log: addresses hold what people look for, and the link's token."""
+    protocol: Any = functools.partial(PatientProtocol, strangers={})
     config = uvicorn.Config(
-        app, http=PatientProtocol, ws="none", access_log=False, log_level="warning", server_header=False,
+        app, http=protocol, ws="none", access_log=False, log_level="warning", server_header=False,
         limit_concurrency=MAX_CONNECTIONS, timeout_keep_alive=10, timeout_graceful_shutdown=2,
         h11_max_incomplete_event_size=32 << 10, proxy_headers=False, **options,
     )  # fmt: skip

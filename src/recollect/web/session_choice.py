@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from urllib.parse import urlencode
 
-from ..library.library import sort_sessions
+from ..library.library import project_matcher, sort_sessions
 from ..store.config_files import cleanup_days
 from ..store.summary import SessionSummary
 from .desk import Desk
@@ -127,7 +127,7 @@ class Chooser:
         needle = asked.q.lower()
         every: dict[str, Callable[[SessionSummary], bool]] = {
             "q": lambda item: any(needle in text for text in _texts(item)),
-            "project": lambda item: asked.project in (item.project, item.worktree_of, item.file.folder),
+            "project": project_matcher(asked.project, False),
             "branch": lambda item: item.git_branch == asked.branch,
             "tag": lambda item: item.tag == asked.tag,
             "model": lambda item: asked.model in self.accounts.models.get(item.session_id, ()),

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from ..analysis.api_calls import ApiCall
 from ..analysis.cache import cache_use
 from ..analysis.cost import Counts
-from ..analysis.responses import Response
 from ..analysis.usage import PERIODS, UsageReport, key_function
 from ..library.accounting import Accounting, Selection
 from ..library.budgets import budget_states, read_budgets
@@ -54,8 +54,8 @@ def parts_by_day(report: UsageReport) -> Parts:
 
 
 def shares_of(
-    accounting: Accounting, by: str, used: Iterable[Response]
-) -> Callable[[Response], list[tuple[str, Counts, int | None]]]:
+    accounting: Accounting, by: str, used: Iterable[ApiCall]
+) -> Callable[[ApiCall], list[tuple[str, Counts, int | None]]]:
     """How each of these calls counts: whole for one key, or shared out among its tools."""
     if by == "tool":
         from ..analysis.by_tool import tool_shares
@@ -63,7 +63,7 @@ def shares_of(
         return tool_shares(accounting.entries(), used, accounting.book, accounting.place_of)
     key_of, book = key_function(by, accounting.zone), accounting.book
 
-    def whole(item: Response) -> list[tuple[str, Counts, int | None]]:
+    def whole(item: ApiCall) -> list[tuple[str, Counts, int | None]]:
         cost = item.cost(book)
         return [(key_of(item), item.counts, cost)]
 

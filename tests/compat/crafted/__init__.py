@@ -14,11 +14,13 @@ from tests.compat.crafted import (
     compactions,
     contents,
     lines,
+    local_commands,
     made_up,
     order,
     preserved,
     results,
     rows,
+    several_lines,
     times,
     tools,
     values,
@@ -41,7 +43,9 @@ MODULES = (
     made_up,
     contents,
     lines,
+    several_lines,
     values,
+    local_commands,
 )
 BUILDERS: dict[str, Builder] = {name: builder for module in MODULES for name, builder in builders_of(module).items()}
 RANDOM = "random-"

@@ -23,7 +23,7 @@ Json = dict[str, Any]
 NAMES = uuid.UUID("5f0c6f5e-3d0e-4f57-9a55-d3a2c0d1e4b7")
 NIL = "00000000-0000-0000-0000-000000000000"
 MODEL = "claude-opus-5-5"
-"""The model that client 2.1.325 uses by itself: it sends thoughts back only to the model that had them."""
+"""The model that client 2.1.326 uses by itself: it sends thoughts back only to the model that had them."""
 START = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
 
@@ -73,7 +73,7 @@ class Sheet:
             "userType": "external",
             "cwd": self.cwd,
             "sessionId": self.session,
-            "version": "2.1.325",
+            "version": "2.1.326",
             "gitBranch": "main",
             "type": kind,
             **fields,

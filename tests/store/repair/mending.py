@@ -45,7 +45,7 @@ class Mended:
 
 
 def mend(data: bytes, *names: str, stem: str = "00000000-0000-4000-8000-000000000001") -> Mended:
-    """Let the usual fixes, or the named ones, work on some bytes."""
+    """Let the usual fixes, or the named ones, work on some bytes; those for older versions of Claude Code, too."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / f"{stem}.jsonl"
         path.write_bytes(data)

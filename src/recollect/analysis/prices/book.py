@@ -13,15 +13,15 @@ The rules, each explicit:
 from __future__ import annotations
 
 import json
+import pkgutil
 from bisect import bisect_right
 from datetime import UTC, datetime
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from .names import plain_name
 
-TABLE: Final = Path(__file__).with_name("table.json")
+TABLE: Final = "table.json"
 FACTOR_UNIT: Final = 10_000
 """Rates carry two factors in hundredths, so that they stay whole numbers."""
 NO_BOUND: Final = 1 << 62
@@ -192,7 +192,14 @@ def _exact(value: int, unit: int) -> str:
     return f"{whole}.{digits}" if digits else str(whole)
 
 
+def _table() -> bytes:
+    """Read the price table, also where the package lies in an archive."""
+    data = pkgutil.get_data(__package__, TABLE)
+    assert data is not None  # every installation has the file
+    return data
+
+
 @lru_cache(maxsize=4)
 def price_book(at: int | None = None) -> PriceBook:
     """The table that came with the package; with `at`, as if everything happened at that moment."""
-    return PriceBook(json.loads(TABLE.read_bytes()), at=at)
+    return PriceBook(json.loads(_table()), at=at)

@@ -5,15 +5,11 @@ JSON: {session_id, uuid, role, parent, bytes, change, dry_run, steps}. `bytes` a
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from ...errors import Refused
-from ...format.encode import check_message, check_text
-from ...library.writing import session_writer
 from .. import standard_input
-from ..changing import carry_out, changing_options, session_to_change, tell_undo
+from ..changing import carry_out, changing_options
 from ..face import Face, command, session_argument
 
 _LIMIT = 50 << 20
@@ -47,31 +43,8 @@ def append(
         raise click.UsageError("--model is for answers: --role assistant")
     if model is not None and not model.strip():
         raise click.UsageError("--model must not be empty")
-    words = _words(text, path)
-    found = session_to_change(face, session)
-    check_text(words)
-    check_message(words)
-    result: dict[str, Any] = {"session_id": found.id, "role": role, "bytes": len(words.encode())}
-    with session_writer(found, face.journal, force=force) as writer:
-        if dry_run:
-            line = writer.planned_line(role, words, model=model)
-            title = f"Append a message of the {role} to {found.id}, below {writer.leaf or 'nothing'}"
-            with face.journal.change(found.home, "append", title) as change:
-                change.append(found.file.path, line)
-                planned = {**result, "parent": writer.leaf, "uuid": None}
-                carry_out(face, change, planned, dry_run=True, yes=yes, said="")
-            return
-        uuid = writer.append_message(role, words, model=model)
-        result["parent"] = writer.hung_on
-        record = writer.record
-    if face.is_text:
-        face.print(uuid)
-        if record is not None:
-            tell_undo(face, record)
-        return
-    steps = [] if record is None else [action.describe() for action in record.actions]
-    number = None if record is None else record.number
-    face.value({**result, "uuid": uuid, "change": number, "dry_run": False, "steps": steps})
+    with face.changes.append(session, role, _words(text, path), model=model, force=force) as plan:
+        carry_out(face, plan, dry_run=dry_run, yes=yes)
 
 
 def _words(text: str | None, path: str | None) -> str:

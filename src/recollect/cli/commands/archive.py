@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import click
 
-from ...store.edit import ARCHIVED, plan_archive, plan_unarchive
-from ..changing import carry_out, changing_options, session_to_change
+from ..changing import carry_out, changing_options
 from ..face import Face, command, session_argument
 
 
@@ -22,13 +21,6 @@ from ..face import Face, command, session_argument
 @changing_options()
 def archive(face: Face, session: str, title: str | None, back: bool, dry_run: bool, yes: bool, force: bool) -> None:
     """Mark SESSION as archived: by a tag, which `recollect list` and the client show, in the place of the one it has."""
-    found = session_to_change(face, session)
-    tag: str | None = ARCHIVED
-    if back:
-        change, tag = plan_unarchive(face.journal, found.file, title, force=force)
-    else:
-        change = plan_archive(face.journal, found.file, title, force=force)
-    with change:
-        result = {"session_id": found.id, "tag": tag, "title": title}
-        said = f"{found.id} is {'no longer ' if back else ''}archived"
-        carry_out(face, change, result, dry_run=dry_run, yes=yes, said=said)
+    verb = face.changes.unarchive if back else face.changes.archive
+    with verb(session, title=title, force=force) as plan:
+        carry_out(face, plan, dry_run=dry_run, yes=yes)

@@ -13,7 +13,8 @@ import click
 
 from ...errors import NotFound
 from ...format.times import to_iso
-from ...library.bookmarks import Bookmark, add_bookmark, message_of, read_bookmarks, remove_bookmark
+from ...library.bookmarks import Bookmark, add_bookmark, read_bookmarks, remove_bookmark
+from ...library.messages import message_uuid
 from ..face import Column, Face, command, complete_session
 from ..moments import local
 
@@ -28,7 +29,7 @@ from ..moments import local
 @click.argument("message", required=False)
 @click.option("--note", metavar="TEXT", help="Why it is worth coming back to.")
 def bookmark(face: Face, action: str | None, session: str | None, message: str | None, note: str | None) -> None:
-    """Mark SESSION, or a MESSAGE of it (a uuid or the start of one). Without an action: the list, newest first.
+    """Mark SESSION, or a MESSAGE of it (#12, line:292, a uuid or the start of one). Without an action: the list, newest first.
 
     Bookmarks are kept in Recollect's own folder; nothing is written into a home. The pages of `serve` show the same ones.
     """
@@ -44,7 +45,7 @@ def bookmark(face: Face, action: str | None, session: str | None, message: str |
         raise click.UsageError(f"which session? for example: recollect bookmark {action} last")
     if action == "add":
         found = face.library.session(session)
-        uuid = None if message is None else message_of(found, message)
+        uuid = None if message is None else message_uuid(found, message)
         made = add_bookmark(folder, found.id, uuid, note or "", found.summary.title or "")
         if face.is_text:
             face.print(f"marked {'message ' + uuid + ' of ' if uuid else ''}{found.id}")

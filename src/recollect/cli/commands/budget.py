@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 )
 @click.argument("action", required=False, type=click.Choice(["set", "remove"]))
 @click.argument("amount", required=False, metavar="AMOUNT/PERIOD")
-@click.option("--project", type=FILTER_VALUE, metavar="P", help="For this project alone.")
+@click.option(
+    "--project", type=FILTER_VALUE, metavar="P",
+    help="For this project alone: its path, the end of it, or a folder above; any case.",
+)  # fmt: skip
 @click.option("--timezone", metavar="Z", help="Time zone of the days. Default: the system's.")
 @click.option("--quiet", is_flag=True, help="Say something only where a budget is nearly used up; for hooks.")
 def budget(
@@ -87,7 +90,7 @@ def _show(face: Face, budgets: list[Budget], timezone: str | None, quiet: bool) 
     from ..charts import bar
     from ..usage_text import unpriced_remark
 
-    with open_accounting(face.homes, timezone=timezone) as accounting:
+    with open_accounting(face.homes, timezone=timezone, tell=face.say) as accounting:
         states = budget_states(accounting, budgets, time.time_ns() // 1000)
         zone = accounting.zone.name
     if not face.is_text:

@@ -31,7 +31,7 @@ recollect check --json --fail-on warning
 
 @command("check", epilog=EXAMPLES)
 @click.argument("session", required=False, shell_complete=complete_session)
-@click.option("--project", metavar="P", help="Only sessions of this project: its path or last name.")
+@click.option("--project", metavar="P", help="Only this project: its path, the end of it, or a folder above; any case.")
 @click.option("--all", "everything", is_flag=True, help="All sessions and the homes themselves. The default.")
 @click.option("--rule", "rules", multiple=True, metavar="CODE", help="Only findings of this rule. May be repeated.")
 @click.option(

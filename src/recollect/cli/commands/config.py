@@ -9,7 +9,6 @@ secret reads "(masked)".
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -18,6 +17,7 @@ from recollect.cli.face import Face, command
 from recollect.cli.plain import plain
 from recollect.cli.terminal import safe_line
 from recollect.errors import NotFound
+from recollect.library.project_paths import ProjectFilter
 from recollect.store.config_files import (
     cleanup_days,
     client_config,
@@ -91,11 +91,9 @@ def _project_rows(homes: list[Home], asked: str) -> list[dict[str, Any]]:
         if (client := client_config(home)) is not None
         for path, project in client.projects.items()
     ]
-    folder = str(Path(asked).absolute()) if asked else asked
-    ending = "/" + asked.replace("\\", "/").strip("/")
-    found = [row for row in known if row[1] in (asked, folder)] or [
-        row for row in known if row[1].replace("\\", "/").endswith(ending)
-    ]
+    wanted = ProjectFilter(asked)
+    itself = [row for row in known if wanted.fits(row[1], below=False)]
+    found = itself or [row for row in known if wanted.fits(row[1])]
     if not found:
         names = sorted({path for _, path, _ in known}, key=lambda path: asked not in path)
         raise NotFound(

@@ -5,16 +5,10 @@ JSON: {sessions, paths, bytes, history_lines, config_projects, notes, change, dr
 
 from __future__ import annotations
 
-import os
-
 import click
 
-from ...errors import Refused
-from ...store.trash import DeleteResult, plan_delete, plan_delete_project
-from ..changing import carry_out, changing_options, session_to_change
+from ..changing import carry_out, changing_options, refuse_empty_path, tell_notes
 from ..face import Face, command, complete_session
-from ..words import plural
-from .move import here, only_home, tell
 
 
 @command(
@@ -33,26 +27,11 @@ def delete(face: Face, sessions: tuple[str, ...], project: str | None, dry_run: 
     """
     if bool(sessions) == (project is not None):
         raise click.UsageError("SESSION..., or --project PATH")
-    if project is not None:
-        change, result = plan_delete_project(face.journal, only_home(face), here(project), force=force)
-    else:
-        files = {str(found.path): found for found in (session_to_change(face, name).file for name in sessions)}
-        homes = {file.home.real_root: file.home for file in files.values()}
-        if len(homes) > 1:
-            raise Refused(
-                "the sessions are in several homes", hint="delete those of each home at a time", slug="several-homes"
-            )
-        change, result = plan_delete(face.journal, next(iter(homes.values())), list(files.values()))
-    with change:
-        if not dry_run and face.is_text:
-            tell(face, result)
-        carry_out(face, change, result.as_dict(), dry_run=dry_run, yes=yes, destructive=True, said=_said(result))
-        if dry_run and face.is_text:
-            tell(face, result)
-
-
-def _said(result: DeleteResult) -> str:
-    names = ", ".join(os.path.basename(name) for name in result.sessions[:3])
-    more = f" and {len(result.sessions) - 3} more" if len(result.sessions) > 3 else ""
-    what = f"{names}{more}" if names else "the project's entries"
-    return f"deleted {what}: {plural(len(result.paths), 'file or folder', 'files and folders')}, {result.bytes:,} bytes"
+    refuse_empty_path(project)
+    changes = face.changes
+    with changes.delete(sessions) if project is None else changes.delete_project(project, force=force) as plan:
+        if not dry_run:
+            tell_notes(face, plan)
+        carry_out(face, plan, dry_run=dry_run, yes=yes)
+        if dry_run:
+            tell_notes(face, plan)

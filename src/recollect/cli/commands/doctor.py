@@ -18,7 +18,8 @@ import click
 from ...errors import RecollectError
 from ...format.line import DAMAGE_KINDS, HARMLESS, Damage
 from ...format.versions import is_future, parse_version
-from ...library.library import COUNT_BUDGET, Library
+from ...library.library import Library
+from ...library.message_counts import COUNT_BUDGET
 from ...store.config_files import cleanup_days
 from ...store.home import Home
 from ...store.parsed_file import survey
@@ -26,6 +27,7 @@ from ...store.scan import Scan, SessionFile
 from ..drift import Drift
 from ..face import Column, Face, command
 from ..words import plural, size
+from .overview import vault_problem
 
 
 @command("doctor", epilog="recollect doctor\nrecollect doctor --deep --json")
@@ -53,6 +55,7 @@ def examine(library: Library, *, deep: bool) -> dict[str, Any]:
     for _, scan in library.scans:
         for file in scan.sessions:
             findings.extend(_check(file, drift, whole=whole))
+    findings.extend(_vault(library))
     return {
         "homes": [_home(home, scan) for home, scan in library.scans],
         "versions": dict(sorted(drift.versions.items(), key=lambda pair: parse_version(pair[0]) or (0, 0, 0))),
@@ -65,6 +68,15 @@ def examine(library: Library, *, deep: bool) -> dict[str, Any]:
         "rows": findings,
         "total": len(findings),
     }
+
+
+def _vault(library: Library) -> list[dict[str, Any]]:
+    problem = vault_problem(library)
+    if problem is None or library.shelf is None:
+        return []
+    place = {"session_id": "", "path": str(library.shelf.vault.folder), "line": None, "offset": None, "length": None}
+    meaning = "`recollect keep` stores again what the homes still have; `recollect verify` tells everything"
+    return [{**place, "kind": "vault-damaged", "detail": problem, "meaning": meaning, "shown": problem}]
 
 
 def _home(home: Home, scan: Scan) -> dict[str, Any]:

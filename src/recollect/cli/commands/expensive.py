@@ -23,7 +23,10 @@ from ..moments import SINCE_IN_ZONE, UNTIL_IN_ZONE, TypedMoment, local_in, micro
 @click.option(
     "--timezone", metavar="Z", help="Time zone of the days and times, such as Europe/Berlin. Default: the system's."
 )
-@click.option("--project", type=FILTER_VALUE, metavar="P", help="Only this project.")
+@click.option(
+    "--project", type=FILTER_VALUE, metavar="P",
+    help="Only this project: its path, the end of it, or a folder above; any case.",
+)  # fmt: skip
 @click.option("--session", type=FILTER_VALUE, metavar="SESSION", help="Only this session.")
 @click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most so many.")
 def expensive(
@@ -40,7 +43,7 @@ def expensive(
     from ..usage_text import money, tokens
     from .usage import face_progress
 
-    with open_accounting(face.homes, timezone=timezone) as accounting:
+    with open_accounting(face.homes, timezone=timezone, tell=face.say) as accounting:
         chosen = Selection(
             micro(since, accounting.zone), micro(until, accounting.zone), project=project, session=session
         )
@@ -74,4 +77,5 @@ def expensive(
             total=len(found), totals=totals.data(), timezone=zone, prices=prices,
         )  # fmt: skip
     if not found:
+        face.advise_on_project(project)
         raise click.exceptions.Exit(1)

@@ -24,6 +24,7 @@ from recollect.cli.moments import iso, local
 from recollect.cli.plain import used_columns
 from recollect.cli.restoring import restore_file
 from recollect.errors import NotFound
+from recollect.library.messages import FORMS, message_uuid
 from recollect.store.file_contents import FileState, ReadBackup, first_state, last_state, state_at, unified_diff
 from recollect.store.file_versions import SessionFiles, TouchedFile, collect_file_versions
 from recollect.store.session_files import backup_reader, file_backups
@@ -69,7 +70,9 @@ VERSION_COLUMNS = (
 @session_argument
 @click.argument("path", required=False)
 @click.option(
-    "--at", metavar="MESSAGE", help="The file as this row left it: a uuid, the start of one, `start` or `end`."
+    "--at",
+    metavar="MESSAGE",
+    help="The file as this message left it: #12, line:292, a uuid or its start, `start` or `end`.",
 )
 @click.option("--before", is_flag=True, help="With --at: the file as the row found it.")
 @click.option("--diff", is_flag=True, help="What changed from --at (default: the start) to --to.")
@@ -164,22 +167,14 @@ class _Question:
 
     def row_uuid(self, message: str) -> str:
         """The full uuid of a row."""
-        if message in self.found.places:
-            return message
-        matching = [uuid for uuid in self.found.places if uuid.startswith(message)] if len(message) >= 4 else []
-        if len(matching) == 1:
-            return matching[0]
-        if matching:
+        found = message if message in self.found.places else message_uuid(self.session, message)
+        if found not in self.found.places:
             raise NotFound(
-                f"{message!r} is the start of {len(matching)} rows",
-                slug="ambiguous-message",
-                nearest=tuple(matching[:10]),
+                f"no row {message!r} in this session",
+                slug="no-such-message",
+                hint=f"name it by {FORMS}, `start` or `end`",
             )
-        raise NotFound(
-            f"no row {message!r} in this session",
-            slug="no-such-message",
-            hint="give a uuid (recollect thread lists them), its first four characters or more, `start` or `end`",
-        )
+        return found
 
     def full_name(self, message: str) -> str:
         return message if message in (START, END) else self.row_uuid(message)

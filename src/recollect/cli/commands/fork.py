@@ -6,14 +6,10 @@ JSON: {session_id, path, from, at, leaf, title, keep_uuids, rows, messages, sent
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from ...store.fork import ForkResult, plan_fork
-from ..changing import NO_EFFECT, carry_out, changing_options
+from ..changing import NO_EFFECT, carry_out, changing_options, tell_undo
 from ..face import Face, command, session_argument
-from ..words import plural
 
 EXAMPLES = """
 recollect fork last
@@ -24,7 +20,7 @@ recollect fork 3f2a --branch 1 --dry-run
 
 @command("fork", epilog=EXAMPLES)
 @session_argument
-@click.option("--at", metavar="MESSAGE", help="Where the fork ends: a message's uuid or the start of it.")
+@click.option("--at", metavar="MESSAGE", help="Where the fork ends: #12, line:292, a uuid or the start of one.")
 @click.option("--branch", type=click.IntRange(min=1), metavar="N", help="Fork branch N (see `recollect tree`).")
 @click.option("--keep-uuids", is_flag=True, help="Messages keep their uuids, as with the client's --fork-session.")
 @click.option("--title", metavar="T", help="The fork's title; without it, the old one and '(fork)'.")
@@ -52,51 +48,15 @@ def fork(
     """
     if at is not None and branch is not None:
         raise click.UsageError("--at and --branch cannot be used together")
-    found = face.library.session(session)
-    change, result = plan_fork(
-        face.journal, found.file, at=at, branch=branch, keep_uuids=keep_uuids, title=title, with_agents=not no_agents,
+    plan = face.changes.fork(
+        session, at=at, branch=branch, keep_uuids=keep_uuids, title=title, with_agents=not no_agents,
         with_tool_results=not no_tool_results, with_file_history=not no_file_history,
     )  # fmt: skip
-    with change:
-        carry_out(face, change, fork_data(result), dry_run=dry_run, yes=yes, said=result.session_id)
-    if face.is_text and not dry_run:
-        face.say(f"{result.title!r}: {result.messages:,} messages{_words(result)}")
-
-
-def fork_data(result: ForkResult) -> dict[str, Any]:
-    return {
-        "session_id": result.session_id,
-        "path": str(result.path),
-        "from": result.source,
-        "at": result.at,
-        "leaf": result.leaf,
-        "title": result.title,
-        "keep_uuids": result.keep_uuids,
-        "rows": result.rows,
-        "messages": result.messages,
-        "sent": result.sent,
-        "state_lines": result.state_lines,
-        "left_out": dict(result.left_out),
-        "agents": result.agents,
-        "tool_results": result.tool_results,
-        "file_backups": result.file_backups,
-    }
-
-
-def _words(result: ForkResult) -> str:
-    """What came along, and what a person would miss."""
-    told = [
-        (len(result.agents), "sub-agent"),
-        (result.tool_results, "long output"),
-        (result.file_backups, "file backup"),
-    ]
-    along = "".join(f", {plural(number, what)}" for number, what in told if number)
-    lost = [
-        plural(number, *words)
-        for number, words in (
-            (result.left_out["damaged_lines"], ("damaged line",)),
-            (result.left_out["file_backups"], ("file backup that is not there", "file backups that are not there")),
-        )
-        if number
-    ]
-    return along + (f"; left out: {', '.join(lost)}" if lost else "")
+    with plan:
+        if dry_run or not face.is_text:
+            carry_out(face, plan, dry_run=dry_run, yes=yes)
+            return
+        done = plan.commit()
+    face.print(plan.result["session_id"])
+    tell_undo(face, done)
+    face.say(plan.said)

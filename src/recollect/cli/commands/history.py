@@ -17,6 +17,8 @@ from recollect.cli.face import Column, Face, command
 from recollect.cli.moments import SINCE, UNTIL, iso, local
 from recollect.cli.plain import used_columns
 from recollect.format.history import HistoryEntry, PastedContent
+from recollect.format.project_key import repository_of
+from recollect.library.project_paths import ProjectFilter
 from recollect.store.home import Home
 from recollect.store.side_files import paste_text, prompt_history
 
@@ -38,7 +40,7 @@ COLUMNS = (
     """,
 )
 @click.option("--grep", metavar="TEXT", help="Only entries with this text, in the prompt or a paste; any case.")
-@click.option("--project", metavar="P", help="Only this project: its path, or the last parts of it.")
+@click.option("--project", metavar="P", help="Only this project: its path, the end of it, or a folder above; any case.")
 @click.option("--session", metavar="ID", help="Only this session: its id or the start of it.")
 @click.option("--since", type=SINCE, help="Not before this moment.")
 @click.option("--until", type=UNTIL, help="Not after this moment; a day counts as a whole.")
@@ -53,13 +55,14 @@ def history(
     limit: int,
 ) -> None:
     """Typed prompts and slash commands, newest first."""
+    wanted = None if project is None else ProjectFilter(project)
     found: list[tuple[Home, HistoryEntry]] = []
     for home in face.library.homes:
         for entry in prompt_history(home):
             if (
                 _in_time(entry, since, until)
                 and (session is None or (entry.session_id or "").startswith(session))
-                and (project is None or _in_project(entry, project))
+                and (wanted is None or wanted.fits(entry.project, repository_of(entry.project)))
                 and (grep is None or _holds(home, entry, grep.casefold()))
             ):
                 found.append((home, entry))
@@ -76,6 +79,7 @@ def history(
     if face.is_text and len(shown) < len(found):
         face.say(f"{len(shown)} of {len(found)}; --limit 0 shows all")
     if not found:
+        face.advise_on_project(project)
         raise click.exceptions.Exit(1)
 
 
@@ -85,12 +89,6 @@ def _in_time(entry: HistoryEntry, since: datetime | None, until: datetime | None
     if entry.timestamp is None:
         return False
     return (since is None or entry.timestamp >= since) and (until is None or entry.timestamp < until)
-
-
-def _in_project(entry: HistoryEntry, project: str) -> bool:
-    path = (entry.project or "").replace("\\", "/").rstrip("/")
-    asked = project.replace("\\", "/").rstrip("/")
-    return bool(path) and (path == asked or path.startswith(f"{asked}/") or path.endswith(f"/{asked.lstrip('/')}"))
 
 
 def _holds(home: Home, entry: HistoryEntry, text: str) -> bool:

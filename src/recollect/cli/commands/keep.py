@@ -1,9 +1,11 @@
 """`recollect keep`: everything new of the homes goes into the vault.
 
-JSON: {homes: [{home, files, new, grown, rewritten, bytes, stored, sessions, skipped}], bytes, stored}. With --status:
-{vault, homes: [{home, cleanup_days, sessions, kept, behind, lost, expiring, expiring_not_kept}], files, bytes, stored,
-ratio, reclaimable, last_kept, installed}. With --compact: {vault, files, bytes, blocks, unused_blocks, unused, stored,
-blocks_after, stored_after, dry_run}; the two of afterwards are null where nothing was done.
+JSON: {homes: [{home, files, new, grown, rewritten, healed, bytes, stored, sessions, skipped, lost, recovered}], bytes,
+stored}; lost are files of which the vault has lost something that stands nowhere else. With --status: {vault, homes: [{home,
+cleanup_days, sessions, kept, behind, lost, damaged, expiring, expiring_not_kept}], files, bytes, stored, ratio, reclaimable,
+last_kept, read_since (since then every block was read and found right), installed}. With --compact: {vault, files, bytes,
+blocks, unused_blocks, unused, stored, blocks_after, stored_after, dry_run}; the two of afterwards are null where nothing was
+done. With --forget-lost: {vault, files, dry_run}.
 """
 
 from __future__ import annotations
@@ -12,18 +14,24 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...errors import DamagedData
 from ...library.homes import open_homes
 from ...store.home import Home
 from ...vault.report import CaptureReport
 from ...vault.seen import SeenFiles
 from ...vault.selection import walk_home
 from ..face import Face, command
+from ..terminal import safe
 from ..vaulting import existing_vault, open_vault, seen_folder, vault_folder
 from ..words import ago, number, plural, size
+
+if TYPE_CHECKING:
+    from ...vault.retention import Guard
 
 Progress = Callable[[int, int], None]
 KINDS = ("hook", "systemd", "launchd", "cron")
@@ -40,6 +48,10 @@ KINDS = ("hook", "systemd", "launchd", "cron")
 @click.option(
     "--compact", is_flag=True, help="Store what is kept anew, closer together, and free the room of the rest."
 )
+@click.option("--forget-lost", is_flag=True, help="Give up what the vault has lost for good. Asks first.")
+@click.option(
+    "--take-over", is_flag=True, help="Keep from this machine from now on, where another one kept in the same folder."
+)
 @click.option(
     "--install", "kind", type=click.Choice(KINDS), help="Keep by itself from now on. Shown before it is done."
 )
@@ -55,13 +67,17 @@ KINDS = ("hook", "systemd", "launchd", "cron")
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing unless something goes wrong.")
 @click.option("--polling", is_flag=True, hidden=True)
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@click.option("--dry-run", "-n", is_flag=True, help="With --install, --remove and --compact: change nothing.")
+@click.option(
+    "--dry-run", "-n", is_flag=True, help="With --install, --remove, --compact and --forget-lost: change nothing."
+)
 def keep(
     face: Face,
     status: bool,
     watch: bool,
     full: bool,
     compact: bool,
+    forget_lost: bool,
+    take_over: bool,
     kind: str | None,
     gone: str | None,
     every: int,
@@ -73,8 +89,11 @@ def keep(
     """Keep everything new in the vault: transcripts with all that belongs to them. What is there already costs nothing.
 
     The client deletes transcripts after 30 days (cleanupPeriodDays); the vault keeps them, with every generation of a file
-    that was rewritten. Tokens, accounts and settings are never kept.
+    that was rewritten. Tokens, accounts and settings are never kept. Where the vault has lost something, that is said and
+    stored again from the files that are still there; a part of the vault is read again every few hours.
     """
+    if take_over:
+        open_vault().take_over()
     if status:
         _status(face)
     elif kind is not None or gone is not None:
@@ -83,10 +102,26 @@ def keep(
         install(face, kind or str(gone), remove=kind is None, every=every, yes=yes, dry_run=dry_run)
     elif compact:
         _compact(face, quiet=quiet, dry_run=dry_run)
+    elif forget_lost:
+        _forget_lost(face, yes=yes, dry_run=dry_run)
     elif watch:
         _watch(face, quiet, polling)
     else:
-        _tell(face, _keep(face, full=full, shown=not quiet), quiet)
+        reports = _keep(face, full=full, shown=not quiet)
+        _tell(face, reports, quiet)
+        _raise_if_lost(reports)
+
+
+def _raise_if_lost(reports: list[CaptureReport]) -> None:
+    """What stands nowhere else is said at every keep, until it is back or given up."""
+    lost = reports[-1].lost if reports else []  # of all homes, when the last of them was kept
+    if lost:
+        raise DamagedData(
+            f"the vault has lost part of {plural(len(lost), 'file')}, and nothing else has it: {', '.join(lost[:3])}"
+            f"{' ...' if len(lost) > 3 else ''}",
+            hint="everything else is kept. Packs that come back, from a backup of the folder, are used again; "
+            "`recollect keep --forget-lost` gives up what does not", slug="vault-damaged",
+        )  # fmt: skip
 
 
 def _keep(face: Face, *, full: bool = False, shown: bool = False) -> list[CaptureReport]:
@@ -124,6 +159,12 @@ def _tell(face: Face, reports: list[CaptureReport], quiet: bool) -> None:
             }
         )
         return
+    for report in reports:
+        if report.healed:
+            face.say(
+                f"DAMAGE: the vault had lost part of {plural(report.healed, 'file')} of {report.home}; the home still has "
+                "them, and they are stored again. Look at the disk that the vault is on"
+            )
     if quiet:
         return
     for report in reports:
@@ -192,10 +233,28 @@ def _compact(face: Face, *, quiet: bool, dry_run: bool) -> None:
         )
 
 
+def _forget_lost(face: Face, *, yes: bool, dry_run: bool) -> None:
+    from ...vault.compact import forget_lost, lost_files
+    from ..changing import confirm
+
+    vault = existing_vault()
+    lost = lost_files(vault)
+    if lost and not dry_run:
+        confirm(f"Give up what is lost of {plural(len(lost), 'kept file')}", yes=yes)
+        lost = forget_lost(vault)
+    if not face.is_text:
+        face.value({"vault": str(vault.folder), "files": lost, "dry_run": dry_run})
+        return
+    face.print(f"{'would give up' if dry_run else 'gave up'} what is lost of {plural(len(lost), 'kept file')}")
+    for path in lost:
+        face.print(f"  {path}")
+
+
 def _status(face: Face) -> None:
     from ...format.times import to_iso
     from ...vault.compact import survey
-    from ...vault.retention import SOON_DAYS, guard
+    from ...vault.health import read_state
+    from ...vault.retention import guard
     from ..keep_install import installed
 
     vault, library, now = open_vault(), face.library, time.time()
@@ -207,6 +266,7 @@ def _status(face: Face) -> None:
     stored = vault.stored_bytes() if contents is not None else 0
     last = contents.last_time if contents is not None else None
     reclaimable = survey(vault).unused if contents is not None else 0
+    read_since = read_state(vault).read_since if contents is not None else None
     told: dict[str, Any] = {
         "vault": str(vault.folder),
         "homes": [asdict(item) for item in guards],
@@ -216,12 +276,27 @@ def _status(face: Face) -> None:
         "ratio": round(raw / stored, 2) if stored else None,
         "reclaimable": reclaimable,
         "last_kept": to_iso(last) if last is not None else None,
+        "read_since": to_iso(read_since) if read_since is not None else None,
         "installed": installed(face),
     }
     if not face.is_text:
         face.value(told)
-        return
+    else:
+        _print_status(face, guards, told, now, vault.folder, last)
+    if any(item.damaged for item in guards):
+        raise click.exceptions.Exit(1)
+
+
+def _print_status(
+    face: Face, guards: list[Guard], told: dict[str, Any], now: float, folder: Path, last: float | None
+) -> None:
+    from ...vault.retention import SOON_DAYS
+
     for item in guards:
+        if item.damaged:
+            text = f"DAMAGED: the vault has lost part of {plural(len(item.damaged), 'file')} of {item.home}"
+            hint = "`recollect keep` stores again what the home still has, `recollect verify` tells everything"
+            face.print_styled(face.style(f"{safe(text)}: {hint}", fg="red"))
         face.print(
             f"{item.home}: {plural(len(item.expiring), 'session')} will be deleted within {SOON_DAYS} days; "
             f"{number(len(item.expiring_not_kept))} not kept (the client keeps {number(item.cleanup_days)} days)"
@@ -230,13 +305,15 @@ def _status(face: Face) -> None:
             f"  {number(item.kept)} of {plural(item.sessions, 'session')} kept as they are now, "
             f"{number(item.lost)} more only in the vault"
         )
-    if contents is None:
+    if not told["files"] and last is None:
         face.print("nothing was kept yet: `recollect keep` keeps everything there is")
         return
     face.print(
-        f"{vault.folder}: {plural(len(contents.files), 'file')}, {size(raw)} in {size(stored)} "
-        f"({raw / max(stored, 1):.1f} times smaller), last kept {ago(last, now) if last is not None else 'never'}"
+        f"{folder}: {plural(told['files'], 'file')}, {size(told['bytes'])} in {size(told['stored'])} "
+        f"({told['bytes'] / max(told['stored'], 1):.1f} times smaller), last kept "
+        f"{ago(last, now) if last is not None else 'never'}"
     )
+    stored, reclaimable = told["stored"], told["reclaimable"]
     if reclaimable > max(stored // 4, 1_000_000):
         face.print(f"at least {size(reclaimable)} of it can be freed: `recollect keep --compact`")
     names = told["installed"]

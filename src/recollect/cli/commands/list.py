@@ -1,9 +1,10 @@
 """`recollect list`: sessions, newest first.
 
 JSON: rows of {session_id, path, home, project, worktree_of, title, title_source, first_prompt, last_prompt, created, modified,
-last_activity, lines, messages, agents, bytes, git_branch, version, running, tag, pr_url, client_lists, kept, problem}, with
-total and bytes. `kept` is true where the home has lost the session and the vault has it. `lines` and `messages` are null where
-the file was not read as a whole (see --count).
+last_activity, lines, messages, agents, agent_ids, bytes, git_branch, version, running, tag, pr_url, client_lists, kept,
+problem}, with total, bytes and left_out (list of {path, why}). `kept` is true where the home has lost the session and the vault
+has it. `lines` and `messages` are null where the store is large and neither the index has counted this file as it is now nor
+--count asked for it.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ from typing import Any
 
 import click
 
-from ...format.times import to_iso
 from ...library.library import Library
+from ...library.shapes import plain, session_shape
 from ...store.summary import SessionSummary, one_line
 from ..face import Column, Face, command
 from ..moments import SINCE, UNTIL, local
-from ..words import number, size
+from ..words import number, plural, size
 
 
 @command(
     "list",
     epilog="recollect list --project myapp --since 7d\nrecollect list --sort bytes --limit 10\nrecollect list --running --json",
 )
-@click.option("--project", metavar="P", help="Only this project: a path, the last part of one, or a folder's name.")
+@click.option("--project", metavar="P", help="Only this project: its path, the end of it, or a folder above; any case.")
 @click.option("--since", type=SINCE, help="Changed since: 2026-03-02, 7d, yesterday.")
 @click.option("--until", type=UNTIL, help="Begun until.")
 @click.option("--branch", metavar="B", help="Only sessions on this git branch.")
@@ -41,7 +42,9 @@ from ..words import number, size
 @click.option("--kept/--no-kept", default=None, help="Only what the vault alone has; or without that. Default: all.")
 @click.option("--separate", is_flag=True, help="Do not count worktrees to their repository.")
 @click.option(
-    "--count/--no-count", default=None, help="Read whole files for exact lines and messages. Default: while quick."
+    "--count/--no-count",
+    default=None,
+    help="Read whole files for lines and messages. Default: while quick, else what the index knows.",
 )
 def list(
     face: Face,
@@ -85,41 +88,34 @@ def list(
         empty="no sessions" if not any((project, since, until, branch, running, kept)) else "no session fits",
         total=len(found),
         bytes=sum(item.file.size for item in found),
+        left_out=[{"path": str(item.path), "why": item.why} for item in library.left_out()],
     )
+    say_what_was_left_out(face)
+    uncounted = sum(item.messages is None and not item.problem for item in shown)
+    if uncounted and count is None and face.is_text:
+        face.say(
+            f"msgs is empty for {plural(uncounted, 'session')} that the index has not read: "
+            "`recollect index` does, and --count reads the files now"
+        )
     if not found:
+        face.advise_on_project(project)
         raise click.exceptions.Exit(1)
+
+
+def say_what_was_left_out(face: Face) -> None:
+    """Tell of files below `projects/` that are no part of any session, and why: nobody should miss a session in silence."""
+    left = face.library.left_out()
+    for item in left[:5]:
+        face.say(f"left out {item.path}: {item.why}")
+    if len(left) > 5:
+        face.say(f"left out {len(left) - 5} more: recollect doctor")
 
 
 def session_row(item: SessionSummary, library: Library) -> dict[str, Any]:
     """A session as the row that lists show."""
-    running = library.running.get(item.session_id)
-    row = {
-        "session_id": item.session_id,
-        "path": str(item.file.path),
-        "home": str(item.file.home.root),
-        "project": item.project,
-        "worktree_of": item.worktree_of,
-        "title": one_line(item.title),
-        "title_source": item.title_source,
-        "first_prompt": item.first_prompt,
-        "last_prompt": item.last_prompt,
-        "created": to_iso(item.created),
-        "modified": to_iso(item.file.mtime),
-        "last_activity": to_iso(item.last_activity),
-        "lines": item.lines,
-        "messages": item.messages,
-        "agents": item.agents,
-        "bytes": item.file.size,
-        "git_branch": item.git_branch or None,
-        "version": item.version,
-        "running": running is not None,
-        "tag": item.tag,
-        "pr_url": item.pr_url,
-        "client_lists": item.file.client_lists and not item.sidechain_only,
-        "kept": item.file.is_kept,
-        "problem": item.problem or ("empty file" if item.is_empty else None),
-    }
-    mark = "● " if running is not None else "(kept) " if item.file.is_kept else ""
+    running = item.session_id in library.running
+    row = plain(session_shape(item, running=running))
+    mark = "● " if running else "(kept) " if item.file.is_kept else ""
     note = f"({row['problem']}) " if row["problem"] else ""
     tag = f"[{one_line(item.tag, 40)}] " if item.tag else ""
     row["shown"] = f"{mark}{note}{tag}{one_line(item.title, 120) or '(no title)'}"

@@ -14,12 +14,10 @@ import click
 from ...errors import RecollectError
 from ...library.checking import files_of
 from ...library.migrating import library_of_copy, own_folders
-from ...store.migrate.session_layout import MigrateResult, plan_migrate
-from ...store.scan import SessionFile
-from ..changing import confirm, session_to_change, tell_undo, yes_option
+from ...library.plan import Plan
+from ..changing import confirm, tell_undo, yes_option
 from ..face import Face, command, complete_session
 from ..words import plural
-from .move import only_home
 
 EXAMPLES = """
 recollect migrate 3f2a --to 2.1
@@ -33,7 +31,7 @@ recollect migrate --rollback index
 @command("migrate", epilog=EXAMPLES)
 @click.argument("session", required=False, shell_complete=complete_session)
 @click.option("--to", metavar="VERSION", help="Lift sessions to the layout of this client version: 2.1.")
-@click.option("--project", metavar="P", help="All sessions of this project.")
+@click.option("--project", metavar="P", help="Only this project: its path, the end of it, or a folder above; any case.")
 @click.option("--all", "everything", is_flag=True, help="All sessions.")
 @click.option(
     "--copy", "copy", metavar="DIR", type=click.Path(path_type=Path),
@@ -71,11 +69,11 @@ def migrate(
         raise click.UsageError("SESSION, --project or --all")
     library = face.library
     if copy is not None:
-        only_home(face)
+        face.library.changes.only_home()
         library = library_of_copy(library, copy.expanduser())
         apply = yes = True  # a new home: nothing that is there is rewritten
     elif session is not None:
-        session_to_change(face, session)
+        face.changes.session(session)
     elif apply:  # one question for all of them
         confirm("Sessions would be rewritten", yes=yes, question="Lift every session that has an old layout?")
         yes = True
@@ -83,7 +81,8 @@ def migrate(
     failed = None
     for file in files_of(library, session, project):
         try:
-            row = _lift(face, file, to, apply=apply, yes=yes)
+            with face.changes.migrate(file, to=to) as plan:
+                row = _convert(face, plan, apply=apply, yes=yes)
         except RecollectError as problem:
             if session is not None:
                 raise
@@ -102,38 +101,24 @@ def migrate(
         raise click.exceptions.Exit(failed.exit_code)
 
 
-def _lift(face: Face, file: SessionFile, to: str, *, apply: bool, yes: bool) -> dict[str, Any] | None:
-    change, result = plan_migrate(face.journal, file, to=to)
-    with change:
-        if not result.changes_something:
-            return None
-        steps = change.describe()
+def _convert(face: Face, plan: Plan, *, apply: bool, yes: bool) -> dict[str, Any] | None:
+    if not plan.steps:
+        return None
+    steps = plan.steps
+    if face.is_text:
+        face.print(plan.result["session_id"])
+        for step in plan.result["steps_taken"]:
+            face.print(f"  {step['description']} ({plural(step['places'], 'place')})")
+        for words in steps:
+            face.print(f"  - {words}")
+    number = None
+    if apply:
+        confirm(plan.title, yes=yes)
+        done = plan.commit()
+        number = done.number
         if face.is_text:
-            _print(face, result, steps)
-        number = None
-        if apply:
-            confirm(change.title, yes=yes)
-            record = change.commit()
-            number = record.number
-            if face.is_text:
-                tell_undo(face, record)
-    return {
-        "session_id": result.session_id,
-        "path": str(result.path),
-        "steps_taken": [
-            {"name": step.name, "description": step.description, "places": step.places} for step in result.steps
-        ],
-        "change": number,
-        "steps": steps,
-    }
-
-
-def _print(face: Face, result: MigrateResult, steps: list[str]) -> None:
-    face.print(result.session_id)
-    for step in result.steps:
-        face.print(f"  {step.description} ({plural(step.places, 'place')})")
-    for words in steps:
-        face.print(f"  - {words}")
+            tell_undo(face, done)
+    return {**plan.result, "change": number, "steps": steps}
 
 
 def _own(face: Face, rollback: str | None, *, apply: bool) -> None:

@@ -5,17 +5,10 @@ JSON: {session_id, path, project, change, dry_run, steps}.
 
 from __future__ import annotations
 
-import uuid
-
 import click
 
-from ...library.project_paths import refuse_missing_folder
-from ...store.edit import title_words
-from ...store.new_session import plan_new_session
-from ...store.scan import refuse_taken_id
-from ..changing import NO_EFFECT, carry_out, changing_options
+from ..changing import NO_EFFECT, carry_out, changing_options, refuse_empty_path
 from ..face import Face, command
-from .move import there
 
 
 @command(
@@ -35,16 +28,9 @@ def new(
 
     The client resumes it once it has a message: `recollect append` adds one.
     """
-    home = face.library.homes[0]
-    ident = str(uuid.uuid4()) if session_id is None else session_id
-    for each in face.library.homes:
-        refuse_taken_id(each, ident)
-    words = None if title is None else title_words(title)
-    cwd = there(project)
-    refuse_missing_folder(cwd)
-    change, path = plan_new_session(face.journal, home, cwd, ident, title=words)
-    with change:
-        result = {"session_id": ident, "path": str(path), "project": cwd}
-        carry_out(face, change, result, dry_run=dry_run, yes=yes, said=ident)
+    refuse_empty_path(project)
+    with face.changes.new(project, title=title, session_id=session_id) as plan:
+        carry_out(face, plan, dry_run=dry_run, yes=yes)
     if face.is_text and not dry_run:
-        face.say("it is empty: `recollect append` gives it the first message, with which the client resumes it")
+        for note in plan.notes:
+            face.say(note)

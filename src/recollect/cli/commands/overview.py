@@ -2,8 +2,9 @@
 
 JSON: homes (list of {root, sessions, bytes, cleanup_days}), projects, sessions, agents, bytes, first, last, running (list of
 {session_id, pid, status, cwd}), expiring (list of {session_id, title, project, expires, kept}), expiring_not_kept (a number),
-damage ({sessions, lines, complete}), unreadable (list of {session_id, path, problem}), recent (list of {session_id, title,
-project, modified, bytes}).
+left_out (list of {path, why}: files below `projects/` that are no part of any session), orphans (a number: sessions of which
+only sub-agents are left), vault_problem (what is wrong with the vault, in words, or null), damage ({sessions, lines,
+complete}), unreadable (list of {session_id, path, problem}), recent (list of {session_id, title, project, modified, bytes}).
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ import click
 from ...errors import NotFound, RecollectError
 from ...format.line import HARMLESS, Damage
 from ...format.times import local_minute, to_iso
-from ...library.library import COUNT_BUDGET, Library
+from ...library.library import Library
+from ...library.message_counts import COUNT_BUDGET
 from ...store.config_files import cleanup_days
 from ...store.read import stream_entries
 from ...store.scan import SessionFile
 from ...store.summary import SessionSummary, one_line
 from ..face import Face, command
+from ..terminal import safe
 from ..words import ago, number, plural, size
 
 SOON_DAYS = 7
@@ -96,6 +99,9 @@ def survey(library: Library, now: float) -> dict[str, Any]:
             for deadline, item in expiring
         ],
         "expiring_not_kept": len(not_kept),
+        "left_out": [{"path": str(item.path), "why": item.why} for item in library.left_out()],
+        "orphans": len(library.orphans()),
+        "vault_problem": vault_problem(library),
         "damage": _damage(summaries),
         "unreadable": [
             {"session_id": item.session_id, "path": str(item.file.path), "problem": item.problem or "empty file"}
@@ -125,6 +131,25 @@ def _not_kept(library: Library, files: list[SessionFile], now: float) -> set[str
             names = [file.session_id for file in here]
         found.update(str(file.path) for file in here if file.session_id in names)
     return found
+
+
+def vault_problem(library: Library) -> str | None:
+    """What is wrong with the vault at a glance, in words. It is only opened where it does not look as it was left."""
+    if library.shelf is None:
+        return None
+    from ...vault.health import files_with, is_as_left, lost_blocks, read_state
+
+    vault = library.shelf.vault
+    try:
+        vault.check_format()
+        if is_as_left(vault):
+            return None
+        if read_state(vault).packs and not vault.contents.files:
+            return "the vault has lost everything that it had"
+        files = files_with(vault.contents, lost_blocks(vault))
+    except (RecollectError, OSError) as problem:
+        return str(problem)
+    return f"the vault has lost part of {plural(len(files), 'kept file')}" if files else None
 
 
 def _bytes(item: SessionSummary) -> int:
@@ -158,6 +183,7 @@ def _print(face: Face, told: dict[str, Any], now: float) -> None:
     face.print()
     if not told["sessions"]:
         face.print("  No sessions yet.")
+        _print_left_out(face, told)
         return
     parts = [
         plural(told["sessions"], "session"), plural(told["projects"], "project"),
@@ -188,6 +214,11 @@ def _print(face: Face, told: dict[str, Any], now: float) -> None:
             face.print(f"    … and {len(expiring) - 5} more")
     else:
         face.print(f"  no session will be deleted within {SOON_DAYS} days")
+    _print_left_out(face, told)
+    if told["vault_problem"]:
+        face.print_styled(
+            "  " + face.style(f"{safe(told['vault_problem'])}: recollect keep, recollect verify", fg="red")
+        )
     damage = told["damage"]
     if damage["sessions"]:
         text = f"{plural(damage['lines'], 'damaged line')} in {plural(damage['sessions'], 'session')}: recollect doctor"
@@ -205,6 +236,15 @@ def _print(face: Face, told: dict[str, Any], now: float) -> None:
         face.print(f"    {item['session_id'][:8]}  {when:>10}  {size(item['bytes']):>9}  {title}")
     face.print()
     face.print("  recollect list · recollect show last · recollect --help")
+
+
+def _print_left_out(face: Face, told: dict[str, Any]) -> None:
+    for item in told["left_out"][:5]:
+        face.print_styled("  " + face.style(f"left out {item['path']}: {item['why']}", fg="yellow"))
+    if len(told["left_out"]) > 5:
+        face.print(f"  left out {len(told['left_out']) - 5} more: recollect doctor")
+    if told["orphans"]:
+        face.print(f"  of {plural(told['orphans'], 'session')} only sub-agents are left: recollect list")
 
 
 def _seconds(text: str | None) -> float:

@@ -12,14 +12,11 @@ from typing import Any
 
 import click
 
-from ...library.pruning import PruneRules, plan_prune
-from ...store.letting_go import let_go
-from ..changing import confirm, yes_option
+from ...library.pruning import PruneRules
+from ..changing import confirm, tell_undo, yes_option
 from ..face import Column, Face, command
 from ..moments import SINCE
-from ..vaulting import existing_vault
 from ..words import number, plural, size
-from .move import only_home
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)b?", re.IGNORECASE)
 
@@ -43,7 +40,7 @@ def parse_size(context: click.Context, parameter: click.Parameter, text: str | N
 @click.option(
     "--larger", callback=parse_size, metavar="SIZE", help="Larger than this with all that belongs to them: 20MB."
 )
-@click.option("--project", metavar="P", help="Only this project: a path, the last part of one, or a folder's name.")
+@click.option("--project", metavar="P", help="Only this project: its path, the end of it, or a folder above; any case.")
 @click.option("--apply", "apply", is_flag=True, help="Do it. Without this, what would go is shown.")
 @click.option("--dry-run", "-n", is_flag=True, help="Show what would go and change nothing. The default.")
 @yes_option
@@ -65,34 +62,28 @@ def prune(
         raise click.UsageError("at least one rule: --older AGE, --larger SIZE, --project P")
     if apply and dry_run:
         raise click.UsageError("--apply and --dry-run exclude one another")
-    home = only_home(face)
-    rules = PruneRules(older.timestamp() if older else None, larger, project)
-    journal = face.journal
-    change, result = plan_prune(face.library, home, existing_vault(), journal, rules)
+    plan = face.changes.prune(PruneRules(older.timestamp() if older else None, larger, project))
+    result = plan.result
     if face.is_text:
-        _show(face, result.sessions, result.left)
-    if change is None:
+        _show(face, result["sessions"], result["left"])
+    if not plan.steps:
         if not face.is_text:
-            face.value({**result.as_dict(), "change": None, "dry_run": not apply})
+            face.value({**result, "change": None, "dry_run": not apply})
+        face.advise_on_project(project)
         raise click.exceptions.Exit(1)
-    with change:
+    with plan:
+        done = None
         if apply:
-            what = f"Remove {plural(len(result.sessions), 'session')} from {home.root}"
-            confirm(what, yes=yes, question=f"{what}?")
-            record = change.commit()
-            let_go(journal, record)
-        if not face.is_text:
-            told: dict[str, Any] = {
-                **result.as_dict(),
-                "change": record.number if apply else None,
-                "dry_run": not apply,
-            }
-            face.value(told)
-            return
-    what = f"{plural(len(result.sessions), 'session')}, {size(result.bytes)}"
-    if apply:
+            confirm(plan.title, yes=yes, question=f"{plan.title}?")
+            done = plan.commit()
+    if not face.is_text:
+        face.value({**result, "change": None if done is None else done.number, "dry_run": not apply})
+        return
+    what = f"{plural(len(result['sessions']), 'session')}, {size(result['bytes'])}"
+    if done is not None:
         face.print(f"removed {what}")
         face.say("the vault has them: `recollect restore SESSION` brings one back")
+        tell_undo(face, done)
     else:
         face.print(f"would remove {what}; --apply does it")
 

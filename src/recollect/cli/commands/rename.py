@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import click
 
-from ...store.edit import plan_rename
-from ..changing import carry_out, changing_options, session_to_change
+from ..changing import carry_out, changing_options
 from ..face import Face, command, session_argument
 
 
@@ -18,7 +17,5 @@ from ..face import Face, command, session_argument
 @changing_options()
 def rename(face: Face, session: str, title: str, dry_run: bool, yes: bool, force: bool) -> None:
     """Give SESSION a TITLE that the client shows too. The file keeps its time, so --continue picks what it picked before."""
-    found = session_to_change(face, session)
-    with plan_rename(face.journal, found.file, title, force=force) as change:
-        result = {"session_id": found.id, "title": " ".join(title.split())}
-        carry_out(face, change, result, dry_run=dry_run, yes=yes, said=f"{found.id} is now called {result['title']!r}")
+    with face.changes.rename(session, title, force=force) as plan:
+        carry_out(face, plan, dry_run=dry_run, yes=yes)

@@ -13,12 +13,11 @@ from pathlib import Path
 import click
 
 from ...errors import DamagedData
-from ...library.restoring import Wanted, plan_restoring
+from ...library.restoring import Wanted
 from ..changing import NO_EFFECT, carry_out, changing_options
 from ..face import Face, command, complete_session
 from ..moments import UNTIL
-from ..vaulting import existing_vault
-from ..words import plural, size
+from ..words import plural
 
 
 @command(
@@ -28,7 +27,9 @@ from ..words import plural, size
 )
 @click.argument("sessions", nargs=-1, metavar="SESSION...", shell_complete=complete_session)
 @click.option(
-    "--project", metavar="P", help="All kept sessions of a project: a path, the last part of one, a folder's name."
+    "--project",
+    metavar="P",
+    help="All kept sessions of a project: its path, the end of it, or a folder above; any case.",
 )
 @click.option("--all", "everything", is_flag=True, help="Everything that is kept.")
 @click.option("--to", metavar="DIR", help="Into another home, which may not exist yet.")
@@ -62,29 +63,24 @@ def restore(
         to=Path(os.path.abspath(os.path.expanduser(to))) if to is not None else None,
         mtime_ns=time.time_ns() if renew else None, partly=partly, homes=tuple(face.homes),
     )  # fmt: skip
-    change, result = plan_restoring(existing_vault(), face.journal, wanted)
-    with change:
-        if result.files:
-            counts = (plural(len(result.sessions), "session"), plural(len(result.files), "file"), size(result.bytes))
-            said = f"restored {', '.join(counts)}"
-            carry_out(
-                face, change, result.as_dict(), dry_run=dry_run, yes=yes, destructive=change.takes_away, said=said
-            )
+    with face.changes.restore(wanted) as plan:
+        result = plan.result
+        if plan.steps:
+            carry_out(face, plan, dry_run=dry_run, yes=yes)
         elif face.is_text:
-            kept = f"{plural(result.same, 'file')} there already, as kept"
-            face.print(f"nothing to restore: {'newer files are there' if result.left and not result.same else kept}")
+            face.print(plan.said)
         else:
-            face.value({**result.as_dict(), "change": None, "dry_run": dry_run, "steps": []})
+            face.value({**result, "change": None, "dry_run": dry_run, "steps": []})
     if face.is_text:
-        for item in result.left[:20]:
+        for item in result["left"][:20]:
             face.say(f"left as it is: {item['path']}: {item['why']}")
-        for note in result.notes:
+        for note in plan.notes:
             face.say(f"note: {note}")
-    if result.damaged:
-        for item in result.damaged:
+    if result["damaged"]:
+        for item in result["damaged"]:
             why = item["why"].removeprefix(f"{item['path']}, ")  # the words of the vault name the file as well
             face.say(f"damaged: {item['path']}: {why}")
         raise DamagedData(
-            f"{plural(len(result.damaged), 'file')} could not be restored", slug="vault-damaged",
+            f"{plural(len(result['damaged']), 'file')} could not be restored", slug="vault-damaged",
             hint="--partly brings back the lines that can still be read; --at an earlier state",
         )  # fmt: skip

@@ -1,7 +1,8 @@
 """`recollect search`: find anything that was said or seen.
 
 JSON: rows of {session_id, title, project, home, path, modified, hit_count, hits}, best first, with total (entries that fit),
-exact (false where total is a lower bound), more, mode, notes, advice, and facets where asked for. A hit is {line, uuid, role,
+exact (false where total is a lower bound), more, mode, notes, excluded (the parts of the query that
+leave something out, as typed), advice, and facets where asked for. A hit is {line, uuid, role,
 agent_id, time, score, snippet, marks, command}; marks are [start, end] places in the snippet; command shows the conversation
 from there on.
 """
@@ -73,6 +74,7 @@ def search(
     \b
     All words must be there, in any order.  "in quotes"  side by side     begin*  words that begin so
     -word  not this      this OR that      (a OR b) c   grouped
+    An option of one or two letters behind a word (git commit -m) is text; NOT m leaves it out.
     Filters: project: session: role: tool: model: file: branch: before: after:
              status:(live|abandoned|agent|precompact)  has:(code|image|error|thinking)
     """
@@ -91,7 +93,7 @@ def search(
             face.library, joined_words(query), mode=mode, everything=everything, where=where, sort=sort, limit=limit,
             offset=offset, hits_per_session=hits, facets=facets, progress=progress,
         )  # fmt: skip
-    for note in () if slow else found.notes:
+    for note in found.notes[1:] if slow else found.notes:  # why it takes a while was said before
         face.say(note)
     if face.format == "json":
         face.value(found_data(found, face.homes))

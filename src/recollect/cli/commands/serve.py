@@ -47,6 +47,8 @@ def serve(
     )  # fmt: skip
     if not ready.is_local:
         face.say(f"warning: {bind} can be reached by other machines, and what they exchange with it is not encrypted")
+    if ready.missing:
+        face.say(f"warning: {ready.missing}")
     if face.is_text:
         face.print(f"Recollect: {ready.link}")
         face.say("The link works once. Ctrl-C ends the server.")

@@ -1,26 +1,26 @@
 """`recollect show`: a conversation, readable.
 
-JSON: session_id, title, project, branch, total, from, limit, and rows: messages of {number, uuid, uuids, role, time, model,
-status, text, blocks, lines, usage}, with --tokens also cost_micro_usd, lower_bound (its output is a placeholder) and odd (a
-count is missing or none: it is nought). Roles:
+JSON: session_id, title, project, branch, total, from, limit, and rows: messages of {number, uuid, uuids, parent, role, time,
+model, status, text, blocks, lines, usage}, with --tokens also cost_micro_usd, lower_bound (its output is a placeholder) and odd
+(a count is missing and taken as 0). Roles:
 user, assistant, tool (results), meta (sent by the client, not typed), summary (of a compaction), system, attachment, error.
 `blocks` are {type, ...} as in the transcript: text, thinking, tool_use, tool_result, image, ...
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from ...format.blocks import Block, MediaBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, UnknownBlock
-from ...format.times import to_iso
 from ...graph.messages import Message
 from ...library.session import MessageView
+from ...library.shapes import message_shape, plain
 from ...store.summary import one_line
 from ..conversation_text import ConversationText
 from ..face import Face, command, session_argument
+from ..pager import show_paged
 
 
 @command(
@@ -87,8 +87,8 @@ def show(
     total = len(messages)
     if face.is_text:
         text = ConversationText(face, found, tools=tools, thinking=thinking, tokens=tokens)
-        pieces = text.pieces(rows, start - 1, limit, total)
-        _page(face, pieces)
+        pieces = text.pieces(rows, start - 1, limit, total, numbered=rows is found.thread.chain)
+        show_paged(face, pieces)
     else:
         page: dict[str, Any] = {"from": start}
         views = found.messages(rows, offset=start - 1, limit=limit)
@@ -111,67 +111,14 @@ def place_of_line(messages: Sequence[Message], line: int) -> int | None:
     return next((at for at, message in enumerate(messages) if any(row.line == line for row in message.rows)), None)
 
 
-def _page(face: Face, pieces: Iterator[str]) -> None:
-    import sys
-
-    if sys.stdout.isatty():
-        click.echo_via_pager(pieces, color=face.colored)
-        return
-    for piece in pieces:
-        click.echo(piece, nl=False, color=face.colored)
-
-
 def message_row(view: MessageView, number: int, *, tokens: bool = False) -> dict[str, Any]:
-    usage = view.usage
-    row: dict[str, Any] = {
-        "number": number,
-        "uuid": view.uuid,
-        "uuids": [row.uuid for row in view.rows],
-        "role": view.role,
-        "time": to_iso(view.time),
-        "model": view.model,
-        "status": view.status,
-        "text": view.text,
-        "blocks": [block_data(block) for block in view.blocks],
-        "lines": [row.line for row in view.rows],
-        "usage": None
-        if usage is None
-        else {
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "cache_write_5m": usage.cache_write_5m,
-            "cache_write_1h": usage.cache_write_1h,
-            "cache_read": usage.cache_read,
-            "thinking": usage.thinking,
-            "web_searches": usage.web_searches,
-        },
-    }
+    row = plain(message_shape(view, number))
     if tokens:
         from ...analysis.cost import message_cost
         from ...analysis.prices.book import price_book
 
+        usage = view.usage
         row["cost_micro_usd"] = None if usage is None else message_cost(price_book(), view.model, view.time, usage)
         row["lower_bound"] = view.lower_bound
         row["odd"] = usage is not None and usage.is_odd
     return row
-
-
-def block_data(block: Block) -> dict[str, Any]:
-    if isinstance(block, TextBlock):
-        return {"type": "text", "text": block.text}
-    if isinstance(block, ThinkingBlock):
-        return {"type": "thinking", "thinking": block.thinking, "redacted": block.redacted}
-    if isinstance(block, ToolUseBlock):
-        return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.input}
-    if isinstance(block, ToolResultBlock):
-        return {
-            "type": "tool_result",
-            "tool_use_id": block.tool_use_id,
-            "is_error": block.is_error,
-            "content": block.content,
-        }
-    if isinstance(block, MediaBlock):
-        return {"type": block.type, "media_type": block.media_type, "bytes": block.size}
-    if isinstance(block, UnknownBlock):
-        return {"type": block.type, "value": block.value}
-    raise AssertionError(block)

@@ -5,15 +5,10 @@ JSON without --project: {rows: [{folder, project, sessions}]}. With it: as of `r
 
 from __future__ import annotations
 
-import os
-
 import click
 
-from ...store.move_survey import owned_folders
-from ...store.split import plan_split
-from ..changing import carry_out, changing_options
+from ..changing import carry_out, changing_options, refuse_empty_path, tell_notes
 from ..face import Column, Face, command
-from .move import only_home, summary, tell, there
 
 
 class _FolderCommand(click.Command):
@@ -62,34 +57,17 @@ def split(
     So either the project gets another path (--to), which every client understands; or its sessions go into a folder of any
     name (--name): the client resumes them by id, and continues them with CLAUDE_CODE_PROJECT_DIR_NAME=NAME set.
     """
-    home = only_home(face)
     if folder is None:
         if project is not None or new_path is not None or name is not None or merge:
             raise click.UsageError("FOLDER is missing: `recollect split` lists the folders that two projects share")
-        rows = [
-            {"folder": key, "project": path, "sessions": sum(item.project == path for item in owned.sessions)}
-            for key, owned in owned_folders(home).items()
-            if len(owned.projects) > 1
-            for path in owned.projects
-        ]
+        rows = face.library.changes.shared_folders()
         columns = (Column("folder"), Column("project", stretch=True), Column("sessions", right=True))
         face.rows(rows, columns, empty="no folder is shared", total=len(rows))
         return
     if project is None or (new_path is None) == (name is None):
         raise click.UsageError("--project PATH, and --to NEWPATH or --name NAME")
-    to = there(new_path) if new_path is not None else None
-    change, result = plan_split(
-        face.journal, home, folder, project=os.path.expanduser(project), to=to, name=name, merge=merge, force=force
-    )
-    with change:
-        carry_out(
-            face,
-            change,
-            result.as_dict(),
-            dry_run=dry_run,
-            yes=yes,
-            destructive=True,
-            said=summary(result, "split off"),
-        )
-        if face.is_text:
-            tell(face, result)
+    refuse_empty_path(new_path)
+    plan = face.changes.split(folder, project=project, to=new_path, name=name, merge=merge, force=force)
+    with plan:
+        carry_out(face, plan, dry_run=dry_run, yes=yes)
+        tell_notes(face, plan)

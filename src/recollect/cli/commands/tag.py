@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import click
 
-from ...store.edit import plan_tag
-from ..changing import carry_out, changing_options, session_to_change
+from ..changing import carry_out, changing_options
 from ..face import Face, command, session_argument
 
 
@@ -21,8 +20,5 @@ def tag(face: Face, session: str, text: str | None, remove: bool, dry_run: bool,
     """Tag SESSION with TEXT. A session has one tag; the last one counts."""
     if (text is None) != remove:
         raise click.UsageError("give a TEXT, or --remove")
-    found = session_to_change(face, session)
-    with plan_tag(face.journal, found.file, text, force=force) as change:
-        words = None if text is None else " ".join(text.split())
-        said = f"{found.id} has no tag now" if remove else f"{found.id} is tagged {words!r}"
-        carry_out(face, change, {"session_id": found.id, "tag": words}, dry_run=dry_run, yes=yes, said=said)
+    with face.changes.tag(session, text, force=force) as plan:
+        carry_out(face, plan, dry_run=dry_run, yes=yes)

@@ -1,7 +1,9 @@
 """`recollect thread`: the conversation as the client would resume it.
 
-JSON: session_id, found, cleared, leaf, leaf_reason, reachable_share, sent (number), counts (rows by status), and rows: for every
-row of the file {line, uuid, parent, type, subtype, status, reason, sent (position from 1, or null), mended_to, put_back, time}.
+JSON: session_id, client (the version of Claude Code that is meant), found, cleared, leaf, leaf_reason, reachable_share, sent
+(number), counts (rows by status), and rows: for every row of the file {line, uuid, parent, type, subtype, status, reason, sent
+(position from 1, or null), sent_as, mended_to, put_back, time}. sent_as is the role under which a row's words reach the model:
+user or assistant, also user for the system rows that hold the answers of local commands; null where they do not reach it.
 Statuses: live, abandoned, agent, precompact, bridged, unreachable.
 """
 
@@ -13,23 +15,35 @@ from typing import Any
 import click
 
 from ...format.times import to_iso
+from ...graph.older import MEASURED, find_thread_of, sent_as_user
+from ...graph.thread import Thread
 from ...library.session import Session
 from ..face import Face, command, session_argument
 
+EXAMPLES = """
+recollect thread last
+recollect thread 3f2a --json | jq '.counts'
+recollect thread 3f2a --client 2.0.77
+"""
 
-@command("thread", epilog="recollect thread last\nrecollect thread 3f2a --json | jq '.counts'")
+
+@command("thread", epilog=EXAMPLES)
 @session_argument
-def thread(face: Face, session: str) -> None:
+@click.option(
+    "--client", type=click.Choice(MEASURED), default=MEASURED[0], show_default=True, metavar="VERSION",
+    help=f"The version of Claude Code by whose rules: {', '.join(MEASURED)}.",
+)  # fmt: skip
+def thread(face: Face, session: str, client: str) -> None:
     """Uuids of the user and assistant rows that the client would send to the model on --resume, in order.
 
     Exit code 1 and no output where the client finds no conversation.
     """
     found = face.library.session(session)
-    active = found.thread
+    active = found.thread if client == MEASURED[0] else find_thread_of(found.transcript, client)
     if face.format == "json":
-        face.value(thread_data(found))
+        face.value(thread_data(found, active, client))
     elif face.format == "jsonl":
-        face.rows(thread_data(found)["rows"])
+        face.rows(thread_data(found, active, client)["rows"])
     else:
         for row in active.sent:
             face.print(row.uuid or f"(line {row.line} has no uuid)")
@@ -39,8 +53,8 @@ def thread(face: Face, session: str) -> None:
         raise click.exceptions.Exit(1)
 
 
-def thread_data(session: Session) -> dict[str, Any]:
-    active = session.thread
+def thread_data(session: Session, active: Thread, client: str) -> dict[str, Any]:
+    roles = {row.index: row.type for row in active.sent} | {row.index: "user" for row in sent_as_user(active, client)}
     position = {row.index: number for number, row in enumerate(active.sent, 1)}
     rows = [
         {
@@ -52,6 +66,7 @@ def thread_data(session: Session) -> dict[str, Any]:
             "status": place.status,
             "reason": place.reason,
             "sent": position.get(row.index),
+            "sent_as": roles.get(row.index),
             "mended_to": active.mended.get(row.uuid or ""),
             "put_back": row.uuid in active.put_back,
             "time": to_iso(row.time),
@@ -60,6 +75,7 @@ def thread_data(session: Session) -> dict[str, Any]:
     ]
     return {
         "session_id": session.id,
+        "client": client,
         "found": active.found,
         "cleared": active.cleared,
         "leaf": active.leaf,

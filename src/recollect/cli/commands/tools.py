@@ -11,11 +11,9 @@ from typing import Any
 
 import click
 
-from ...format.blocks import ToolResultBlock, ToolUseBlock
-from ...format.times import to_iso
 from ...graph.tool_calls import ToolCall
 from ...library.session import Session
-from ...library.wording import argument_line
+from ...library.shapes import plain, tool_call_shape
 from ..face import Column, Face, command, session_argument
 from ..moments import local
 from ..words import seconds, size
@@ -61,34 +59,8 @@ def tools(face: Face, session: str, only: str | None, errors: bool) -> None:
 
 
 def call_row(session: Session, call: ToolCall, *, whole: bool) -> dict[str, Any]:
-    view = session.messages([call.call])[0]
-    uses = [block for block in view.blocks if isinstance(block, ToolUseBlock) and block.id == call.id]
-    arguments = uses[0].input if uses else None
-    text = ""
-    structured = None
-    if call.result is not None:
-        value = session.value(call.result)
-        structured = value.get("toolUseResult")
-        for block in session.messages([call.result])[0].blocks:
-            if isinstance(block, ToolResultBlock) and block.tool_use_id == call.id:
-                text = block.text()
-    row: dict[str, Any] = {
-        "id": call.id,
-        "name": call.name,
-        "time": to_iso(call.call.time),
-        "duration": call.duration,
-        "is_error": call.is_error,
-        "answered": call.result is not None,
-        "agent": call.call.agent_id if call.call.sidechain or call.call.file else None,
-        "arguments": argument_line(arguments, 160),
-        "result_bytes": len(text.encode("utf-8", "replace")) if call.result is not None else None,
-        "call_uuid": call.call.uuid,
-        "result_uuid": call.result.uuid if call.result is not None else None,
-        "call_line": call.call.line,
-        "result_line": call.result.line if call.result is not None else None,
-        "status": session.thread.placements[call.call.index].status if call.call.file == 0 else "agent",
-        "shown": "error" if call.is_error else ("" if call.result is not None else "no result"),
-    }
-    if whole:
-        row |= {"input": arguments, "structured": structured}
+    row = plain(tool_call_shape(session, call))
+    row["shown"] = "error" if call.is_error else ("" if call.result is not None else "no result")
+    if not whole:
+        del row["input"], row["structured"]
     return row

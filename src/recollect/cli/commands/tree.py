@@ -13,9 +13,9 @@ from typing import Any
 
 from ...format.times import local_minute, to_iso
 from ...graph.branches import Branch
-from ...graph.rows import Row
 from ...library.session import Session
-from ...store.summary import command_text, one_line, typed_text
+from ...library.shapes import branch_shapes, plain, prompt_words
+from ...store.summary import one_line
 from ..face import Face, command, session_argument
 from ..words import plural, seconds
 
@@ -35,17 +35,6 @@ def tree(face: Face, session: str) -> None:
         return
     for line in _draw(face, found):
         face.print_styled(line)
-
-
-def prompt_words(session: Session, row: Row | None, width: int = 80) -> str | None:
-    """A prompt in one line; a slash command by its name."""
-    if row is None:
-        return None
-    message = session.value(row).get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if content is None:
-        return None
-    return one_line(typed_text(content) or command_text(content) or "", width) or None
 
 
 def tree_data(session: Session) -> dict[str, Any]:
@@ -86,26 +75,8 @@ def tree_data(session: Session) -> dict[str, Any]:
             }
             for turn in graph.turns(graph.full_history())
         ],
-        "rows": [_branch_row(session, branch) for branch in graph.branches],
+        "rows": [plain(item) for item in branch_shapes(session)],
         "total": len(graph.branches),
-    }
-
-
-def _branch_row(session: Session, branch: Branch) -> dict[str, Any]:
-    times = [row.time for row in branch.rows if row.time is not None]
-    return {
-        "number": branch.number,
-        "status": branch.status,
-        "left_at": branch.left_at,
-        "parent_branch": branch.parent_branch,
-        "messages": branch.messages,
-        "rows": len(branch.rows),
-        "prompt": prompt_words(session, branch.prompt, 200),
-        "prompt_uuid": branch.prompt.uuid if branch.prompt is not None else None,
-        "leaf": branch.leaf.uuid,
-        "first": to_iso(min(times, default=None)),
-        "last": to_iso(max(times, default=None)),
-        "reason": branch.reason,
     }
 
 

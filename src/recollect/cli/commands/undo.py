@@ -5,12 +5,8 @@ JSON: {number, title, home, undone, dry_run, steps}.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from ...library.homes import open_homes
-from ...store.home import Home
 from ..face import Face, command
 
 
@@ -21,22 +17,19 @@ from ..face import Face, command
 def undo(face: Face, number: int | None, dry_run: bool) -> None:
     """Undo change NUMBER, or the newest one of the home: contents and times are as before.
 
+    Pruned sessions come back from the vault.
+
     Refused where somebody wrote since, and while somebody else wrote to the file within the last minute.
     """
-    journal = face.journal
-    record = journal.record(number, open_homes(face.homes))
-    home = Home(Path(record.home))
-    steps = journal.describe_undo(record)
+    plan = face.changes.undo(number)
+    done = None
     if dry_run:
-        journal.check_undo(record, home)
+        plan.check()
     else:
-        journal.undo(record, home)
+        done = plan.commit()
     if not face.is_text:
-        face.value(
-            {"number": record.number, "title": record.title, "home": record.home, "undone": not dry_run,
-             "dry_run": dry_run, "steps": steps}
-        )  # fmt: skip
+        face.value(plan.as_dict(done))
         return
-    face.print(f"{'would undo' if dry_run else 'undone'}: {record.number} {record.title}")
-    for step in steps if dry_run else ():
+    face.print(f"would undo: {plan.result['number']} {plan.title}" if dry_run else plan.said)
+    for step in plan.steps if dry_run else ():
         face.print(f"  {step}")

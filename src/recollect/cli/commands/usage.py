@@ -69,7 +69,10 @@ class Groupings(_ParamType):
 @click.option("--since", type=SINCE_IN_ZONE, help="Used since: 2026-03-02, 7d, yesterday.")
 @click.option("--until", type=UNTIL_IN_ZONE, help="Used until; a day counts as a whole.")
 @click.option("--timezone", metavar="Z", help="Time zone of the days, such as Europe/Berlin. Default: the system's.")
-@click.option("--project", type=FILTER_VALUE, metavar="P", help="Only this project: a path, or the last part of one.")
+@click.option(
+    "--project", type=FILTER_VALUE, metavar="P",
+    help="Only this project: its path, the end of it, or a folder above; any case.",
+)  # fmt: skip
 @click.option("--session", type=FILTER_VALUE, metavar="SESSION", help="Only this session, its sub-agents included.")
 @click.option("--model", type=FILTER_VALUE, metavar="M", help="Only models with this in their name.")
 @click.option("--branch", type=FILTER_VALUE, metavar="B", help="Only work on this git branch.")
@@ -107,7 +110,7 @@ def usage(
     )  # fmt: skip
     from ...library.accounting import Selection, open_accounting
 
-    with open_accounting(face.homes, timezone=timezone, prices=prices) as accounting:
+    with open_accounting(face.homes, timezone=timezone, prices=prices, tell=face.say) as accounting:
         chosen = Selection(
             micro(since, accounting.zone), micro(until, accounting.zone), project=project, session=session, model=model,
             branch=branch, agent=agent, status=status,
@@ -129,6 +132,7 @@ def usage(
             names = tuple(dict.fromkeys(name for given in by for name in given)) or ("day",)
             found = _show(face, accounting, chosen, names, separate, limit, heat, as_csv, plot)
     if not found:
+        face.advise_on_project(project)
         raise click.exceptions.Exit(1)
 
 

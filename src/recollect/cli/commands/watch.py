@@ -19,6 +19,7 @@ import click
 
 from ...format.blocks import TextBlock, ThinkingBlock, ToolResultBlock
 from ...format.times import to_iso
+from ...library.shapes import block_data
 from ...library.watching import (
     AgentStarted,
     BudgetReached,
@@ -40,7 +41,6 @@ from ...store.watch import TICK
 from ..face import Face, command, complete_session
 from ..terminal import safe, safe_line
 from ..words import seconds
-from .show import block_data
 
 
 @command(
@@ -49,7 +49,7 @@ from .show import block_data
     "recollect watch --jsonl | jq 'select(.event == \"tool_finished\")'",
 )
 @click.argument("session", required=False, shell_complete=complete_session)
-@click.option("--project", metavar="P", help="Only this project: a path, the last part of one, or a folder's name.")
+@click.option("--project", metavar="P", help="Only this project: its path, the end of it, or a folder above; any case.")
 @click.option("--from-start", is_flag=True, help="First what is in the session already. Needs SESSION.")
 @click.option("--thinking", is_flag=True, help="Show thoughts too.")
 @click.option(
@@ -73,6 +73,7 @@ def watch(
     if session is not None:
         events = face.library.watch_session(session, from_start=from_start, polling=polling)
     else:
+        face.advise_on_project(project)
         events = face.library.watch(project=project, polling=polling)
     with events:
         _tell_start(face, events, asked=polling)

@@ -1,4 +1,4 @@
-"""The session store protocol of claude-agent-sdk (0.2.182), in types of our own: nothing here imports that package.
+"""The session store protocol of claude-agent-sdk (0.2.183), in types of our own: nothing here imports that package.
 
 The SDK asks of a store only that it has these methods, so a store of ours can be handed to it as `session_store`, and a
 store written for it can be used wherever this protocol is asked for. The shapes are the same ones: type checkers take

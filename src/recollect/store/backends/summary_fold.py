@@ -1,6 +1,6 @@
 """A session's summary, kept up to date entry by entry, so that a list need not read whole sessions.
 
-The names in `data` are those that claude-agent-sdk 0.2.182 reads when it lists a store (`list_sessions_from_store`);
+The names in `data` are those that claude-agent-sdk 0.2.183 reads when it lists a store (`list_sessions_from_store`);
 tests/compat holds this fold against the SDK's own. Every field is either set once or overwritten by the latest, so what
 was folded is never read again.
 

@@ -16,7 +16,7 @@ from ..check.home_subject import HomeSubject
 from ..check.rules import config_files, sessions_index
 from ..config_files import config_backups
 from ..home import Home
-from ..home_places import index_bytes, index_entries
+from ..home_places import index_bytes, index_entries, listed_session
 from ..open_clients import refuse_shared_file
 from ..parsed_file import FileInfo
 from ..paths import read_inside
@@ -85,7 +85,7 @@ def newest_whole_backup(home: Home) -> tuple[Path, dict[str, Any]] | None:
 def _renew_index(change: VerifiedChange, home: Home, path: Path, scan: Scan, repair: HomeRepair) -> None:
     change.read_from(path)
     known = index_entries(read_inside(home, path)) or (EMPTY_INDEX, [])
-    old = {entry.get("sessionId"): entry for entry in known[1]}
+    old = {listed_session(entry): entry for entry in known[1]}
     files = [file for file in scan.sessions if file.folder == path.parent.name and file.client_lists]
     entries = [_entry(file, old.get(file.session_id)) for file in files]
     change.write(path, [index_bytes(known[0], [entry for entry in entries if entry is not None])], replace=True)

@@ -9,8 +9,9 @@ if result.changes_something:
 from __future__ import annotations
 
 import contextlib
+import os
 import uuid as uuids
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,10 +21,11 @@ from ...format.row_edit import set_members
 from ...graph.thread import LIVE, PRECOMPACT, find_thread
 from ..changes import Change, Journal
 from ..check.rules import RULES
+from ..copies import copies_of_sessions
 from ..fork_agents import agent_target
 from ..guard import refuse_if_busy
 from ..paths import list_inside
-from ..scan import AgentFile, SessionFile, is_session_id
+from ..scan import AgentFile, SessionFile, is_session_id, scan_home
 from ..summary import summarise
 from .draft import Draft
 from .fixes import FIXES, Fix, fixes_for
@@ -31,6 +33,7 @@ from .fragments import keep_fragments
 from .verified import VerifiedChange
 
 NAME_FIX = "name"
+SECOND_COPY = "give the copy in another project an id of its own"
 ROUNDS = 6
 """One fix may bring to light what is for another; this often they are all asked again at most."""
 
@@ -65,6 +68,8 @@ class RepairResult:
     fixes: list[Applied] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     """Fixes that were not made, since something would have been lost by them."""
+    for_older: list[str] = field(default_factory=list)
+    """Fixes that were not made, since Claude Code resumes the session whole: only older versions need them."""
     fragments: int = 0
     side_file: Path | None = None
     fork: str | None = None
@@ -87,7 +92,8 @@ def plan_repair(
 
     Raises StoreBusy for a session in use, unless it is forked: then it is only read.
     """
-    wanted = _wanted(tuple(rules))
+    rules = tuple(rules)
+    wanted = _wanted(rules)
     if fork and any(fix.writes_beside for fix in wanted):
         raise Refused(
             "what goes into other files cannot be done in a fork", slug="not-repairable",
@@ -101,21 +107,31 @@ def plan_repair(
         change.read_from(file.path)
         main = Draft.of(file.path, file.home)
         opened.callback(main.close)
-        before = standing(main)
+        before, untouched = standing(main), main.state()
         result = RepairResult(file.session_id, file.path, file.path, before, before)
+        asked = bool(rules)
         result.fixes, result.refused = apply_fixes(main, [fix for fix in wanted if fix.name != NAME_FIX])
+        if not asked and gains_nothing(result.fixes, before, standing(main)):
+            result.for_older, result.fixes = [item.fix for item in result.fixes], []
+            main.restore(untouched)
         result.after = standing(main) if result.fixes else before
-        renamed = not fork and not file.client_lists and any(fix.name == NAME_FIX for fix in wanted)
+        second = not fork and _is_second_copy(file)
+        renamed = not fork and (second or not file.client_lists) and any(fix.name == NAME_FIX for fix in wanted)
         agents: list[tuple[AgentFile, Draft, bool]] = []
         for agent in () if renamed else file.agents:  # under its new name the session is repaired like any other
             change.read_from(agent.path)
             draft = Draft.of(agent.path, file.home)
             opened.callback(draft.close)
+            was, as_read = standing(draft), draft.state()
             done, _ = apply_fixes(draft, [fix for fix in wanted if fix.for_agents])
+            if not asked and gains_nothing(done, was, standing(draft)):
+                draft.restore(as_read)
+                done = []
             result.fixes += done
             agents.append((agent, draft, bool(done)))
         if renamed:
-            result.fixes.append(Applied(NAME_FIX, "give the file a name that the client finds", 1, file.path))
+            words = SECOND_COPY if second else "give the file a name that the client finds"
+            result.fixes.append(Applied(NAME_FIX, words, 1, file.path))
         if result.fixes:
             _write(change, file, main, agents, result, fork=fork, new_id=new_id, renamed=renamed)
             data_folder = journal.folder.parent
@@ -148,6 +164,14 @@ def _wanted(rules: tuple[str, ...]) -> list[Fix]:
 def usual_fixes() -> list[Fix]:
     """What is done where no rule is named: everything that no user has to decide."""
     return [fix for fix in FIXES.values() if not fix.on_request]
+
+
+def gains_nothing(fixes: list[Applied], before: Standing, after: Standing) -> bool:
+    """Whether some fixes serve older versions of Claude Code alone: the one of today resumes the session whole without them."""
+    return all(FIXES[item.fix].for_older for item in fixes) and (before.found, before.reached) == (
+        after.found,
+        after.reached,
+    )
 
 
 def _repairable() -> list[str]:
@@ -246,7 +270,11 @@ def _write(
         if renamed:
             result.target = _free_name(file, main)
             change.title = f"Repair {file.session_id} as {result.target.stem}"
-            if changed:
+            if any(item.words == SECOND_COPY for item in result.fixes):  # its lines shall not name the other one
+                renaming = _under(result.target.stem)
+                change.write(result.target, main.chunks(renaming), mtime_ns=_mtime(file.path))
+                change.remove(file.path)
+            elif changed:
                 change.write(result.target, main.chunks(), mtime_ns=_mtime(file.path))
                 change.remove(file.path)
             else:
@@ -274,9 +302,7 @@ def _write_fork(
     if not is_session_id(ident):
         raise Refused(f"{ident!r} is no session id (a UUID in lower case)", slug="bad-session-id")
 
-    def renamed(data: bytes) -> bytes:
-        return set_members(data, {"sessionId": ident}) if b'"sessionId"' in data else data
-
+    renamed = _under(ident)
     result.fork = ident
     result.target = file.path.with_name(f"{ident}.jsonl")
     change.title = f"Repair {file.session_id} into the fork {ident}"
@@ -285,6 +311,25 @@ def _write_fork(
     for agent, draft, _ in agents:
         target = agent_target(file, agent, result.target.with_suffix(""))
         change.write(target, draft.chunks(renamed))
+
+
+def _under(session_id: str) -> Callable[[bytes], bytes]:
+    """Gives lines the id of another session."""
+
+    def renamed(data: bytes) -> bytes:
+        return set_members(data, {"sessionId": session_id}) if b'"sessionId"' in data else data
+
+    return renamed
+
+
+def _is_second_copy(file: SessionFile) -> bool:
+    """Whether another project folder has the session as well, and the better right to its id."""
+    name = file.path.name
+    others = [folder for folder in list_inside(file.home, file.home.projects) if folder.name != file.folder]
+    if not any(os.path.lexists(folder / name) for folder in others):
+        return False
+    copies = copies_of_sessions(item for item in scan_home(file.home).sessions if item.session_id == file.session_id)
+    return any(file.path in [item.path for item in same[1:]] for same in copies)
 
 
 def _free_name(file: SessionFile, main: Draft) -> Path:

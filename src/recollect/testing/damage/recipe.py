@@ -23,7 +23,7 @@ Target = Literal["text", "use", "result"]
 
 
 class Outcome(Enum):
-    """What 2.1.325 sends when it resumes the damaged sample, whose rows are 30 s apart."""
+    """What 2.1.326 sends when it resumes the damaged sample, whose rows are 30 s apart."""
 
     WHOLE = "every row"
     AFTER_TARGET = "only the rows after the one that was hit"

@@ -10,7 +10,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import RecollectError, StoreBusy
-from ..changing import action_of, carry_out, changes, describe, refuse_if_read_only, undo
+from ...library.shapes import change_shape, plain
+from ..changing import action_of, carry_out, describe, refuse_if_read_only, undo
 from ..desk import Desk
 from ..forms import read_form
 from ..pages import desk_of, error_data, is_fragment, page, status_of
@@ -75,8 +76,9 @@ def _answer(
 
 def journal(request: Request) -> Response:
     desk = desk_of(request)
-    rows, total = changes(desk, SHOWN)
-    return page(request, "changes.html", rows=rows, total=total)
+    records = desk.changes.records()
+    rows = [plain(change_shape(record)) | {"time": record.time} for record in records[:SHOWN]]
+    return page(request, "changes.html", rows=rows, total=len(records))
 
 
 async def undo_change(request: Request) -> Response:

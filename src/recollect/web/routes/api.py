@@ -15,6 +15,7 @@ from starlette.routing import Route
 from ...errors import QueryError, RecollectError
 from ..api_description import PREFIX, Endpoint, bad_parameter, check, check_body, document
 from ..api_endpoints import ENDPOINTS
+from ..api_shapes import COMPONENTS
 from ..pages import desk_of, error_data, status_of
 
 
@@ -74,7 +75,7 @@ async def _json(request: Request) -> Any:
 
 
 def openapi(_: Request) -> Response:
-    return answer(document(ENDPOINTS))
+    return answer(document(ENDPOINTS, COMPONENTS))
 
 
 def nothing(request: Request) -> Response:

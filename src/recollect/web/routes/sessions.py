@@ -20,6 +20,9 @@ def sessions(request: Request) -> Response:
     everything = desk.sessions()
     chooser = Chooser(desk)
     found = choose(everything, chooser, asked)
+    uncounted = sum(item.messages is None and not item.problem for item in found)
+    if uncounted:
+        desk.index.begin()
     start = _start(request.query_params.get("start", ""))
     rows = found[start : start + ROWS]
     query = asked.query()
@@ -27,7 +30,7 @@ def sessions(request: Request) -> Response:
     values: dict[str, Any] = {
         "asked": asked, "asked_words": asked.words, "rows": rows, "total": len(found), "all": len(everything),
         "bytes": sum(item.file.size for item in found), "sorts": SORTS, "running_ids": chooser.running,
-        "next_query": following, "costs": chooser.accounts.costs,
+        "next_query": following, "costs": chooser.accounts.costs, "uncounted": uncounted,
     }  # fmt: skip
     if is_fragment(request) and start:
         return page(request, "sessions_rows.html", **values)

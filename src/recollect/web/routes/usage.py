@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from ...analysis.api_calls import ApiCall
 from ...analysis.explain import OMITTED, explain
-from ...analysis.responses import Response as UsedCall
 from ...analysis.usage import PERIODS, Group, UsageReport, without_first_grouping
 from ...library.accounting import Accounting, Selection
 from ...library.usage_words import remarks
@@ -127,7 +127,7 @@ def explained(request: Request) -> Response:
     def count(accounting: Accounting) -> dict[str, Any]:
         used = accounting.responses(Selection(since=since(accounting, span)))
         shares = shares_of(accounting, by, used)
-        found: list[tuple[int, UsedCall]] = []
+        found: list[tuple[int, ApiCall]] = []
         for item in used:
             own = [cost or 0 for name, _, cost in shares(item) if not key or name == key]
             if own:

@@ -181,10 +181,26 @@ function refreshList() {
   if (dialog.open || liveHome?.contains(document.activeElement) && document.activeElement.matches("input")) return;
   window.htmx.ajax("GET", location.pathname + location.search, { target: liveHome, swap: "outerMorph" });
 }
-if (reading || liveHome) {
+// Only the tab that is looked at listens: a browser allows a server six connections, and each stream holds one.
+if ((reading || liveHome) && window.htmx) {
   const address = reading ? `/api/v1/sessions/${encodeURIComponent(reading.dataset.sessionPage)}/events?seen=${reading.dataset.size}` : "/api/v1/events";
-  const stream = new EventSource(address);
   const kinds = ["message", "entry", "title_changed", "session_started", "session_ended", "agent_started", "compaction", "lost"];
-  for (const kind of kinds) stream.addEventListener(kind, () => later(reading ? refreshLastPage : refreshList));
-  addEventListener("pagehide", () => stream.close());
+  const refresh = reading ? refreshLastPage : refreshList;
+  let stream = null;
+  const listen = () => {
+    if (stream) return;
+    stream = new EventSource(address);
+    for (const kind of kinds) stream.addEventListener(kind, () => later(refresh));
+  };
+  const stop = () => {
+    stream?.close();
+    stream = null;
+  };
+  if (!document.hidden) listen();
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) return stop();
+    if (!stream) later(refresh);  // whatever came meanwhile
+    listen();
+  });
+  addEventListener("pagehide", stop);
 }

@@ -12,7 +12,7 @@ from ..subject import SessionSubject
 SAME: Final = Rule(
     "duplicate-uuid", INFO, "A row stands in the file twice, with the same content.",
     "Takes it once; 2.1.197 loses the later turns where a copy comes last.",
-    "`recollect repair` moves exact copies to the side file.", "copies", fold=True,
+    "`recollect repair --rule duplicate-uuid` moves exact copies to the side file.", "copies", fold=True,
 )  # fmt: skip
 OTHER: Final = Rule(
     "duplicate-uuid-other", WARNING, "Two rows have the same uuid and different content.",

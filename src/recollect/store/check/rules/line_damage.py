@@ -11,6 +11,7 @@ from ..subject import SessionSubject
 
 _SPLIT: Final = "`recollect repair` gives every readable object a line of its own and keeps the rest in a side file."
 _TEXT: Final = "`recollect repair` rewrites the line so that every client reads it."
+_TEXT_ON_REQUEST: Final = "`recollect repair --rule {}` rewrites the line so that every client reads it."
 _SKIPS: Final = "Skips the line; everything before it is out of reach where a later row hangs on it."
 
 _TOLD: Final[dict[str, tuple[str, str, str, str | None]]] = {
@@ -19,9 +20,10 @@ _TOLD: Final[dict[str, tuple[str, str, str, str | None]]] = {
     "nul": (ERROR, _SKIPS, _SPLIT, "lines"),
     "not-json": (WARNING, "Skips the line.", _SPLIT, "lines"),
     "not-object": (WARNING, "Skips the line; 2.1.197 fails on `null`.", _SPLIT, "lines"),
-    "encoding": (WARNING, "Shows U+FFFD in place of the bad bytes.", _TEXT, "text"),
+    "encoding": (WARNING, "Shows U+FFFD in place of the bad bytes.", _TEXT_ON_REQUEST, "text"),
     "surrogate": (
-        WARNING, "Shows U+FFFD; clients before 2.1.132 get an error from the API on every turn.", _TEXT, "text",
+        WARNING, "Shows U+FFFD; clients before 2.1.132 get an error from the API on every turn.",
+        _TEXT_ON_REQUEST, "text",
     ),
     "nonstandard-number": (ERROR, _SKIPS, _TEXT, "text"),
     "control-character": (ERROR, _SKIPS, _TEXT, "text"),
@@ -35,7 +37,7 @@ def _sentence(words: str) -> str:
 
 
 RULES: Final = {
-    kind: Rule(kind, severity, _sentence(DAMAGE_KINDS[kind].partition(":")[0]), client, remedy, fix)
+    kind: Rule(kind, severity, _sentence(DAMAGE_KINDS[kind].partition(":")[0]), client, remedy.format(kind), fix)
     for kind, (severity, client, remedy, fix) in _TOLD.items()
 }
 assert RULES.keys() == DAMAGE_KINDS.keys() - HARMLESS

@@ -11,7 +11,7 @@ from ..subject import NUL_ESCAPE, SessionSubject
 RULE: Final = Rule(
     "nul-in-text", WARNING, "A text holds NUL characters, as binary output does.",
     "Sends them; some releases can no longer use the session.",
-    "`recollect repair` writes U+FFFD in their place.", "text", fold=True,
+    "`recollect repair --rule nul-in-text` writes U+FFFD in their place.", "text", fold=True,
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ....graph.circles import find_circles
 from ....graph.thread import ABANDONED
 from ..rule import ERROR, INFO, WARNING, Finding, Rule
 from ..subject import SessionSubject
@@ -44,9 +45,11 @@ def look(subject: SessionSubject) -> Iterator[Finding]:
         if parent is None:
             if row.sidechain or row.is_boundary or not subject.is_main:
                 continue
+            if placements[row.index].status == ABANDONED:
+                continue  # left on purpose
             if first_root:
                 first_root = False
-            elif placements[row.index].status != ABANDONED:
+            else:
                 yield subject.finding(SECOND_ROOT, row)
         elif parent == row.uuid:
             yield subject.finding(SELF_PARENT, row)
@@ -62,19 +65,7 @@ def look(subject: SessionSubject) -> Iterator[Finding]:
 
 def _circles(subject: SessionSubject) -> Iterator[Finding]:
     known = subject.known
-    done: set[str] = set()
-    for start in known:
-        if start in done:
-            continue
-        path: list[str] = []
-        on_path: set[str] = set()
-        step: str | None = start
-        while step is not None and step in known and step not in done and step not in on_path:
-            on_path.add(step)
-            path.append(step)
-            step = known[step].parent
-        if step is not None and step in on_path and known[step].parent != step:
-            round_trip = path[path.index(step) :]
-            row = min((known[uuid] for uuid in round_trip), key=lambda item: item.index)
-            yield subject.finding(CIRCLE, row, f"{len(round_trip)} rows")
-        done |= on_path
+    for circle in find_circles(known, lambda uuid: row.parent if (row := known.get(uuid)) is not None else None):
+        if len(circle) > 1:  # else SELF_PARENT tells it
+            row = min((known[uuid] for uuid in circle), key=lambda item: item.index)
+            yield subject.finding(CIRCLE, row, f"{len(circle)} rows")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ...copies import copies_of_sessions
 from ..home_subject import HomeSubject
 from ..rule import WARNING, Finding, Rule
 
@@ -15,15 +16,13 @@ SKIPPED: Final = Rule(
 TWICE: Final = Rule(
     "session-id-twice", WARNING, "Two project folders hold a session of the same id.",
     "Finds the one of the current folder; from elsewhere none.",
-    "`recollect fork` one of them and delete it.",
+    "`recollect repair` gives an id of its own to the one that does not belong to its folder, or is older.", "name",
 )  # fmt: skip
 
 
 def look(subject: HomeSubject) -> Iterator[Finding]:
     for item in subject.scan.skipped:
         yield Finding(SKIPPED, item.path, item.why)
-    twice = {name for name, count in subject.session_ids.items() if count > 1}
-    if twice:
-        for file in subject.scan.sessions:
-            if file.session_id in twice:
-                yield Finding(TWICE, file.path, session_id=file.session_id)
+    for files in copies_of_sessions(subject.scan.sessions):
+        for file in files:
+            yield Finding(TWICE, file.path, session_id=file.session_id)

@@ -14,16 +14,16 @@ from ..subject import SessionSubject
 UNUSABLE: Final = Rule(
     "timestamp", ERROR, "A row's timestamp is missing, or no time.",
     "On the last row: finds no conversation. Elsewhere it goes on; 2.0.77 needs one on every row.",
-    "`recollect repair` gives it the time of its neighbour.", "times",
+    "`recollect repair` gives it the time of its neighbour, where only older versions need it by `--rule timestamp`.", "times",
 )  # fmt: skip
 ORDER: Final = Rule(
     "chronological-ordering", INFO, "A row is not later than its parent.",
     "Nothing: 7 % of the links of healthy sessions are so.", "Nothing to do.", fold=True,
 )  # fmt: skip
 NEWEST: Final = Rule(
-    "newest-row-is-not-last", WARNING, "The row with the latest time is not where the conversation ends.",
+    "newest-row-is-not-last", INFO, "The row with the latest time is not where the conversation ends.",
     "Clients since 2.1 go by the order of the file; those before resume at the latest time, and lose what follows.",
-    "`recollect repair` gives the last row the latest time.", "times",
+    "For older versions, `recollect repair --rule newest-row-is-not-last` gives the last row the latest time.", "times",
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ ENTRY: Final = Rule(
     "Passes over them; what hangs on such a row has no parent.", "Nothing to do; they are kept and shown.",
 )  # fmt: skip
 VERSION: Final = Rule(
-    "unknown-version", INFO, "Rows were written by a client newer than 2.1.325, or by one that does not say which.",
+    "unknown-version", INFO, "Rows were written by a client newer than 2.1.326, or by one that does not say which.",
     "Does not look at the version.", "Nothing to do; look for a newer Recollect.",
 )  # fmt: skip
 

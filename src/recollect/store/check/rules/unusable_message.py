@@ -11,11 +11,12 @@ from ..subject import SessionSubject
 NO_CONTENT: Final = Rule(
     "unusable-message", WARNING, "A message has no content that could be used.",
     "Passes over the row: what hangs on it hangs on its parent; 2.0.77 fails to resume.",
-    "`recollect repair` hangs what follows on the row before; the row stays as it is.", "bridges",
+    "`recollect repair --rule unusable-message` hangs what follows on the row before; the row stays as it is.", "bridges",
 )  # fmt: skip
 NO_MODEL: Final = Rule(
     "message-without-model", WARNING, "An answer does not say which model gave it.",
-    "Nothing; 2.1.197 hangs.", "`recollect repair` takes the model of the answers around it.", "shape", fold=True,
+    "Nothing; 2.1.197 hangs.", "`recollect repair --rule message-without-model` takes the model of the answers around it.",
+    "shape", fold=True,
 )  # fmt: skip
 
 

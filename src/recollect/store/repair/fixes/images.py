@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ....format.entries import decode_loosely
+from ....format.entries import decode_exactly
 from ....format.row_contents import refused_image, refused_images, text_block
 from ....format.row_edit import change_blocks
 from ..draft import Draft
@@ -22,7 +22,7 @@ def fix(draft: Draft) -> int:
         data = draft.bytes_of(draft.pieces[place])
         if _MARK not in data:
             continue
-        value = decode_loosely(data)
+        value = decode_exactly(data)
         if isinstance(value, dict) and refused_images(value):
             draft.rewrite(place, change_blocks(data, _in_words), keep="original")
             mended += 1

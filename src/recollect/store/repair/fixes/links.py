@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ....format.row_edit import set_members
+from ....graph.circles import find_circles
 from ....graph.rows import Row
 from ....graph.thread import ABANDONED
 from ..draft import Draft
@@ -104,29 +105,20 @@ class _Links:
         for row in self.rows:
             if row.parent is not None or row.sidechain or row.is_boundary or not row.uuid:
                 continue
+            if placements[row.index].status == ABANDONED:
+                continue  # left on purpose
             if first:
                 first = False
-            elif placements[row.index].status != ABANDONED:
+            else:
                 found.append(row.uuid)
         return found
 
     def _circles(self) -> set[str | None]:
-        done: set[str] = set()
-        found: set[str | None] = set()
-        for start in self.last:
-            path: list[str] = []
-            on_path: set[str] = set()
-            step: str | None = start
-            while step is not None and step in self.last and step not in done and step not in on_path:
-                on_path.add(step)
-                path.append(step)
-                step = self._through_progress(self.last[step].parent)
-            if step is not None and step in on_path:
-                members = path[path.index(step) :]
-                if not any(uuid in self.broken for uuid in members):
-                    found.add(min(members, key=self._opening))
-            done |= on_path
-        return found
+        circles = find_circles(self.last, self._above)
+        return {min(rows, key=self._opening) for rows in circles if not any(uuid in self.broken for uuid in rows)}
+
+    def _above(self, uuid: str) -> str | None:
+        return self._through_progress(self.last[uuid].parent) if uuid in self.last else None
 
     def _opening(self, uuid: str) -> tuple[float, int]:
         """Where a circle is opened: at its earliest row, by time and then by place."""

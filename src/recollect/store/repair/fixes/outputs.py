@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from ....format.entries import decode_loosely
+from ....format.entries import decode_exactly
 from ....format.row_contents import persisted_preview
 from ....format.row_edit import change_blocks, set_members
 from ..draft import Draft
@@ -40,7 +40,7 @@ def fix(draft: Draft) -> int:
         new = change_blocks(data, with_preview)
         if not moved:
             continue
-        told = decode_loosely(data)
+        told = decode_exactly(data)
         if isinstance(told, dict) and "toolUseResult" in told:
             path = next(iter(moved))
             new = set_members(new, {"toolUseResult": {"persistedOutputPath": str(path)}})

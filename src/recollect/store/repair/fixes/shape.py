@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ....format.encode import DEFAULT_MODEL
-from ....format.entries import decode_loosely
+from ....format.entries import decode_exactly
 from ....format.row_contents import content_blocks, text_block
 from ....format.row_edit import set_in_message
 from ..draft import Draft
@@ -32,7 +32,7 @@ def fix(draft: Draft) -> int:
                 values["content"] = [text_block(head.content)]
         data = draft.bytes_of(piece)
         if f'"role":"{entry.type}"'.encode() not in data:
-            whole = decode_loosely(data)
+            whole = decode_exactly(data)
             message = whole.get("message") if isinstance(whole, dict) else None
             if isinstance(message, dict) and message.get("role") != entry.type:
                 values["role"] = entry.type
@@ -49,7 +49,7 @@ def fix(draft: Draft) -> int:
 
 def _only_objects(data: bytes) -> list[Any] | None:
     """The blocks of a message that are objects; None where all of them are. 2.0.77 crashes on any other."""
-    value = decode_loosely(data)
+    value = decode_exactly(data)
     blocks = content_blocks(value) if isinstance(value, dict) else []
     kept = [block for block in blocks if isinstance(block, dict)]
     if len(kept) == len(blocks):

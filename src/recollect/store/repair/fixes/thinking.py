@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ....format.entries import decode_loosely
+from ....format.entries import decode_exactly
 from ....format.row_contents import is_unsigned_thought, text_block, unsigned_thoughts
 from ....format.row_edit import change_blocks
 from ....graph.thread import LIVE
@@ -23,7 +23,7 @@ def fix(draft: Draft) -> int:
         if "thinking" not in row.block_types or placements[row.index].status != LIVE:
             continue
         data = draft.bytes_of(draft.pieces[place])
-        value = decode_loosely(data)
+        value = decode_exactly(data)
         if not isinstance(value, dict) or not unsigned_thoughts(value):
             continue
         left = len(row.block_types) - len(unsigned_thoughts(value))

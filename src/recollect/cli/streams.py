@@ -1,0 +1,73 @@
+"""Standard input, output and error as a command needs them, whatever it was started with (`>&-`, `2>/dev/full`).
+
+What is said on stderr is talk: where it cannot be written it is dropped, and the command goes on. What is written to stdout is
+the answer: where it cannot be written, `OutputFailed` is raised.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+TYPE_CHECKING = False  # importing typing takes a good part of the time that a status line has
+if TYPE_CHECKING:
+    from collections.abc import Buffer  # type: ignore[attr-defined]
+    from typing import TextIO
+
+
+class OutputFailed(OSError):
+    """The answer could not be written to stdout, for another reason than that nobody reads it."""
+
+
+class _Answer(io.FileIO):
+    def write(self, data: Buffer, /) -> int:
+        try:
+            return super().write(data)
+        except (BrokenPipeError, BlockingIOError):
+            raise
+        except OSError as problem:
+            raise OutputFailed(problem.errno, problem.strerror) from problem
+
+
+class _Talk(io.FileIO):
+    def write(self, data: Buffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return len(memoryview(data))
+
+
+def open_standard_streams() -> None:
+    """Put the null device where a stream is closed, and let the others fail as this module's docstring says."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:  # closed: without this, the next file that is opened would become the stream
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the system gives out the lowest free number
+    if sys.stdin is None:
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    sys.stdout = _wrapped(sys.stdout, _Answer, 1)
+    sys.stderr = _wrapped(sys.stderr, _Talk, 2)
+
+
+def _wrapped(stream: TextIO | None, kind: type[io.FileIO], number: int) -> io.TextIOWrapper:
+    buffer = io.BufferedWriter(kind(number, "w", closefd=False))
+    if not isinstance(stream, io.TextIOWrapper):  # None: it was closed
+        return io.TextIOWrapper(buffer, encoding="utf-8", errors="replace")
+    if os.name == "nt" and stream.isatty():  # a console of Windows has a way of writing of its own
+        return stream
+    return io.TextIOWrapper(
+        buffer,
+        encoding=stream.encoding,
+        errors="replace",
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+
+
+def discard_output(err: bool = False) -> None:
+    """Send what is still written to stdout (stderr) nowhere; Python must not complain of it when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, (sys.stderr if err else sys.stdout).fileno())
+    os.close(nowhere)

@@ -1,0 +1,431 @@
+"""The API calls of one file, line by line: lines of one call are joined, the largest of each count stays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from mmap import mmap
+from typing import Final
+
+from ...format.entries import REFUSED, decode_loosely
+from ...format.times import has_zone, parse_time
+from ...format.usage import LARGEST_COUNT
+from ...format.versions import is_placeholder
+from .decode import (
+    NEEDLE,
+    AnswerHead,
+    CacheWrites,
+    CallLine,
+    Iteration,
+    UsageHead,
+    decode_call_line,
+    patient_lines,
+)
+from .flags import ADVISOR, COPIED, COUNTS, LOWER_BOUND, ODD, PARTIAL, PROGRESS, ZONELESS
+from .rows import CallRow
+
+ANSWER: Final = b'"assistant"'
+_TYPE: Final = b'"type":"'
+_SAYS: Final = len(_TYPE) + 4
+_OTHERS: Final = frozenset(
+    _TYPE + kind
+    for kind in (b"user", b"prog", b"syst", b"atta", b"file", b"last", b"ai-t", b"queu", b"summ", b"cust", b"mode")
+)
+"""How lines say that they are none of the model's, as far as it has to be read. No other type stands before it in them."""
+_EDGE: Final = 512
+"""Bytes of a line's start and end of which one has its type, however many fields stand before or behind it."""
+SIDECHAIN: Final = "sidechain"
+"""Stands for the sub-agents inside a main file whose lines name none (up to 2.0.26)."""
+
+_COST_STATE: Final = b'"cost-state"'
+_STATE_SPAN: Final = 48
+"""Bytes at the start of a line within which its type stands where it is a state line, spaces or not."""
+_SPAN: Final = 160
+"""Bytes of a line that are looked at first: the names of a usage's counts follow each other within fewer."""
+_SLACK: Final = 24
+"""Bytes by which the counts of one line may begin earlier than those of the line before."""
+LONG: Final = 2000
+"""Bytes from which on a line is long."""
+
+#: Message, request, model.
+CallKey = tuple[str, str, str]
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_read_time: Final = datetime.fromisoformat
+
+
+def microseconds(text: str | None) -> int | None:
+    """A timestamp as whole microseconds, cut to milliseconds; None for what is no date."""
+    if text is None:
+        return None
+    try:
+        since = datetime.fromisoformat(text) - _EPOCH
+    except (ValueError, TypeError):  # without a zone, or as only mail headers have it
+        seconds = parse_time(text)
+        return None if seconds is None else round(seconds * 1000) * 1000
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds // 1000 * 1000
+
+
+class FileCalls:
+    """Gathers the calls of one file. `session_id` and `agent_id` are those of its name."""
+
+    def __init__(self, session_id: str | None, agent_id: str | None) -> None:
+        self.calls: dict[CallKey, CallRow] = {}
+        self.session_id = session_id
+        self.agent_id = agent_id
+        self.cost_state: tuple[int, int] | None = None
+        """Where in the buffer the last of the client's own counts stands; to be fetched before the buffer is filled again."""
+        self.decoded = 0
+        self._version: str | None = None
+        self._wrote_placeholders = True
+        self._reach = _SPAN
+        """How many bytes before its end the line before had token counts: the next one has them about there, if it has any."""
+        self._said_all = _SAYS
+        """How many bytes behind its start a line that is no answer has said so: the next one says it there, too."""
+        self._begun_on, self._parts = 0, 0
+        """The line that the last call began on, and how many began there."""
+        #: The line before: message, usage, request, model, and the call it belongs to.
+        self._last: tuple[str | None, UsageHead | None, str | None, str | None, CallRow | None] = (None,) * 5
+
+    def scan(self, buffer: mmap, view: memoryview, start: int, last: int, lines: int) -> int:
+        """Take the lines from `start` up to `last`, of which `lines` came before. Returns how many it are then.
+
+        What nearly every line is, an answer of the API with an id, is booked right here: a call of a function per line would
+        cost more than decoding it. Everything else goes the usual way, with the same result.
+        """
+        find, decode, calls = buffer.find, decode_call_line, self.calls
+        decoded = 0
+        last_id, last_usage, last_request, last_model, call = self._last
+        reach = self._reach
+        said_all, others = self._said_all, _OTHERS
+        ahead = -1  # where the next needle is, as far as it is known: `last` if nowhere
+        while start < last:
+            stop = find(b"\n", start, last)
+            lines += 1
+            near = stop - reach
+            if ahead >= start or near < start or find(NEEDLE, near, near + _SPAN) < 0:
+                if ahead < start:
+                    # Behind a long line the search goes on: the next line has the needle, as likely as not.
+                    ahead = find(NEEDLE, start, stop if stop - start < LONG else last)
+                    if ahead < 0 and stop - start >= LONG:
+                        ahead = last
+                if not start <= ahead < stop:
+                    # Most say what they are where one of the lines before said it.
+                    if buffer[(end := start + said_all) - _SAYS : end] not in others or end > stop:
+                        if buffer[start + 1 : start + 1 + _SAYS] in others and start + _SAYS < stop:
+                            pass  # a state line
+                        elif (place := (edge := buffer[start : min(start + _EDGE, stop)]).find(_TYPE)) >= 0 and (
+                            edge[place : place + _SAYS] in others
+                        ):
+                            said_all = place + _SAYS
+                        elif self._is_without_counts(edge, buffer, start, stop):
+                            self.take(bytes(view[start:stop]), lines)
+                            last_id = None
+                    start = stop + 1
+                    continue
+                reach = stop - ahead + _SLACK
+                if reach < _SPAN:
+                    reach = _SPAN
+            decoded += 1
+            try:
+                entry = decode(view[start:stop])
+            except REFUSED:
+                self._patient(bytes(view[start:stop]), lines)
+                last_id = None
+            else:
+                answer = entry.message
+                if (
+                    answer is None
+                    or (usage := answer.usage) is None
+                    or not (ident := answer.id)
+                    or entry.type != "assistant"
+                    or entry.isApiErrorMessage
+                    or ((rounds := usage.iterations) is not None and len(rounds) > 1)
+                ):
+                    self._entry(entry, lines, 0)
+                    last_id = None
+                elif (
+                    ident == last_id
+                    and call is not None
+                    and entry.requestId == last_request
+                    and answer.model == last_model
+                    and (usage == last_usage or _only_more_output(usage, last_usage, call, lines))
+                    and (entry.requestSessionId is None or call.session_id is not None)
+                ):  # most lines of a call say the same, or have seen more of the answer
+                    if (ended := answer.stop_reason) is not None:
+                        call.stop_reason = ended
+                        call.flags &= ~LOWER_BOUND
+                    elif call.flags & LOWER_BOUND and not self._is_placeholder(entry.version):
+                        call.flags &= ~LOWER_BOUND
+                elif (model := answer.model or "") != "<synthetic>":
+                    last_request = entry.requestId
+                    key = (ident, last_request or "", model)
+                    known = calls.get(key)
+                    if known is None:
+                        call = calls[key] = self._first(key, entry, usage, answer.stop_reason, lines)
+                    else:
+                        call = known
+                        self._join(
+                            call,
+                            usage_counts(usage),
+                            entry,
+                            entry.timestamp,
+                            answer.stop_reason,
+                            lines,
+                            _missing(usage),
+                        )
+                        self._fill_terms(call, usage, entry)
+                    # A time that is not known yet may stand on the next line.
+                    last_id = None if call.time is None else ident
+                    last_usage, last_model = usage, answer.model
+            start = stop + 1
+        self._reach, self._said_all = reach, said_all
+        self._last = last_id, last_usage, last_request, last_model, call
+        self.decoded += decoded
+        return lines
+
+    def _is_without_counts(self, edge: bytes, buffer: mmap, start: int, stop: int) -> bool:
+        """Whether a line without counts may be an answer all the same. Notes where the client's own count stands, too."""
+        if _COST_STATE in edge and is_cost_state(buffer[start:stop]):
+            self.cost_state = start, stop
+            return False
+        return ANSWER in edge or ANSWER in buffer[max(stop - _EDGE, start) : stop]
+
+    def take(self, data: bytes, line: int) -> None:
+        """A line that holds the needle."""
+        self.decoded += 1
+        try:
+            entry = decode_call_line(data)
+        except REFUSED:
+            self._patient(data, line)
+        else:
+            self._entry(entry, line, 0)
+
+    def _patient(self, data: bytes, line: int) -> None:
+        for item, odd in patient_lines(data, line):
+            self._entry(item, line, ODD if odd else 0)
+
+    def _entry(self, entry: CallLine, line: int, flags: int) -> None:
+        if entry.type == "assistant" or entry.type is None:  # some other programs leave the type out
+            answer = entry.message
+            if answer is None or entry.isApiErrorMessage:
+                return
+            usage = answer.usage
+            if usage is None:  # a response that was written down without its counts is named, not passed over
+                if entry.type is None or not answer.id or not answer.model:
+                    return
+                usage = UsageHead()
+            session = entry.sessionId
+            if entry.forkedFrom is not None or (session != self.session_id and None not in (session, self.session_id)):
+                flags |= COPIED
+            self._answer(answer, usage, entry, entry.requestId, entry.timestamp, entry.agentId, line, flags)
+        elif entry.type == "progress" and entry.data is not None and entry.data.message is not None:
+            inner = entry.data.message
+            if (
+                inner.type == "assistant"
+                and inner.message is not None
+                and inner.message.usage is not None
+                and not inner.isApiErrorMessage
+            ):
+                agent = entry.data.agentId or entry.agentId
+                when = inner.timestamp or entry.timestamp
+                answer = inner.message
+                self._answer(answer, inner.message.usage, entry, inner.requestId, when, agent, line, flags | PROGRESS)
+
+    def _answer(
+        self, answer: AnswerHead, usage: UsageHead, entry: CallLine, request: str | None, when: str | None,
+        agent: str | None, line: int, flags: int,
+    ) -> None:  # fmt: skip
+        model = answer.model or ""
+        if model == "<synthetic>":
+            return
+        # Without an id of the message: by its request, else by its row, else every line is a call of its own.
+        ident = answer.id or (
+            "" if request else f"row:{entry.uuid}" if entry.uuid else f"line:{line}:{self.session_id or self.agent_id}"
+        )
+        key = (ident, request or "", model)
+        flags |= _missing(usage)
+        call = self.calls.get(key)
+        if call is None:
+            call = self.calls[key] = self._new(
+                key, entry, usage, line, when, answer.stop_reason, agent, flags, usage_counts(usage)
+            )
+        else:
+            self._join(call, usage_counts(usage), entry, when, answer.stop_reason, line, flags)
+            self._fill_terms(call, usage, entry)
+        if usage.iterations is not None and len(usage.iterations) > 1:
+            self._advisors(usage.iterations, key, line, when, answer.stop_reason, agent, entry, flags)
+
+    def _first(self, key: CallKey, entry: CallLine, usage: UsageHead, stop: str | None, line: int) -> CallRow:
+        """The first line of an ordinary call: what `_new` gives, all in one, since there are so many."""
+        session, when, agent, geo = entry.sessionId, entry.timestamp, entry.agentId, usage.inference_geo
+        flags, version = 0, entry.version
+        if stop is None and (self._wrote_placeholders if version == self._version else self._is_placeholder(version)):
+            flags = LOWER_BOUND
+        if agent is None and entry.isSidechain:
+            agent = self.agent_id or SIDECHAIN
+        own = self.session_id
+        if entry.forkedFrom is not None or (session != own and session is not None and own is not None):
+            flags |= COPIED
+        try:
+            since = _read_time(when) - _EPOCH  # type: ignore[arg-type]
+            time: int | None = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds // 1000 * 1000
+        except (ValueError, TypeError):  # no time, none with a zone, or another form of one
+            time = microseconds(when)
+            flags |= _zoneless(time, when)
+        parts, details, server = usage.cache_creation, usage.output_tokens_details, usage.server_tool_use
+        short, long = usage.cache_creation_input_tokens or 0, 0
+        fresh, output = usage.input_tokens, usage.output_tokens
+        if fresh is None or output is None:
+            flags |= PARTIAL
+        if parts is not None:
+            long = parts.ephemeral_1h_input_tokens or 0
+            short -= long
+            if short < (written := parts.ephemeral_5m_input_tokens or 0):
+                short = written
+        return CallRow(
+            key[0], key[1], key[2], line, 0, time, fresh or 0, output or 0, short, long, usage.cache_read_input_tokens or 0,
+            0 if details is None else details.thinking_tokens or 0, 0 if server is None else server.web_search_requests or 0,
+            usage.service_tier, usage.speed, None if geo == "not_available" else geo, stop,
+            None if agent == self.agent_id else agent, entry.gitBranch or None, entry.cwd, entry.requestSessionId or None,
+            flags, line,
+        )  # fmt: skip
+
+    def _new(
+        self, key: CallKey, entry: CallLine, usage: UsageHead, line: int, when: str | None, stop: str | None,
+        agent: str | None, flags: int, counts: Sequence[int],
+    ) -> CallRow:  # fmt: skip
+        """The first line of a call."""
+        geo = usage.inference_geo
+        time = microseconds(when)
+        flags |= _zoneless(time, when)
+        if agent is None and entry.isSidechain:
+            agent = self.agent_id or SIDECHAIN
+        if stop is None and self._is_placeholder(entry.version):
+            flags |= LOWER_BOUND
+        self._begun_on, self._parts = line, self._parts + 1 if self._begun_on == line else 0
+        return CallRow(
+            *key, line, self._parts, time, counts[0], counts[1], counts[2], counts[3], counts[4], counts[5], counts[6],
+            usage.service_tier, usage.speed, None if geo == "not_available" else geo,
+            stop, None if agent == self.agent_id else agent, entry.gitBranch or None, entry.cwd,
+            entry.requestSessionId or None, flags, line,
+        )  # fmt: skip
+
+    def _join(
+        self, call: CallRow, counts: Sequence[int], entry: CallLine, when: str | None, stop: str | None, line: int, flags: int
+    ) -> None:  # fmt: skip
+        """Another line of a call that is there: the larger of each count."""
+        if counts[1] > call.output:
+            call.output_line = line
+        for name, count in zip(COUNTS, counts, strict=True):
+            if count > getattr(call, name):
+                setattr(call, name, count)
+        if stop is not None:
+            call.stop_reason = stop
+            call.flags &= ~LOWER_BOUND
+        elif call.flags & LOWER_BOUND and not self._is_placeholder(entry.version):
+            call.flags &= ~LOWER_BOUND
+        if not flags & PROGRESS:
+            call.flags &= ~PROGRESS
+        if not flags & PARTIAL:
+            call.flags &= ~PARTIAL
+        call.flags |= flags & ODD
+        if call.time is None:
+            call.time = microseconds(when)
+            call.flags |= _zoneless(call.time, when)
+
+    def _fill_terms(self, call: CallRow, usage: UsageHead, entry: CallLine) -> None:
+        """Tier, speed and place decide on the price: the first line that names one does, which may not be the first of all.
+        So it is with the session that made the request."""
+        geo = None if usage.inference_geo == "not_available" else usage.inference_geo
+        call.service_tier = usage.service_tier if call.service_tier is None else call.service_tier
+        call.speed = usage.speed if call.speed is None else call.speed
+        call.geo = geo if call.geo is None else call.geo
+        call.session_id = call.session_id or entry.requestSessionId or None
+
+    def _is_placeholder(self, version: str | None) -> bool:
+        """Whether a line of this client that says nothing of the end may hold only what the stream said first."""
+        if version != self._version:
+            self._version, self._wrote_placeholders = version, is_placeholder(version, None)
+        return self._wrote_placeholders
+
+    def _advisors(
+        self, rounds: list[Iteration], key: CallKey, line: int, when: str | None, stop: str | None, agent: str | None,
+        entry: CallLine, flags: int,
+    ) -> None:  # fmt: skip
+        """An advisor's tokens stand only here: rounds with a model of their own, or named as an advisor's."""
+        sums: dict[str, list[int]] = {}
+        for item in rounds:
+            if item.type == "advisor_message" or (item.model is not None and item.model != key[2]):
+                short, long = _writes(item.cache_creation, item.cache_creation_input_tokens or 0)
+                found = sums.setdefault(item.model or key[2], [0] * 7)
+                read = item.cache_read_input_tokens or 0
+                for place, amount in enumerate((item.input_tokens or 0, item.output_tokens or 0, short, long, read)):
+                    found[place] += amount
+        flags &= ~PARTIAL  # that was about the response itself
+        for name, counts in sums.items():
+            if max(counts) > LARGEST_COUNT:
+                counts, flags = [0] * 7, flags | ODD
+            other = (f"{key[0]}#advisor", key[1], name)
+            call = self.calls.get(other)
+            if call is None:
+                self.calls[other] = self._new(
+                    other, entry, UsageHead(), line, when, stop or "advisor", agent, flags | ADVISOR, counts
+                )
+            else:
+                self._join(call, tuple(counts), entry, when, stop, line, flags)
+
+
+def is_cost_state(line: bytes) -> bool:
+    """Whether a line is a count of the client's own."""
+    if _COST_STATE not in line[:_STATE_SPAN]:
+        return False
+    value = decode_loosely(line)
+    return isinstance(value, dict) and value.get("type") == "cost-state"
+
+
+def _missing(usage: UsageHead) -> int:
+    return PARTIAL if usage.input_tokens is None or usage.output_tokens is None else 0
+
+
+def _zoneless(time: int | None, text: str | None) -> int:
+    return 0 if time is None or text is None or has_zone(text) else ZONELESS
+
+
+def usage_counts(usage: UsageHead) -> tuple[int, ...]:
+    """Input, output, 5-minute and 1-hour writes, reads, thinking, searches."""
+    parts, details, server = usage.cache_creation, usage.output_tokens_details, usage.server_tool_use
+    short, long = usage.cache_creation_input_tokens or 0, 0
+    if parts is not None:
+        long = parts.ephemeral_1h_input_tokens or 0
+        short = max(parts.ephemeral_5m_input_tokens or 0, short - long)
+    return (
+        usage.input_tokens or 0,
+        usage.output_tokens or 0,
+        short,
+        long,
+        usage.cache_read_input_tokens or 0,
+        0 if details is None else details.thinking_tokens or 0,
+        0 if server is None else server.web_search_requests or 0,
+    )
+
+
+def _only_more_output(usage: UsageHead, before: UsageHead | None, call: CallRow, line: int) -> bool:
+    """Whether counts differ from those of the line before in nothing but the output; then the call has the larger one."""
+    if before is None:
+        return False
+    told, before.output_tokens = before.output_tokens, usage.output_tokens
+    if usage != before or told is None:
+        before.output_tokens = told
+        return False
+    output = usage.output_tokens or 0
+    if output > call.output:
+        call.output, call.output_line = output, line
+    return True
+
+
+def _writes(parts: CacheWrites | None, written: int) -> tuple[int, int]:
+    """Tokens written for five minutes and for an hour. Older clients tell only the sum, all of it for five minutes."""
+    if parts is None:
+        return written, 0
+    short, long = parts.ephemeral_5m_input_tokens or 0, parts.ephemeral_1h_input_tokens or 0
+    return max(short, written - long), long

@@ -1,0 +1,84 @@
+"""One API call as one file tells it: the row that ingest hands to a sink (see `store`)."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from .flags import COUNTS, FOR_ALL, ODD, PROGRESS, ZONELESS
+
+
+class CallRow(Struct, gc=False):
+    """A call in one file: its lines joined, with the largest of each count. Key: message, request and model."""
+
+    message_id: str
+    """Of an advisor's part of a response with `#advisor` behind it."""
+    request_id: str
+    model: str
+    line: int
+    """The first line of it, from 1."""
+    part: int
+    """Which of the calls that begin on that line, from 0. Line and part tell the calls of a file apart."""
+    time: int | None
+    input: int
+    output: int
+    cache_write_5m: int
+    cache_write_1h: int
+    cache_read: int
+    thinking: int
+    web_searches: int
+    service_tier: str | None
+    speed: str | None
+    geo: str | None
+    stop_reason: str | None
+    agent_id: str | None
+    """None where it is the one that the file belongs to, or the main conversation."""
+    git_branch: str | None
+    cwd: str | None
+    session_id: str | None
+    """The session that made the request, where a copied line names it (`requestSessionId`, since 2.1.326)."""
+    flags: int
+    output_line: int
+    """The line with the largest output."""
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        return (
+            self.input, self.output, self.cache_write_5m, self.cache_write_1h, self.cache_read, self.thinking,
+            self.web_searches,
+        )  # fmt: skip
+
+    def join(self, later: CallRow) -> None:
+        """Take in more lines of the same call, which come behind those that are here."""
+        if later.output > self.output:
+            self.output_line = later.output_line
+        for name in COUNTS:
+            if (count := getattr(later, name)) > getattr(self, name):
+                setattr(self, name, count)
+        both = FOR_ALL | PROGRESS
+        self.flags = self.flags & ~both | self.flags & later.flags & both | later.flags & ODD
+        if later.stop_reason is not None:
+            self.stop_reason = later.stop_reason
+        for name in ("service_tier", "speed", "geo", "session_id"):
+            if getattr(self, name) is None:
+                setattr(self, name, getattr(later, name))
+        if self.time is None:
+            self.time = later.time
+            self.flags |= later.flags & ZONELESS
+        self.model = self.model or later.model
+
+
+def joined_in_file(rows: list[CallRow]) -> list[CallRow]:
+    """Join the rows of one file, in the order of its lines, that are one call. A row that lacks its model belongs to the first
+    call of the same message and request that names one."""
+    named: dict[tuple[str, str], str] = {}
+    for row in rows:
+        if row.model:
+            named.setdefault((row.message_id, row.request_id), row.model)
+    found: dict[tuple[str, str, str], CallRow] = {}
+    for row in rows:
+        model = row.model or named.get((row.message_id, row.request_id), "")
+        before = found.setdefault((row.message_id, row.request_id, model), row)
+        if before is not row:
+            before.join(row)
+        before.model = model
+    return list(found.values())

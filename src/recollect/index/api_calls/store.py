@@ -1,0 +1,199 @@
+"""Where ingest puts the API calls of files: the protocol that a store of calls keeps, and the catalogue's own tables.
+
+    sink = SqliteCalls(catalogue.connection, pricing)
+    sink.put(file_id, calls)          # in one transaction, for any number of files
+    sink.settle()                     # then every response is counted once
+
+`recollect.testing.call_sink_contract` holds what every sink must keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from itertools import starmap
+from typing import Any, Final, Protocol
+
+import apsw
+
+from ..schema import TABLES
+from ..strings import Strings
+from .dedupe import Counted, Place, decisions
+from .flags import COUNTS
+from .rows import CallRow, joined_in_file
+
+_MANY: Final = 500
+"""From so many messages on it is quicker to ask once which of all stand in several places."""
+
+
+class CallSink(Protocol):
+    """A store of API calls, as ingest writes to it: in one transaction, which the caller begins and ends.
+
+    A file is known by its number. What else the sink needs of it to decide which copy of a call counts (home, path, kind,
+    session, time of its first line) it has from those who take note of files.
+    """
+
+    def put(self, file_id: int, calls: Collection[CallRow]) -> None:
+        """Add calls of a file. None of them has the line and part of one that the file has already."""
+
+    def take(self, file_id: int, messages: Collection[str]) -> list[CallRow]:
+        """Take out the calls that a file has of these messages, in the order of its lines: they are put back, joined with
+        what came."""
+
+    def revisit(self, file_id: int) -> None:
+        """Decide anew, at the next `settle`, on the calls of a file: its name or its first time is another one."""
+
+    def forget(self, file_id: int) -> None:
+        """Remove all calls of a file."""
+
+    def settle(self) -> None:
+        """Decide which copies count, of every message that was touched since the last time.
+
+        The outcome depends on what is there alone, not on the order in which it came.
+        """
+
+
+class Pricing(Protocol):
+    """What calls cost."""
+
+    version: str
+    """Another one where the same call may cost something else."""
+
+    def costs(self, calls: Iterable[CallRow]) -> list[int | None]:
+        """Micro-dollars of each; None where the model has no price."""
+
+
+def add_calls(sink: CallSink, file_id: int, calls: list[CallRow], *, grown: bool) -> None:
+    """Hand on the calls of a file that was read from its start, or of what came to a file that has grown."""
+    if grown:
+        calls = sink.take(file_id, {call.message_id for call in calls}) + calls
+    if grown or not all(call.model for call in calls):
+        calls = joined_in_file(calls)
+    sink.put(file_id, calls)
+
+
+_COLUMNS: Final = (
+    "file_id", "line", "part", "message_id", "request_id", "model_id", "time", *COUNTS, "tier_id", "speed_id", "geo_id",
+    "stop_id", "agent_id", "branch_id", "cwd_id", "session_id", "flags", "output_line", "cost",
+)  # fmt: skip
+_INSERT: Final = f"INSERT INTO api_calls({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"
+
+
+class SqliteCalls:
+    """The calls in the tables `api_calls` and `shared_calls` of the catalogue, each with its price."""
+
+    def __init__(self, db: apsw.Connection, pricing: Pricing) -> None:
+        self._db = db
+        self._number = Strings(db).numbers
+        self._pricing = pricing
+        self._texts: tuple[tuple[str | None, ...], tuple[int | None, ...]] = ((), ())
+        """The texts of the call before, and their numbers."""
+        self._touched: set[str] = set()
+        self._is_bulk = db.execute("SELECT 1 FROM api_calls LIMIT 1").get is None
+        """Whether all calls come at once: then the indexes are made when they are there, in half the time."""
+        if self._is_bulk:
+            for name, _ in _INDEXES:
+                db.execute(f"DROP INDEX IF EXISTS {name}")
+
+    def put(self, file_id: int, calls: Collection[CallRow]) -> None:
+        number = self._number
+        known, numbers = self._texts
+        rows = []
+        for row, cost in zip(calls, self._pricing.costs(calls), strict=True):
+            texts = (row.model, row.service_tier, row.speed, row.geo, row.stop_reason, row.git_branch, row.cwd)
+            if texts != known:  # mostly those of the call before: comparing is quicker than asking for each
+                known, numbers = texts, tuple([number[text] for text in texts])
+            model, tier, speed, geo, stop, branch, cwd = numbers
+            rows.append(
+                (
+                    file_id, row.line, row.part, row.message_id, row.request_id, model, row.time, row.input, row.output,
+                    row.cache_write_5m, row.cache_write_1h, row.cache_read, row.thinking, row.web_searches, tier, speed, geo,
+                    stop, row.agent_id, branch, cwd, row.session_id, row.flags, row.output_line, cost,
+                )
+            )  # fmt: skip
+        self._texts = known, numbers
+        self._db.executemany(_INSERT, rows)
+        self._touched.update([row.message_id for row in calls])
+
+    def take(self, file_id: int, messages: Collection[str]) -> list[CallRow]:
+        found: list[CallRow] = []
+        for message in messages:
+            places = self._db.execute(
+                "SELECT line, part FROM api_calls WHERE message_id = ? AND file_id = ?", (message, file_id)
+            ).fetchall()
+            for line, part in places:
+                place = (file_id, line, part)
+                found += starmap(
+                    CallRow, self._db.execute(f"{_READ} WHERE file_id = ? AND line = ? AND part = ?", place)
+                )
+                for table in ("api_calls", "shared_calls"):
+                    self._db.execute(f"DELETE FROM {table} WHERE file_id = ? AND line = ? AND part = ?", place)
+        return sorted(found, key=lambda row: (row.line, row.part))
+
+    def revisit(self, file_id: int) -> None:
+        rows = self._db.execute("SELECT message_id FROM api_calls WHERE file_id = ?", (file_id,))
+        self._touched.update(row[0] for row in rows)
+
+    def forget(self, file_id: int) -> None:
+        self.revisit(file_id)
+        for table in ("api_calls", "shared_calls"):
+            self._db.execute(f"DELETE FROM {table} WHERE file_id = ?", (file_id,))
+
+    def settle(self) -> None:
+        messages, self._touched = self._touched, set()
+        db = self._db
+        if self._is_bulk:
+            self._is_bulk = False
+            for _, statement in _INDEXES:
+                db.execute(statement)
+        if len(messages) > _MANY:
+            messages &= {row[0] for row in db.execute(_IN_SEVERAL_PLACES)}
+        if not messages:
+            return
+        db.execute("CREATE TEMP TABLE IF NOT EXISTS touched(message_id TEXT PRIMARY KEY) WITHOUT ROWID")
+        db.execute("DELETE FROM temp.touched")
+        db.executemany("INSERT INTO temp.touched VALUES (?)", ((message,) for message in messages))
+        db.execute(
+            "DELETE FROM shared_calls WHERE (file_id, line, part) IN "
+            "(SELECT file_id, line, part FROM api_calls WHERE message_id IN temp.touched)"
+        )
+        write_decisions(db, "a.message_id IN temp.touched", self._pricing)
+
+
+def write_decisions(
+    db: apsw.Connection, where: str, pricing: Pricing, *, into: str = "shared_calls", within: str = "f.home_id"
+) -> None:
+    """Decide on calls (see `decisions`), and write down those that stand in several places, as `shared_calls` has them."""
+    insert = f"INSERT INTO {into} VALUES ({', '.join('?' * (8 + len(COUNTS)))})"
+    for decided in decisions(db, where, within=within):
+        db.executemany(insert, [_shared(db, *item, pricing) for item in decided.items()])
+
+
+def _shared(db: apsw.Connection, place: Place, counted: Counted | None, pricing: Pricing) -> tuple[Any, ...]:
+    if counted is None:
+        return (*place, 0, None, 0, *(None,) * len(COUNTS), None, None)
+    (row,) = starmap(CallRow, db.execute(f"{_READ} WHERE file_id = ? AND line = ? AND part = ?", place))
+    for name, count in zip(COUNTS, counted.counts, strict=True):
+        setattr(row, name, count)
+    return (*place, 1, counted.session_id, counted.copies, *counted.counts, counted.flags, *pricing.costs([row]))
+
+
+def text_of(column: str) -> str:
+    """The text behind a column with a number of `strings`."""
+    return f"(SELECT text FROM strings WHERE id = {column})"
+
+
+_READ: Final = (
+    f"SELECT message_id, request_id, {text_of('model_id')}, line, part, time, {', '.join(COUNTS)}, {text_of('tier_id')}, "
+    f"{text_of('speed_id')}, {text_of('geo_id')}, {text_of('stop_id')}, agent_id, {text_of('branch_id')}, "
+    f"{text_of('cwd_id')}, session_id, flags, output_line FROM api_calls"
+)
+_INDEXES: Final = [
+    (f"api_calls_by_{columns}", f"CREATE INDEX api_calls_by_{columns} ON api_calls({columns})")
+    for table in TABLES
+    if table.name == "api_calls"
+    for columns in table.indexes
+]
+_IN_SEVERAL_PLACES: Final = (
+    "SELECT message_id FROM api_calls GROUP BY message_id HAVING count(*) > 1 UNION "
+    "SELECT a.message_id FROM shared_calls s JOIN api_calls a USING (file_id, line, part)"
+)

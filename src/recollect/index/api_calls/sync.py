@@ -1,0 +1,322 @@
+"""The stage "calls": every API call of every file, for `usage`. It looks only at lines that hold token counts.
+
+    report = sync_calls(catalogue, homes, pricing)       # files that are as they were are not opened
+
+What is found goes to a sink (see `store`), which counts a call once that stands in several files of a home.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from ...errors import RecollectError
+from ...store.home import Home
+from ..catalogue import LOCK_SECONDS, Catalogue
+from ..flat_agents import note_owner
+from ..schema import STAGE_TABLES
+from ..tracking import (
+    PARTLY,
+    FileChange,
+    begin,
+    begin_anew,
+    changed,
+    done,
+    done_unreadable,
+    note_touched,
+    open_changed,
+    read_at,
+)
+
+if TYPE_CHECKING:
+    from .collect import FileCalls
+    from .store import CallSink, Pricing
+
+STAGE: Final = "calls"
+BUFFER: Final = 1 << 19
+"""Small enough to stay close to the processor: what was just copied into it is searched and decoded there."""
+LONGEST: Final = 160 << 20
+"""No longer line is held: no client can read such a line either."""
+BATCH_BYTES: Final = 512 << 20
+"""After so many bytes what was found is kept for good. Calls in several files are looked for among all that there are then."""
+_PRICES: Final = "prices"
+"""The note of the price table that the calls in the catalogue are priced by."""
+TIMESTAMP: Final = b'"timestamp":"'
+LONGEST_TIME: Final = 48
+"""Bytes within which a time ends, whatever way it is written."""
+
+
+@dataclass(slots=True)
+class CallsReport:
+    """What a sync of this stage did."""
+
+    files: int = 0
+    bytes: int = 0
+    calls: int = 0
+    lines: int = 0
+    """Lines that were decoded."""
+    unreadable: int = 0
+    left: list[FileChange] = field(default_factory=list)
+    """What was not taken in, or not to its end, since it was enough."""
+
+
+def sync_calls(
+    catalogue: Catalogue,
+    homes: Iterable[Home],
+    pricing: Pricing,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    changes: list[FileChange] | None = None,
+    lock_seconds: float = LOCK_SECONDS,
+    most_bytes: int | None = None,
+) -> CallsReport:
+    """Bring the calls of these homes up to date. Without changes nothing is locked, opened or written.
+
+    `changes` are those that the caller has found just now. After `most_bytes` it stops, at the end of some line: the next sync
+    goes on there. However few they are, something is taken in.
+    """
+    homes = list(homes)
+    report = CallsReport()
+    before = catalogue.note("change")
+    if changes is None:
+        drop_other_prices(catalogue, pricing, lock_seconds)
+        changes = changed(catalogue, homes, STAGE)
+    if not changes:
+        return report
+    with catalogue.locked(lock_seconds):
+        if catalogue.note("change") != before:  # another process may have done it meanwhile
+            changes = changed(catalogue, homes, STAGE)
+        if changes:
+            from ...graph.collector import collector_waits
+            from .store import SqliteCalls
+
+            sink = SqliteCalls(catalogue.connection, pricing)
+            with collector_waits():
+                _Intake(catalogue, sink, changes, report, progress, most_bytes).run()
+    return report
+
+
+def drop_other_prices(catalogue: Catalogue, pricing: Pricing, lock_seconds: float = LOCK_SECONDS) -> None:
+    """Throw away calls that were priced by another table: they are read anew. To be done before changes are looked for."""
+    if _priced_by(catalogue) == pricing.version:
+        return
+    with catalogue.locked(lock_seconds), catalogue.transaction() as db:
+        if _priced_by(catalogue) != pricing.version:
+            for table in STAGE_TABLES[STAGE]:
+                db.execute(f"DELETE FROM {table}")
+            db.execute("DELETE FROM progress WHERE stage = ?", (STAGE,))
+            catalogue.set_note(_PRICES, pricing.version)
+
+
+def _priced_by(catalogue: Catalogue) -> object:
+    return catalogue.connection.execute("SELECT value FROM notes WHERE name = ?", (_PRICES,)).get
+
+
+class _Intake:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        sink: CallSink,
+        changes: list[FileChange],
+        report: CallsReport,
+        progress: Callable[[int, int], None] | None,
+        most_bytes: int | None = None,
+    ) -> None:
+        from .collect import FileCalls, microseconds
+
+        self._calls_of, self._microseconds = FileCalls, microseconds
+        self._catalogue = catalogue
+        self._sink = sink
+        self._changes = changes
+        self._report = report
+        self._progress = progress
+        self._allowed = None if most_bytes is None else max(most_bytes, 1)
+        # Memory of its own pages: the system copies into what begins a few bytes behind a page's start much more slowly.
+        self._buffer = mmap.mmap(-1, BUFFER)
+        self._view = memoryview(self._buffer)
+        self._begun: int | None = None
+        self._begins = False
+        """Whether the time that the file was begun at is still looked for."""
+        self._cut_short = False
+        """Whether the file that was read last was left before its end, since it was enough."""
+
+    def run(self) -> None:
+        place, total = 0, len(self._changes)
+        while place < total:
+            size = 0
+            with self._catalogue.transaction():
+                if place == 0:
+                    self._catalogue.set_note("change", self._catalogue.note("change") + 1)
+                while place < total and size < BATCH_BYTES and not self._is_enough:
+                    change = self._changes[place]
+                    size += change.size - change.start
+                    self._file(change)
+                    place += 1
+                self._sink.settle()
+            if self._progress is not None:
+                self._progress(place, total)
+            if self._is_enough:
+                self._report.left += self._changes[place:]
+                return
+
+    @property
+    def _is_enough(self) -> bool:
+        return self._allowed is not None and self._report.bytes >= self._allowed
+
+    def _file(self, change: FileChange) -> None:
+        if note_touched(self._catalogue, change):
+            return
+        db = self._catalogue.connection
+        if change.reason == "moved":  # by its name, too, it is told where a call is booked
+            self._sink.revisit(change.file_id)
+        if change.reason in ("rewritten", "gone"):
+            self._sink.forget(change.file_id)
+        if change.reason == "moved" and self._is_of_another(change):
+            self._sink.forget(change.file_id)
+            begin_anew(self._catalogue, change)
+        else:
+            begin(self._catalogue, change)
+        if change.reason == "gone":
+            return
+        self._report.files += 1
+        try:
+            stream = open_changed(change)
+        except RecollectError:
+            done_unreadable(self._catalogue, change)
+            self._report.unreadable += 1
+            return
+        with stream:
+            note_owner(self._catalogue, change, stream)
+            found = self._calls_of(change.session_id if change.kind == "session" else None, change.agent_id)
+            end, lines, state = self._read(stream, change, found)
+            self._report.lines += found.decoded
+            if state is not None:
+                db.execute("INSERT OR REPLACE INTO cost_states VALUES (?, ?, ?)", (change.file_id, state[0], state[1]))
+            if self._begun is not None:
+                db.execute("INSERT OR REPLACE INTO call_files VALUES (?, ?)", (change.file_id, self._begun))
+                if change.start > 0:  # it may be another file's copy now
+                    self._sink.revisit(change.file_id)
+            if found.calls:
+                self._add(change, found)
+            if self._cut_short:
+                change.size = PARTLY
+                self._report.left.append(change)
+            done(self._catalogue, change, stream, offset=end, lines=lines)
+            self._report.bytes += end - change.start
+
+    def _add(self, change: FileChange, found: FileCalls) -> None:
+        from .store import add_calls
+
+        add_calls(self._sink, change.file_id, list(found.calls.values()), grown=change.start > 0)
+        self._report.calls += len(found.calls)
+
+    def _is_of_another(self, change: FileChange) -> bool:
+        """Whether a file got the name of another session or sub-agent: then other lines of it are copies. It may also have
+        been another stage that took note of the new name; then it cannot be told."""
+        path, session, agent = self._catalogue.connection.execute(
+            "SELECT path, iif(kind = 'session', session_id, NULL), agent_id FROM files WHERE id = ?", (change.file_id,)
+        ).fetchall()[0]
+        own = change.session_id if change.kind == "session" else None
+        return path == change.path or session != own or agent != change.agent_id
+
+    def _read(self, stream: BinaryIO, change: FileChange, found: FileCalls) -> tuple[int, int, tuple[int, str] | None]:
+        """Hand on every line with token counts. Returns the end of the last line, the number of lines, the cost state."""
+        self._begun, self._cut_short = None, False
+        self._begins = change.start == 0 or self._has_no_begin(change)
+        if len(self._buffer) > BUFFER * 8:
+            self._use(mmap.mmap(-1, BUFFER))
+        if change.start:
+            stream.seek(change.start)
+        fill = stream.readinto  # type: ignore[attr-defined]  # of every unbuffered file
+        buffer, view = self._buffer, self._view
+        room = len(buffer)
+        left = change.size - change.start
+        enough = None if self._allowed is None else change.start + self._allowed - self._report.bytes
+        base, have, lines = change.start, 0, change.lines_before  # `base`: where the buffer's first byte stands
+        state: tuple[int, str] | None = None
+        first = change.start > 0
+        skipping = False
+        while True:
+            got = fill(view[have : have + min(room - have, left)]) or 0 if left > 0 else 0
+            left -= got
+            end = have + got
+            if first and end:  # the line feed of a line that was taken without it
+                first = False
+                cut = 2 if buffer[:2] == b"\r\n" else 1 if buffer[:1] == b"\n" else 0
+                if cut and read_at(stream, change.start - 1, 1) != b"\n":  # else it is a blank line
+                    view[: end - cut] = bytes(view[cut:end])
+                    base, end = base + cut, end - cut
+            last = buffer.rfind(b"\n", 0, end) + 1
+            if last == 0 and got and left > 0:
+                if end < room:
+                    have = end
+                    continue
+                if room >= LONGEST:
+                    base, have, skipping = base + end, 0, True  # too long: only its end is looked for
+                    continue
+                larger = mmap.mmap(-1, min(room * 4, LONGEST))
+                larger[:end] = buffer[:end]
+                buffer, have, room = larger, end, len(larger)
+                view = self._use(larger)
+                continue
+            start = 0
+            if skipping and last:
+                start = buffer.find(b"\n", 0, end) + 1
+                lines, skipping = lines + 1, False
+            if self._begins:
+                self._look_for_begin(buffer, last)
+            lines = found.scan(buffer, view, start, last, lines)
+            if found.cost_state is not None:
+                begin_at, end_at = found.cost_state
+                state = base + begin_at, buffer[begin_at:end_at].decode("utf-8", "replace")
+                found.cost_state = None
+            have = end - last
+            if got == 0 or left <= 0:
+                if last == end and not skipping:
+                    return base + end, lines, state
+                return self._tail(buffer, last, end, base, lines, found, state, skipping)
+            view[:have] = bytes(view[last:end])
+            base += last
+            if enough is not None and base >= enough:
+                self._cut_short = True
+                return base, lines, state
+
+    def _has_no_begin(self, change: FileChange) -> bool:
+        """Whether no line of a file had a time until now."""
+        db = self._catalogue.connection
+        return db.execute("SELECT 1 FROM call_files WHERE file_id = ?", (change.file_id,)).get is None
+
+    def _look_for_begin(self, data: mmap.mmap | bytes, end: int) -> None:
+        """The first time that stands there, as long as none was found."""
+        mark = -1
+        while self._begun is None and (mark := data.find(TIMESTAMP, mark + 1, end)) >= 0:
+            place = mark + len(TIMESTAMP)
+            stop = data.find(b'"', place, place + LONGEST_TIME)
+            self._begun = self._microseconds(data[place:stop].decode("ascii", "replace")) if stop > place else None
+        self._begins = self._begun is None
+
+    def _tail(
+        self, buffer: mmap.mmap, last: int, end: int, base: int, lines: int, found: FileCalls,
+        state: tuple[int, str] | None, skipping: bool,
+    ) -> tuple[int, int, tuple[int, str] | None]:  # fmt: skip
+        """The rest of a file behind its last line feed is taken where it is one whole object."""
+        from .collect import ANSWER, is_cost_state
+        from .decode import NEEDLE, is_whole
+
+        data = buffer[last:end]
+        if not data.strip() or skipping or not is_whole(data):
+            return base + last, lines, state
+        if self._begins:
+            self._look_for_begin(data, len(data))
+        if NEEDLE in data or ANSWER in data:
+            found.take(data, lines + 1)
+        if is_cost_state(data):
+            state = base + last, data.decode("utf-8", "replace")
+        return base + end, lines + 1, state
+
+    def _use(self, buffer: mmap.mmap) -> memoryview:
+        self._view.release()
+        self._buffer, self._view = buffer, memoryview(buffer)
+        return self._view

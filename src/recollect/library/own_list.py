@@ -1,0 +1,104 @@
+"""Keep small files of Recollect's own: budgets, bookmarks, saved queries.
+
+    marks = OwnList(folder / "bookmarks.json", Bookmark, damaged)
+    marks.read()
+    marks.change(lambda found: [made, *found])
+
+One process at a time changes such a file. The new content is staged and synced before it takes the place of the old one, so a
+full disk or a crash loses nothing. A file that cannot be understood is an error that names it, and is never overwritten.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+from ..errors import DamagedData, StoreBusy
+from ..store import disk, presence
+
+LOCK_SECONDS: Final = 30.0
+
+T = TypeVar("T")
+
+
+@contextlib.contextmanager
+def changing(path: Path) -> Iterator[Callable[[bytes], None]]:
+    """Lock one of Recollect's own files, and hand out the function that replaces its content.
+
+    Raises StoreBusy, and what `disk.explain` makes of an error of the system; then the old content is still there.
+    """
+    locks = path.parent / "locks"
+    try:
+        disk.make_folders(locks)
+        release = presence.take_lock(str(locks / f"{path.stem}.lock"), LOCK_SECONDS)
+    except TimeoutError as problem:
+        raise StoreBusy(f"another Recollect process is changing {path}", slug="locked") from problem
+    except OSError as problem:
+        raise disk.explain(problem, path) from problem
+
+    def write(data: bytes) -> None:
+        target = Path(os.path.realpath(path))  # a link, as managers of settings make them, stays one
+        staged = target.with_name(f".{target.name}.staged")
+        try:
+            disk.remove_if_there(staged)  # of a process that was killed: the lock is ours
+            disk.write_new(staged, (data,))
+            disk.replace(staged, target)
+        except OSError as problem:
+            with contextlib.suppress(OSError):
+                disk.remove_if_there(staged)
+            raise disk.explain(problem, path) from problem
+
+    try:
+        yield write
+    finally:
+        release()
+
+
+class OwnList(Generic[T]):
+    """A list of things of one type in a JSON file."""
+
+    def __init__(
+        self,
+        path: Path,
+        kind: type[T],
+        damaged: Callable[[Path, str], DamagedData],
+        *,
+        check: Callable[[list[T]], str | None] = lambda _: None,
+    ) -> None:
+        self.path = path
+        self._list: type[list[T]] = list[kind]  # type: ignore[valid-type]
+        self._damaged = damaged
+        """Makes the error for a file that cannot be read, from its path and the reason."""
+        self._check = check
+        """Says what is wrong with a list that could be decoded; None where nothing is."""
+
+    def read(self) -> list[T]:
+        """The items; none where the file is not there. Raises DamagedData where it cannot be understood."""
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return []
+        except OSError as problem:
+            raise self._damaged(self.path, problem.strerror or str(problem)) from problem
+        try:
+            found = msgspec.json.decode(data, type=self._list)
+            wrong = self._check(found)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as problem:
+            wrong = str(problem)
+        if wrong is not None:
+            raise self._damaged(self.path, wrong)
+        return found
+
+    def change(self, how: Callable[[list[T]], list[T]]) -> tuple[list[T], list[T]]:
+        """Replace the items by what `how` makes of them. Returns what there was, and what there is now."""
+        with changing(self.path) as write:
+            before = self.read()
+            after = how(list(before))
+            if after != before:
+                write(msgspec.json.format(msgspec.json.encode(after), indent=1) + b"\n")
+        return before, after

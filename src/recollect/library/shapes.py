@@ -1,0 +1,415 @@
+"""The JSON of sessions, messages, branches, sub-agents, tool calls and changes: one shape each, for every face.
+
+`--json`, `/api/v1` and the provider give these names and values; the schemas of `/api/v1` are made from these classes. Times are
+UTC in ISO 8601, costs are whole micro-dollars, what is not known is null.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ..format.blocks import (
+    Block,
+    MediaBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+    UnknownBlock,
+    parse_blocks,
+)
+from ..format.times import to_iso
+from ..format.usage import Usage
+from ..graph.agents import Agent
+from ..graph.branches import Branch
+from ..graph.rows import Row
+from ..graph.tool_calls import ToolCall
+from ..store.changes import Record
+from ..store.summary import SessionSummary, command_text, one_line, typed_text
+from .session import MessageView, Session
+from .wording import argument_line
+
+Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+Count = Annotated[int, Meta(ge=0)]
+Number = Annotated[int, Meta(ge=1)]
+
+
+class SessionShape(Struct, kw_only=True):
+    """A session at a glance."""
+
+    session_id: str
+    path: str
+    home: str
+    project: str | None
+    worktree_of: str | None
+    title: str | None
+    title_source: str | None
+    first_prompt: str | None
+    last_prompt: str | None
+    created: Time | None
+    modified: Time | None
+    last_activity: Time | None
+    lines: Count | None
+    messages: Count | None
+    agents: Count
+    agent_ids: list[str]
+    """Of the sub-agents that have files of their own."""
+    bytes: Count
+    git_branch: str | None
+    version: str | None
+    running: bool
+    tag: str | None
+    pr_url: str | None
+    client_lists: bool
+    """Whether Claude Code lists it: some files it does not."""
+    kept: bool
+    """Whether only the vault has it."""
+    problem: str | None
+
+
+class SessionFacts(Struct, kw_only=True):
+    """What is known of a session once it is read."""
+
+    lines: Count
+    rows: Count
+    statuses: dict[str, int]
+    reachable_share: float
+    leaf: str | None
+    leaf_reason: str
+    compactions: Count
+    branches: Count
+    tool_calls: Count
+    damage: Count
+
+
+class UsageShape(Struct, kw_only=True):
+    """Tokens of one answer."""
+
+    input_tokens: Count
+    output_tokens: Count
+    cache_write_5m: Count
+    cache_write_1h: Count
+    cache_read: Count
+    thinking: Count | None
+    web_searches: Count
+
+
+class MessageShape(Struct, kw_only=True):
+    """A message: its lines joined. `blocks` have the names that the transcript gives them; pictures come without their bytes."""
+
+    number: Number
+    uuid: str | None
+    uuids: list[str]
+    parent: str | None
+    role: str
+    time: Time | None
+    model: str | None
+    status: str
+    text: str
+    blocks: list[dict[str, Any]]
+    lines: list[int]
+    usage: UsageShape | None
+
+
+class BranchShape(Struct, kw_only=True):
+    """A branch that left the conversation."""
+
+    number: Number
+    status: str
+    left_at: str | None
+    parent_branch: Count
+    messages: Count
+    rows: Count
+    prompt: str | None
+    prompt_uuid: str | None
+    leaf: str | None
+    first: Time | None
+    last: Time | None
+    reason: str
+
+
+class AgentShape(Struct, kw_only=True):
+    """A sub-agent of a session."""
+
+    agent_id: str
+    kind: str | None
+    description: str | None
+    layout: str
+    parent_agent: str | None
+    depth: Number
+    tool_use_id: str | None
+    linked_by: str | None
+    workflow: str | None
+    messages: Count
+    rows: Count
+    lines: Count
+    bytes: Count | None
+    path: str | None
+    first: Time | None
+    last: Time | None
+    children: list[str]
+
+
+class ToolCallShape(Struct, kw_only=True):
+    """A tool call with its result. `structured` is the client's own record of the result."""
+
+    id: str
+    name: str
+    time: Time | None
+    duration: float | None
+    is_error: bool
+    answered: bool
+    agent: str | None
+    arguments: str
+    input: Any
+    result_bytes: Count | None
+    structured: Any
+    call_uuid: str | None
+    result_uuid: str | None
+    call_line: Number
+    result_line: Number | None
+    status: str
+
+
+class ChangeShape(Struct, kw_only=True):
+    """A change of the journal."""
+
+    number: Number
+    name: str
+    title: str
+    state: str
+    time: Time | None
+    home: str
+    steps: list[str]
+
+
+def plain(shape: Struct) -> dict[str, Any]:
+    """Return a shape as plain data for JSON."""
+    found: dict[str, Any] = msgspec.to_builtins(shape)
+    return found
+
+
+def session_shape(item: SessionSummary, *, running: bool) -> SessionShape:
+    return SessionShape(
+        session_id=item.session_id,
+        path=str(item.file.path),
+        home=str(item.file.home.root),
+        project=item.project,
+        worktree_of=item.worktree_of,
+        title=one_line(item.title),
+        title_source=item.title_source,
+        first_prompt=item.first_prompt,
+        last_prompt=item.last_prompt,
+        created=to_iso(item.created),
+        modified=to_iso(item.file.mtime),
+        last_activity=to_iso(item.last_activity),
+        lines=item.lines,
+        messages=item.messages,
+        agents=item.agents,
+        agent_ids=[agent.agent_id for agent in item.file.agents],
+        bytes=item.file.size,
+        git_branch=item.git_branch or None,
+        version=item.version,
+        running=running,
+        tag=item.tag,
+        pr_url=item.pr_url,
+        client_lists=item.file.client_lists and not item.sidechain_only,
+        kept=item.file.is_kept,
+        problem=item.problem or ("empty file" if item.is_empty else None),
+    )
+
+
+def session_facts(session: Session) -> SessionFacts:
+    graph = session.conversation
+    return SessionFacts(
+        lines=session.transcript.lines,
+        rows=len(session.transcript.rows),
+        statuses=dict(Counter(place.status for place in graph.thread.placements)),
+        reachable_share=round(graph.thread.reachable_share, 6),
+        leaf=graph.thread.leaf,
+        leaf_reason=graph.thread.leaf_reason,
+        compactions=len(graph.compactions),
+        branches=len(graph.branches),
+        tool_calls=len(graph.tools.calls),
+        damage=len(session.damage),
+    )
+
+
+def usage_shape(usage: Usage) -> UsageShape:
+    return UsageShape(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_write_5m=usage.cache_write_5m,
+        cache_write_1h=usage.cache_write_1h,
+        cache_read=usage.cache_read,
+        thinking=usage.thinking,
+        web_searches=usage.web_searches,
+    )
+
+
+def message_shape(view: MessageView, number: int) -> MessageShape:
+    return MessageShape(
+        number=number,
+        uuid=view.uuid,
+        uuids=[row.uuid for row in view.rows if row.uuid],
+        parent=view.rows[0].parent,
+        role=view.role,
+        time=to_iso(view.time),
+        model=view.model,
+        status=view.status,
+        text=view.text,
+        blocks=[block_data(block) for block in view.blocks],
+        lines=[row.line for row in view.rows],
+        usage=None if view.usage is None else usage_shape(view.usage),
+    )
+
+
+def block_data(block: Block) -> dict[str, Any]:
+    """Return a block with the names it has in the transcript."""
+    if isinstance(block, TextBlock):
+        return {"type": "text", "text": block.text}
+    if isinstance(block, ThinkingBlock):
+        return {"type": "thinking", "thinking": block.thinking, "redacted": block.redacted}
+    if isinstance(block, ToolUseBlock):
+        return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.input}
+    if isinstance(block, ToolResultBlock):
+        return {
+            "type": "tool_result",
+            "tool_use_id": block.tool_use_id,
+            "is_error": block.is_error,
+            "content": block.content,
+        }
+    if isinstance(block, MediaBlock):
+        return {"type": block.type, "media_type": block.media_type, "bytes": block.size}
+    assert isinstance(block, UnknownBlock)
+    return {"type": block.type, "value": block.value}
+
+
+def branch_shapes(session: Session) -> list[BranchShape]:
+    return [_branch_shape(session, branch) for branch in session.conversation.branches]
+
+
+def _branch_shape(session: Session, branch: Branch) -> BranchShape:
+    times = [row.time for row in branch.rows if row.time is not None]
+    return BranchShape(
+        number=branch.number,
+        status=branch.status,
+        left_at=branch.left_at,
+        parent_branch=branch.parent_branch,
+        messages=branch.messages,
+        rows=len(branch.rows),
+        prompt=prompt_words(session, branch.prompt, 200),
+        prompt_uuid=branch.prompt.uuid if branch.prompt is not None else None,
+        leaf=branch.leaf.uuid,
+        first=to_iso(min(times, default=None)),
+        last=to_iso(max(times, default=None)),
+        reason=branch.reason,
+    )
+
+
+def prompt_words(session: Session, row: Row | None, width: int = 80) -> str | None:
+    """Return a prompt in one line; a slash command by its name."""
+    if row is None:
+        return None
+    message = session.value(row).get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if content is None:
+        return None
+    return one_line(typed_text(content) or command_text(content) or "", width) or None
+
+
+def agent_shapes(session: Session) -> list[AgentShape]:
+    """The sub-agents of a session: parents before their children, in the order in which they started."""
+    return [_agent_shape(session, agent) for agent in _in_tree_order(session.conversation.agents)]
+
+
+def _in_tree_order(agents: list[Agent]) -> list[Agent]:
+    by_id = {agent.agent_id: agent for agent in agents}
+    ordered: list[Agent] = []
+    seen: set[str] = set()
+    stack = [agent for agent in reversed(agents) if agent.parent_agent not in by_id]
+    stack = [*(agent for agent in reversed(agents) if agent not in stack), *stack]
+    while stack:
+        agent = stack.pop()
+        if agent.agent_id in seen:
+            continue
+        seen.add(agent.agent_id)
+        ordered.append(agent)
+        stack.extend(by_id[child] for child in reversed(agent.children) if child in by_id)
+    return ordered
+
+
+def _agent_shape(session: Session, agent: Agent) -> AgentShape:
+    file = session.file.agents[agent.file - 1] if agent.file else None
+    transcript = session.agent_transcripts.get(agent.agent_id) if file is not None else None
+    return AgentShape(
+        agent_id=agent.agent_id,
+        kind=agent.kind,
+        description=agent.description,
+        layout=agent.layout,
+        parent_agent=agent.parent_agent,
+        depth=agent.depth,
+        tool_use_id=agent.tool_use_id,
+        linked_by=agent.linked_by,
+        workflow=agent.workflow,
+        messages=sum(1 for row in agent.rows if row.is_message),
+        rows=len(agent.rows),
+        lines=transcript.lines if transcript is not None else len(agent.rows),
+        bytes=file.size if file is not None else None,
+        path=str(file.path) if file is not None else None,
+        first=to_iso(agent.first_time),
+        last=to_iso(agent.last_time),
+        children=agent.children,
+    )
+
+
+def tool_call_shape(session: Session, call: ToolCall) -> ToolCallShape:
+    uses = [
+        block
+        for block in session.messages([call.call])[0].blocks
+        if isinstance(block, ToolUseBlock) and block.id == call.id
+    ]
+    arguments = uses[0].input if uses else None
+    text = ""
+    structured = None
+    if call.result is not None:
+        value = session.value(call.result)
+        structured = value.get("toolUseResult")
+        message = value.get("message")
+        for block in parse_blocks(message.get("content") if isinstance(message, dict) else None):
+            if isinstance(block, ToolResultBlock) and block.tool_use_id == call.id:
+                text = block.text()
+    return ToolCallShape(
+        id=call.id,
+        name=call.name,
+        time=to_iso(call.call.time),
+        duration=call.duration,
+        is_error=call.is_error,
+        answered=call.result is not None,
+        agent=call.call.agent_id if call.call.sidechain or call.call.file else None,
+        arguments=argument_line(arguments, 160),
+        input=arguments,
+        result_bytes=len(text.encode("utf-8", "replace")) if call.result is not None else None,
+        structured=structured,
+        call_uuid=call.call.uuid,
+        result_uuid=call.result.uuid if call.result is not None else None,
+        call_line=call.call.line,
+        result_line=call.result.line if call.result is not None else None,
+        status=session.thread.placements[call.call.index].status if call.call.file == 0 else "agent",
+    )
+
+
+def change_shape(record: Record) -> ChangeShape:
+    return ChangeShape(
+        number=record.number,
+        name=record.name,
+        title=record.title,
+        state=record.state,
+        time=to_iso(record.time),
+        home=record.home,
+        steps=[action.describe() for action in record.actions],
+    )

@@ -1,0 +1,38 @@
+"""Sessions that lie in two project folders: by a file that was copied, or a move that did not come to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..format.project_key import same_project_key
+from .scan import SessionFile
+from .summary import summarise
+
+
+def copies_of_sessions(files: Iterable[SessionFile]) -> list[list[SessionFile]]:
+    """Files of one home that have the same session id, the one that may keep the id first.
+
+    That is the one in the folder of the project that its lines name; of several the newest. One file under two names (a link)
+    is no copy.
+    """
+    named: dict[tuple[str, str], list[SessionFile]] = {}
+    for file in files:
+        named.setdefault((str(file.home.root), file.session_id), []).append(file)
+    found = [_different(same) for same in named.values() if len(same) > 1]
+    return [sorted(same, key=_right_to_the_id, reverse=True) for same in found if len(same) > 1]
+
+
+def _different(files: list[SessionFile]) -> list[SessionFile]:
+    by_file: dict[object, SessionFile] = {}
+    for file in files:
+        try:
+            told = file.path.stat()
+        except OSError:
+            continue
+        by_file.setdefault((told.st_dev, told.st_ino), file)
+    return list(by_file.values())
+
+
+def _right_to_the_id(file: SessionFile) -> tuple[bool, float, str]:
+    belongs = any(same_project_key(file.folder, cwd) for cwd in summarise(file).cwds)
+    return belongs, file.mtime, str(file.path)

@@ -1,0 +1,98 @@
+"""Links of the store itself: `projects/` or another folder of the home, a project's folder, a session's file.
+
+People keep their history on a second disk or under a dotfile manager, and Claude Code follows such links. So they are
+followed here too, once, and what they lead to counts as part of the home. Every other link must end inside the home: a
+transcript, or whatever else was written there, cannot make us read or write anything elsewhere. Imports little, since
+`opening` needs it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Final
+
+#: Folders of a home that may be links to elsewhere.
+STORE_FOLDERS: Final = (
+    "projects", "todos", "tasks", "plans", "file-history", "paste-cache", "image-cache", "uploads", "debug",
+    "dump-prompts", "usage-data", "agent-memory", "agent-memory-local", "agent-memory-project",
+)  # fmt: skip
+
+
+def is_below(root: str, real: str) -> bool:
+    """Whether a path without links is a folder or lies in it."""
+    return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def is_store_place(parts: Sequence[str]) -> bool:
+    """Whether a link at this path below a home is one of the store itself."""
+    if not parts or ".." in parts or parts[0] not in STORE_FOLDERS:
+        return False
+    if len(parts) == 1:
+        return True
+    return parts[0] == "projects" and (len(parts) == 2 or (len(parts) == 3 and parts[2].endswith(".jsonl")))
+
+
+def parts_below(root: str, path: str) -> tuple[str, ...] | None:
+    """The parts of a path below `root`: empty for `root` itself, None for what lies elsewhere."""
+    if os.altsep:
+        path = path.replace(os.altsep, os.sep)
+    if path == root:
+        return ()
+    start = root.rstrip(os.sep) + os.sep
+    return tuple(path[len(start) :].split(os.sep)) if path.startswith(start) else None
+
+
+def why_not_followed(root: str, path: str) -> str | None:
+    """Why a link of the store of the home `root` is not followed; None where it is."""
+    try:
+        real = os.path.realpath(path, strict=True)
+        mode = os.stat(real).st_mode
+    except OSError as problem:
+        if problem.errno == errno.ELOOP:
+            return "a link that leads in a circle"
+        return "a link that leads to nothing" if problem.errno == errno.ENOENT else problem.strerror or "cannot be read"
+    real_root = os.path.realpath(root)
+    if is_below(real, os.path.realpath(os.path.dirname(path))) or is_below(real, real_root):
+        return "a link that leads in a circle"
+    if not path.endswith(".jsonl"):
+        return None if stat.S_ISDIR(mode) else "a link to something that is no folder"
+    if not stat.S_ISREG(mode):
+        return "a link to something that is no regular file"
+    if not is_below(real_root, real) and not real.endswith(".jsonl"):
+        return "a link out of the home to a file that is not named .jsonl"
+    return None
+
+
+def is_part_of(root: str, path: str, real: str) -> bool:
+    """Whether a path that ends outside of the home `root`, at `real`, is part of it by a link of the store."""
+    parts = parts_below(root, path) or ()
+    for count in range(1, min(len(parts), 3) + 1):
+        if is_store_place(parts[:count]):
+            target = _target(root, os.path.join(root, *parts[:count]))
+            if target is not None and is_below(target, real):
+                return True
+    return any(is_below(target, real) for target in _folders_elsewhere(root))
+
+
+def _target(root: str, path: str) -> str | None:
+    return os.path.realpath(path) if os.path.islink(path) and why_not_followed(root, path) is None else None
+
+
+def _folders_elsewhere(root: str) -> Iterator[str]:
+    """Where the links of the store to folders lead."""
+    places = [os.path.join(root, name) for name in STORE_FOLDERS]
+    try:
+        with os.scandir(places[0]) as entries:
+            places += [entry.path for entry in entries if entry.is_symlink()]
+    except OSError:
+        pass
+    for place in places:
+        target = _target(root, place)
+        if target is not None:
+            yield target
