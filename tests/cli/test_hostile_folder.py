@@ -200,8 +200,9 @@ def test_another_installation_names_itself(tmp_path: Path, clone: Clone, everyth
     else:
         place = place / "recollect.zip"
         with zipfile.ZipFile(place, "w") as archive:
-            for path in PACKAGE.rglob("*.py"):
-                archive.write(path, path.relative_to(PACKAGE.parent))
+            for path in PACKAGE.rglob("*"):
+                if path.is_file() and not {"__pycache__", "vendor"} & set(path.parts):
+                    archive.write(path, path.relative_to(PACKAGE.parent))
     env = {**everything.environment_without_path, "PYTHONPATH": str(place)}
     code = (
         "import json,recollect.own_program as p;print(json.dumps([p.__file__,p.own_command(),p.child_command('this')]))"
