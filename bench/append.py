@@ -103,9 +103,9 @@ def append_bare(place: str, lines: str) -> Callable[[], object]:
 
 
 def append_with_writer(place: str, lines: str, sync: str) -> Callable[[], object]:
+    from recollect.edit.append import SessionWriter
     from recollect.format.encode import RowContext
-    from recollect.store.append import SessionWriter
-    from recollect.store.changes import Journal
+    from recollect.journal.changes import Journal
     from recollect.store.home import Home
 
     folder = _scratch(place)

@@ -101,8 +101,8 @@ def copy_lines(home: str, session: str) -> Callable[[], object]:
 
 
 def fork(home: str, session: str, mode: str) -> Callable[[], object]:
-    from recollect.store.changes import Journal
-    from recollect.store.fork import plan_fork
+    from recollect.edit.fork import plan_fork
+    from recollect.journal.changes import Journal
     from recollect.store.home import Home
     from recollect.store.scan import scan_home
 

@@ -62,8 +62,8 @@ def _wall_ratio(ours: Series, peer: Series) -> float:
 
 
 def first_index(home: str) -> Callable[[], object]:
-    from recollect.index.catalogue import Catalogue
-    from recollect.index.sync import bring_up_to_date
+    from recollect.index.catalogue.catalogue import Catalogue
+    from recollect.index.catalogue.sync import bring_up_to_date
     from recollect.store.home import Home
 
     def work() -> object:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import os
     from typing import Any
 
+    from .edit.append import SessionWriter as SessionWriter
     from .errors import (
         DamagedData as DamagedData,
     )
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from .format.line import RawLine as RawLine
     from .graph.session import Conversation as Conversation
     from .graph.thread import Thread as Thread
+    from .journal.changes import Journal as Journal
     from .library.chat import ChatMessage as ChatMessage
     from .library.library import Library as Library
     from .library.library import Project as Project
@@ -55,13 +57,11 @@ if TYPE_CHECKING:
     from .library.session import Session as Session
     from .library.watching import SessionEvent as SessionEvent
     from .library.watching import Watching as Watching
-    from .store.append import SessionWriter as SessionWriter
-    from .store.backends.folder import FolderSessionStore as FolderSessionStore
-    from .store.backends.memory import MemorySessionStore as MemorySessionStore
-    from .store.backends.sqlite import SqliteSessionStore as SqliteSessionStore
-    from .store.changes import Journal as Journal
     from .store.home import Home as Home
     from .store.summary import SessionSummary as SessionSummary
+    from .stores.folder import FolderSessionStore as FolderSessionStore
+    from .stores.memory import MemorySessionStore as MemorySessionStore
+    from .stores.sqlite import SqliteSessionStore as SqliteSessionStore
 
 __version__ = "0.2.0"
 
@@ -82,11 +82,11 @@ _HOMES_OF_NAMES = {
     "Project": "library.library",
     "ChatMessage": "library.chat",
     "ClaudeStorageProvider": "library.provider",
-    "FolderSessionStore": "store.backends.folder",
-    "Journal": "store.changes",
-    "MemorySessionStore": "store.backends.memory",
-    "SessionWriter": "store.append",
-    "SqliteSessionStore": "store.backends.sqlite",
+    "FolderSessionStore": "stores.folder",
+    "Journal": "journal.changes",
+    "MemorySessionStore": "stores.memory",
+    "SessionWriter": "edit.append",
+    "SqliteSessionStore": "stores.sqlite",
     "SessionFilter": "library.repository",
     "SessionRepository": "library.repository",
     "MessageView": "library.session",

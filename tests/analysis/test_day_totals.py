@@ -14,8 +14,8 @@ from recollect.analysis.totals import Totals
 from recollect.analysis.zones import zone_named
 from recollect.index.api_calls.rows import CallRow
 from recollect.index.api_calls.store import SqliteCalls
-from recollect.index.catalogue import Catalogue
-from recollect.index.tracking import FileChange, begin
+from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.tracking import FileChange, begin
 from recollect.store.home import Home
 
 DAY = 86_400_000_000

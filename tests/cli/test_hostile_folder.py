@@ -235,7 +235,7 @@ def test_the_folders_of_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     found = code_folders()
     assert found[0] == "/an/archive.zip"
     assert set(found) == {"/an/archive.zip", *others, str(PACKAGE.parent)}
-    assert "-I" in child_command("recollect.index.sql_child")
+    assert "-I" in child_command("recollect.index.sql.child")
 
 
 def test_a_deleted_current_folder(tmp_path: Path, everything: Everything) -> None:

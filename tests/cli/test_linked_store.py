@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.running import run, tree_state
 
-from recollect.store.changes import Journal
+from recollect.journal.changes import Journal
 from recollect.store.home import Home
 from recollect.store.scan import scan_home
 from recollect.testing import HomeBuilder
@@ -210,7 +210,7 @@ class TestLeftOut:
 
 def test_the_journal_takes_our_own_lines_for_ours(plain: Path, tmp_path: Path) -> None:
     """Two changes in a row: the second must not mistake the first for a stranger's."""
-    from recollect.store.edit import plan_rename
+    from recollect.edit.state_lines import plan_rename
 
     root = linked(plain, tmp_path, "file")
     (file,) = [item for item in scan_home(Home(root)).sessions if item.session_id == S]

@@ -10,14 +10,14 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner, Result
-from tests.store.moving_scene import NEW, OLD, Scene, everything, tree
+from tests.edit.moving_scene import NEW, OLD, Scene, everything, tree
 
 from recollect.cli.commands.delete import delete
 from recollect.cli.commands.move import move
 from recollect.cli.commands.split import split
 from recollect.cli.face import Face
 from recollect.errors import NotFound, Refused
-from recollect.store.changes import Journal
+from recollect.journal.changes import Journal
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder
 

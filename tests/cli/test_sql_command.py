@@ -21,7 +21,7 @@ from recollect.cli.face import Face
 from recollect.cli.sql_output import plain_value
 from recollect.cli.sql_prompt import HISTORY, Prompt, completions
 from recollect.environment import own_folder
-from recollect.index.sql import Question
+from recollect.index.sql.query import Question
 from recollect.library.questions import SavedQueries
 from recollect.testing import HomeBuilder
 

@@ -17,7 +17,7 @@ from tests.running import run
 
 from recollect.cli import lean_statusline
 from recollect.errors import StoreBusy
-from recollect.index.catalogue import Catalogue
+from recollect.index.catalogue.catalogue import Catalogue
 
 __all__ = ["ask", "scene"]
 

@@ -14,8 +14,8 @@ from tests.running import Ran, run, tree_state
 from tests.vault.scene import CWD, OTHER, SESSION, Scene
 
 from recollect.cli.lean_keep import try_keep
-from recollect.store import machine
 from recollect.testing import uuid_from
+from recollect.vault import machine
 from recollect.vault.vault import format_mark
 
 

@@ -22,11 +22,11 @@ from tests.compat import clients
 from tests.compat.ask import Answer, Question, ask_many
 from tests.compat.wire import Block, is_added_by_client
 
+from recollect.check.rules import RULES
+from recollect.edit.repair.plan import plan_repair
 from recollect.format.project_key import project_key
-from recollect.store.changes import Journal
-from recollect.store.check.rules import RULES
+from recollect.journal.changes import Journal
 from recollect.store.home import Home
-from recollect.store.repair.plan import plan_repair
 from recollect.store.scan import scan_home
 from recollect.testing import DAMAGES, sample_session
 from recollect.testing.damage.recipe import SAMPLE_ROWS, find_target, parse, split_lines

@@ -21,10 +21,10 @@ from tests.compat.fake_api import FakeAPI
 from tests.compat.projects import make_project
 from tests.compat.sealed import client_environment, isolate
 
-from recollect.store.backends.folder import FolderSessionStore
-from recollect.store.backends.memory import MemorySessionStore
-from recollect.store.backends.protocol import SessionStore
-from recollect.store.backends.sqlite import SqliteSessionStore
+from recollect.stores.folder import FolderSessionStore
+from recollect.stores.memory import MemorySessionStore
+from recollect.stores.protocol import SessionStore
+from recollect.stores.sqlite import SqliteSessionStore
 
 Json = dict[str, Any]
 

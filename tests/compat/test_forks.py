@@ -12,9 +12,9 @@ from tests.compat import clients
 from tests.compat.agreement import Said, spoken
 from tests.compat.ask import Answer, Question, ask_many
 
+from recollect.edit.fork import ForkResult, plan_fork
+from recollect.journal.changes import Journal
 from recollect.library.library import open_library
-from recollect.store.changes import Journal
-from recollect.store.fork import ForkResult, plan_fork
 from recollect.testing import HomeBuilder, TranscriptBuilder
 from recollect.testing.toolcalls import bash, read
 

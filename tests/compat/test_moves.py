@@ -18,14 +18,14 @@ from tests.compat.runs import CommandLine, Job, Outcome, probe, run_all, run_one
 from tests.compat.scenes import ALLOW, session_id
 from tests.compat.wire import Block, is_added_by_client
 
+from recollect.edit.delete import plan_delete, plan_delete_project
+from recollect.edit.move import plan_move
+from recollect.edit.split import plan_split
 from recollect.format.project_key import project_key
-from recollect.store.changes import Journal
+from recollect.journal.changes import Journal
 from recollect.store.home import Home
-from recollect.store.move import plan_move
-from recollect.store.move_survey import connector_folder
+from recollect.store.project_folders import connector_folder
 from recollect.store.scan import scan_home
-from recollect.store.split import plan_split
-from recollect.store.trash import plan_delete, plan_delete_project
 
 pytestmark = [pytest.mark.compat, pytest.mark.timeout(300)]
 

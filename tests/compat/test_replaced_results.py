@@ -16,9 +16,9 @@ from tests.compat.ask import Question, ask_many
 from tests.compat.in_terminal import terminal_blocks
 from tests.compat.wire import Block
 
+from recollect.edit.fork import plan_fork
+from recollect.journal.changes import Journal
 from recollect.library.library import open_library
-from recollect.store.changes import Journal
-from recollect.store.fork import plan_fork
 from recollect.testing import HomeBuilder
 from recollect.testing.toolcalls import bash
 

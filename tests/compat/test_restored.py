@@ -17,12 +17,12 @@ from tests.compat.scenes import ALLOW, session_id
 from tests.compat.test_moves import HELLO, let_time_pass, say
 from tests.compat.wire import Block
 
+from recollect.edit.hook_settings import plan_hook
+from recollect.journal.changes import Journal
 from recollect.library.bundling import Unbundling, write_bundle
 from recollect.library.restoring import Wanted, plan_restoring
 from recollect.library.session import Session
-from recollect.store.changes import Journal
 from recollect.store.home import Home
-from recollect.store.hook_settings import plan_hook
 from recollect.store.scan import scan_home
 from recollect.vault.capture import capture
 from recollect.vault.vault import Vault

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.contracts.store_kinds import KINDS, Kind
 
-from recollect.store.backends.folder import FolderSessionStore
-from recollect.store.backends.memory import MemorySessionStore
-from recollect.store.backends.sqlite import SqliteSessionStore
-from recollect.store.backends.summary_fold import fold
+from recollect.stores.folder import FolderSessionStore
+from recollect.stores.memory import MemorySessionStore
+from recollect.stores.sqlite import SqliteSessionStore
+from recollect.stores.summary_fold import fold
 from recollect.testing import sample_session
 from recollect.testing.store_contract import CONTRACTS, ContractBroken, check_contract
 

@@ -10,15 +10,15 @@ from tests.compat import clients
 from tests.compat.agreement import spoken
 from tests.compat.ask import Question, ask_many
 
+from recollect.edit.delete import plan_delete
+from recollect.edit.fork import plan_fork
+from recollect.edit.move import plan_move
+from recollect.edit.state_lines import plan_rename, plan_rewind
+from recollect.journal.changes import Change, Journal
 from recollect.library.library import open_library
 from recollect.library.session import Session
 from recollect.library.writing import agent_writer, new_session_writer, session_writer
-from recollect.store.changes import Change, Journal
-from recollect.store.edit import plan_rename, plan_rewind
-from recollect.store.fork import plan_fork
 from recollect.store.home import Home
-from recollect.store.move import plan_move
-from recollect.store.trash import plan_delete
 
 pytestmark = pytest.mark.compat
 

@@ -14,12 +14,12 @@ from tests.compat.ask import Question, ask_many
 from tests.compat.continuing import continued_texts
 from tests.running import run
 
+from recollect.edit.append import SessionWriter
+from recollect.edit.state_lines import plan_rename, plan_rewind, plan_tag
 from recollect.format.encode import WRITTEN_AS
+from recollect.journal.changes import Journal
 from recollect.library.library import open_library
 from recollect.library.writing import agent_writer, new_session_writer, session_writer
-from recollect.store.append import SessionWriter
-from recollect.store.changes import Journal
-from recollect.store.edit import plan_rename, plan_rewind, plan_tag
 from recollect.store.home import Home
 
 pytestmark = pytest.mark.compat

@@ -20,7 +20,7 @@ from typing import Any
 
 from tests.contracts.store_kinds import KEY, OPENERS, Json, everything_in, transcript
 
-from recollect.store.backends.protocol import SessionKey, SessionStore
+from recollect.stores.protocol import SessionKey, SessionStore
 
 LONGEST_WAIT = 0.04
 NEIGHBOUR: SessionKey = {**KEY, "session_id": "neighbour"}

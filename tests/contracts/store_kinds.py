@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recollect.store.backends.folder import FolderSessionStore
-from recollect.store.backends.memory import MemorySessionStore
-from recollect.store.backends.protocol import SessionKey, SessionStore
-from recollect.store.backends.sqlite import SqliteSessionStore
+from recollect.stores.folder import FolderSessionStore
+from recollect.stores.memory import MemorySessionStore
+from recollect.stores.protocol import SessionKey, SessionStore
+from recollect.stores.sqlite import SqliteSessionStore
 
 Json = dict[str, Any]
 

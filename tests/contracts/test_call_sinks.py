@@ -12,8 +12,8 @@ from recollect.analysis.cost import usual_prices
 from recollect.index.api_calls.dedupe import Copy, decide
 from recollect.index.api_calls.rows import CallRow
 from recollect.index.api_calls.store import CallSink, SqliteCalls
-from recollect.index.catalogue import Catalogue
-from recollect.index.tracking import FileChange, begin
+from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.tracking import FileChange, begin
 from recollect.store.home import Home
 from recollect.testing.call_sink_contract import CONTRACTS, CallSinkTrial, CountedCall
 

@@ -22,8 +22,8 @@ from tests.contracts.store_kinds import (
 
 import recollect
 from recollect.errors import Refused, StoreBusy
-from recollect.store.backends.folder import FolderSessionStore
-from recollect.store.backends.protocol import SessionKey
+from recollect.stores.folder import FolderSessionStore
+from recollect.stores.protocol import SessionKey
 from recollect.testing import sample_session
 
 

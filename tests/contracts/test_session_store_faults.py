@@ -16,8 +16,8 @@ import pytest
 from tests.contracts.store_kinds import AGENT, KEY, LASTING, Kind, everything_in, loaded, row, transcript
 
 from recollect.errors import RecollectError, Refused
-from recollect.store.backends.folder import FolderSessionStore
-from recollect.store.backends.sqlite import SqliteSessionStore
+from recollect.stores.folder import FolderSessionStore
+from recollect.stores.sqlite import SqliteSessionStore
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 APPENDER = [sys.executable, "-m", "tests.contracts.appender"]

@@ -205,6 +205,6 @@ def test_one_store_serves_loops_in_several_threads(kind: Kind) -> None:
 
 def test_the_stores_need_nothing_of_the_sdk() -> None:
     names = ("memory", "folder", "sqlite", "protocol")
-    imports = "; ".join(f"import recollect.store.backends.{name}" for name in names)
+    imports = "; ".join(f"import recollect.stores.{name}" for name in names)
     script = f"import sys; sys.modules['claude_agent_sdk'] = None; {imports}; import recollect.testing.store_contract"
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -15,7 +15,7 @@ from tests.contracts.store_kinds import (
 )
 
 from recollect.errors import DamagedData, Refused, StoreBusy, Unavailable
-from recollect.store.backends.sqlite import APPLICATION_ID, SqliteSessionStore
+from recollect.stores.sqlite import APPLICATION_ID, SqliteSessionStore
 
 
 def test_the_exact_text_of_entries_is_in_the_database(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from recollect.store.backends.memory import MemorySessionStore
-from recollect.store.backends.protocol import SessionKey
+from recollect.stores.memory import MemorySessionStore
+from recollect.stores.protocol import SessionKey
 from recollect.testing.store_contract import CONTRACTS, ContractBroken, run_store_contract
 
 

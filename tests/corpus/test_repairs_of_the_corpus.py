@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.store.repair.mending import mend, valid_lines
+from tests.edit.repair.mending import mend, valid_lines
 
 CORPUS = Path(os.environ.get("RECOLLECT_CORPUS") or Path(__file__).parents[3] / "shared" / "corpus")
 LARGEST = 1 << 20

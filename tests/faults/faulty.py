@@ -1,4 +1,4 @@
-"""The system's calls as `store/disk.py` and `store/presence.py` see them, failing or dying at the Nth that changes something."""
+"""The system's calls as `journal/disk.py` and `journal/locks.py` see them, failing or dying at the Nth that changes something."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from recollect.store import disk, presence
+from recollect.journal import disk
+from recollect.journal import locks as presence
 
 _OS_CALLS = (
     "open", "write", "fsync", "ftruncate", "utime", "replace", "rename", "link", "unlink", "symlink", "mkdir",

@@ -17,20 +17,20 @@ from tests.faults.scene import BYSTANDER, CWD, SESSION, SHARING, TORN, Scene
 
 from recollect.cli.face import Face
 from recollect.cli.main import cli
+from recollect.edit import fork_ahead, second_process
+from recollect.edit.append import SessionWriter
+from recollect.edit.delete import plan_delete, plan_delete_project
+from recollect.edit.fork import plan_fork
+from recollect.edit.migrate.session_layout import plan_migrate
+from recollect.edit.move import plan_move
+from recollect.edit.repair.plan import plan_repair
+from recollect.edit.split import plan_split
+from recollect.edit.state_lines import plan_rename, plan_rewind, plan_tag
+from recollect.edit.todo_changes import plan_add_task, plan_remove_task, plan_save_todos, plan_set_task
 from recollect.format.encode import RowContext, custom_title, encode_line
+from recollect.journal.changes import Change, Journal, Record
 from recollect.library.library import Library
 from recollect.library.writing import agent_writer
-from recollect.store import fork_ahead, second_process
-from recollect.store.append import SessionWriter
-from recollect.store.changes import Change, Journal, Record
-from recollect.store.edit import plan_rename, plan_rewind, plan_tag
-from recollect.store.fork import plan_fork
-from recollect.store.migrate.session_layout import plan_migrate
-from recollect.store.move import plan_move
-from recollect.store.repair.plan import plan_repair
-from recollect.store.split import plan_split
-from recollect.store.todo_changes import plan_add_task, plan_remove_task, plan_save_todos, plan_set_task
-from recollect.store.trash import plan_delete, plan_delete_project
 
 Perform = Callable[[Scene], None]
 

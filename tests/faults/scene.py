@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from recollect.edit.append import SessionWriter
 from recollect.format.encode import RowContext
-from recollect.store.append import SessionWriter
-from recollect.store.changes import Journal
+from recollect.journal.changes import Journal
 from recollect.store.home import Home
 from recollect.store.scan import SessionFile, scan_home
 from recollect.testing import HomeBuilder, uuid_from

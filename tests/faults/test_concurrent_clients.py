@@ -1,6 +1,6 @@
 """A client that knows nothing of us appends to the same session, in three ways, while we append, rename and undo.
 
-Its lines stay whole and in order, and ours are all there. Linux grants this with file leases (`store/presence.py`). A
+Its lines stay whole and in order, and ours are all there. Linux grants this with file leases (`journal/locks.py`). A
 client that opens, writes and closes is never interrupted, in however many pieces it writes a line; behind one that keeps
 the file open a line is written only when it rests after a whole line, and nothing is undone.
 """
@@ -24,7 +24,7 @@ from tests.faults.scene import SESSION, Scene
 
 from recollect.errors import RecollectError, Refused, StoreBusy
 from recollect.format.encode import custom_title, encode_line
-from recollect.store import guard
+from recollect.journal import guard
 
 SECONDS = 20.0
 REST = 1 if SOAK else 5
@@ -212,7 +212,7 @@ def test_a_file_that_somebody_writes_is_not_cut(quick_folder: Path) -> None:
 def test_a_write_into_a_file_at_the_moment_it_is_replaced_is_kept(
     quick_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recollect.store import disk
+    from recollect.journal import disk
 
     scene = Scene(quick_folder)
     path = scene.root / "settings.json"
@@ -234,7 +234,7 @@ def test_a_write_into_a_file_at_the_moment_it_is_replaced_is_kept(
 def test_a_write_into_a_file_at_the_moment_its_change_is_undone_is_kept(
     quick_folder: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
-    from recollect.store import disk
+    from recollect.journal import disk
 
     scene = Scene(quick_folder)
     path = scene.root / "settings.json"

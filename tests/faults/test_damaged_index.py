@@ -257,7 +257,7 @@ class PanicException(BaseException):
 def test_a_panic_of_the_word_index_is_healed_or_a_bug_and_never_no_match(
     template: Template, index: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recollect.index.word_reading import WordReader
+    from recollect.index.words.reader import WordReader
 
     expected = ask(capsys, template.home, "search")
     often = 2

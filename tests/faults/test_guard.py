@@ -12,9 +12,9 @@ from tests.faults.scene import SESSION, TORN, Scene
 
 from recollect.errors import StoreBusy
 from recollect.format.encode import custom_title, encode_line
+from recollect.journal import locks as presence
+from recollect.journal.guard import refuse_if_busy, why_busy
 from recollect.library.writing import agent_writer
-from recollect.store import presence
-from recollect.store.guard import refuse_if_busy, why_busy
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.faults.scene import BYSTANDER, SESSION, Scene, build_home
 from recollect.errors import StoreBusy
 from recollect.format.encode import custom_title, encode_line
 from recollect.graph.thread import find_thread
-from recollect.store.changes import Journal
+from recollect.journal.changes import Journal
 from recollect.store.home import Home
 from recollect.store.read import read_transcript
 

@@ -24,7 +24,7 @@ from tests.faults.places import SOAK, memory_folder
 from tests.faults.scene import BYSTANDER, CWD, SESSION, SHARING, TORN, Scene, differences
 
 from recollect.cli.main import main
-from recollect.store.changes import Record
+from recollect.journal.changes import Record
 
 ONE = st.sampled_from([SESSION, BYSTANDER, TORN])
 COMMANDS: list[tuple[str, ...]] = [

@@ -16,11 +16,11 @@ from tests.faults.scene import SESSION, Scene
 from tests.faults.test_kill import _perform_faulty
 from tests.faults.test_nth_call_fails import KINDS
 
+from recollect.edit.delete import plan_delete
+from recollect.edit.restore_files import plan_restore
 from recollect.errors import RecollectError
 from recollect.library.bundling import Unbundling, write_bundle
 from recollect.library.session import Session
-from recollect.store.restore_files import plan_restore
-from recollect.store.trash import plan_delete
 from recollect.vault.capture import capture
 from recollect.vault.footprint import Footprints
 from recollect.vault.restore import files_to_restore

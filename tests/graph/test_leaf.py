@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.reading import sent, thread_of, transcript_of
 
+from recollect.graph.client_state import load
 from recollect.graph.leaf import Leaf, choose_leaf
-from recollect.graph.loaded import load
 from recollect.testing import TranscriptBuilder, uuid_from
 from recollect.testing.toolcalls import bash
 

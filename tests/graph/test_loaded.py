@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.reading import transcript_of
 
-from recollect.graph.loaded import LARGE_FILE, Loaded, load
+from recollect.graph.client_state import LARGE_FILE, Loaded, load
 from recollect.testing import NIL_UUID, TranscriptBuilder, uuid_from
 
 

@@ -39,16 +39,16 @@ class Target:
 TARGETS: Final = (
     Target("graph/leaf.py", ("choose_leaf", "_candidates", "_one_of_several", "continues"), ("tests/graph",)),
     Target("graph/thread.py", ("walk_up", "after_last_boundary", "_add_trailing"), ("tests/graph",)),
-    Target("graph/loaded.py", ("_note_row", "_note_checkpoint"), ("tests/graph",)),
+    Target("graph/client_state.py", ("_note_row", "_note_checkpoint"), ("tests/graph",)),
     Target("analysis/usage.py", ("in_order",), ("tests/analysis/test_groupings.py",)),
     Target(
         "index/api_calls/dedupe.py", ("decide", "_without_copies_in_families"),
         ("tests/analysis/test_counting.py", "tests/analysis/test_copies_in_families.py", "tests/index/test_call_sharing.py"),
     ),
-    Target("index/search.py", ("_bonus",), ("tests/index/test_search.py",)),
+    Target("index/search/search.py", ("_bonus",), ("tests/index/test_search.py",)),
     Target(
-        "store/journal.py", ("is_ours", "_interrupted", "_later", "_check_undo"),
-        ("tests/store/test_undo_order.py", "tests/store/test_undo_places.py", "tests/store/test_roll_back_damaged.py"),
+        "journal/journal.py", ("is_ours", "_interrupted", "_later", "_check_undo"),
+        ("tests/journal/test_undo_order.py", "tests/journal/test_undo_places.py", "tests/journal/test_roll_back_damaged.py"),
     ),
 )  # fmt: skip
 #: Mutants that change nothing that anybody could see: what `Mutant.name` says, and why.

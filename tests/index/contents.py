@@ -6,9 +6,9 @@ from typing import Any
 
 import tantivy
 
-from recollect.index.catalogue import Catalogue
-from recollect.index.schema import STAGE_TABLES, TABLES
-from recollect.index.words import open_words, tokens
+from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.schema import STAGE_TABLES, TABLES
+from recollect.index.words.word_index import open_words, tokens
 
 #: Columns that hold numbers of rows, and what they stand for.
 _STRINGS = {"model_id", "branch_id", "cwd_id", "version_id"}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recollect.index.catalogue import Catalogue
-from recollect.index.found import Found
-from recollect.index.search import Search
-from recollect.index.slow_search import find_slowly
-from recollect.index.sync import bring_up_to_date
-from recollect.index.word_reading import WordReader
+from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.sync import bring_up_to_date
+from recollect.index.search.results import Found
+from recollect.index.search.search import Search
+from recollect.index.search.slow_search import find_slowly
+from recollect.index.words.reader import WordReader
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder
 from recollect.testing.toolcalls import bash, failed, read

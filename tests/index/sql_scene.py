@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from recollect.errors import RecollectError
-from recollect.index.sql import Answer, Limits, Question
+from recollect.index.sql.query import Answer, Limits, Question
 
 
 @pytest.fixture(scope="module")

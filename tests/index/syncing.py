@@ -8,9 +8,9 @@ from typing import Any
 
 from tests.index.contents import contents, words
 
-from recollect.index.catalogue import Catalogue
-from recollect.index.ingest import SyncReport
-from recollect.index.sync import bring_up_to_date
+from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.ingest import SyncReport
+from recollect.index.catalogue.sync import bring_up_to_date
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder
 from recollect.testing.toolcalls import bash, edit

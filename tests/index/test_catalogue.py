@@ -11,8 +11,8 @@ import apsw
 import pytest
 
 from recollect.errors import StoreBusy
-from recollect.index.catalogue import Catalogue
-from recollect.index.schema import HISTORY, SCHEMA_VERSION, TABLES, shown_uuid, stored_uuid
+from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.schema import HISTORY, SCHEMA_VERSION, TABLES, shown_uuid, stored_uuid
 
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.analysis.scene import Scene, tokens
 
-from recollect.index.sync import bring_up_to_date
+from recollect.index.catalogue.sync import bring_up_to_date
 from recollect.library.accounting import Accounting
 from recollect.store.home import Home
 from recollect.store.read import session_named_in

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from tests.index.syncing import Index, small_home
 
-from recollect.index.catalogue import Catalogue
-from recollect.index.sync import bring_up_to_date
+from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.sync import bring_up_to_date
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder, write_huge_file
 

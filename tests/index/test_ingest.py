@@ -10,9 +10,9 @@ import pytest
 from tests.index.contents import contents, words
 
 from recollect.format.line import HARMLESS
-from recollect.index.catalogue import Catalogue
-from recollect.index.schema import FLAGS, stored_uuid
-from recollect.index.sync import bring_up_to_date
+from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.schema import FLAGS, stored_uuid
+from recollect.index.catalogue.sync import bring_up_to_date
 from recollect.store.home import Home
 from recollect.store.read import EntryBytes
 from recollect.testing import ALL_AGES, DAMAGES, HomeBuilder, build_age, uuid_from
@@ -231,7 +231,7 @@ def test_a_long_line_is_found_by_its_beginning(tmp_path: Path, monkeypatch: pyte
 def test_an_entry_that_fails_unexpectedly_is_named_and_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recollect.index import transcript_rows
+    from recollect.index.catalogue import transcript_rows
 
     home = HomeBuilder(tmp_path / "claude")
     t = home.session("/w/app")

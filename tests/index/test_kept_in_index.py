@@ -12,7 +12,7 @@ from tests.vault.scene import OTHER, SESSION, build_home
 
 import recollect
 from recollect.environment import own_folder
-from recollect.index.kept import DEVICE
+from recollect.index.catalogue.vault_transcripts import DEVICE
 from recollect.library.library import Library
 from recollect.store.home import Home
 from recollect.vault.capture import capture

@@ -10,11 +10,11 @@ import pytest
 from tests.index.search_scene import APP, Scene, marked, session, sessions
 
 from recollect.errors import QueryError
-from recollect.index.catalogue import Catalogue
-from recollect.index.freshness import folder_times, remember, unchanged
-from recollect.index.search import Search, _bonus
-from recollect.index.sync import bring_up_to_date
-from recollect.index.word_reading import WordReader
+from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.change_check import folder_times, remember, unchanged
+from recollect.index.catalogue.sync import bring_up_to_date
+from recollect.index.search.search import Search, _bonus
+from recollect.index.words.reader import WordReader
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder
 
@@ -282,7 +282,7 @@ def test_status_follows_a_session_that_grows(tmp_path: Path) -> None:
 
 
 def test_a_home_that_is_not_open_is_not_searched(scene: Scene) -> None:
-    from recollect.index.search import Search
+    from recollect.index.search.search import Search
 
     with Search(scene.catalogue.connection, scene.words, [99]) as search:
         assert search.find("connection").sessions == []

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.index.search_scene import Scene
 
-from recollect.index import snippets
-from recollect.index.snippets import Needle, cut, find_needles, joined, lowered
-from recollect.index.word_splitting import split_words
+from recollect.index.search import snippets
+from recollect.index.search.snippets import Needle, cut, find_needles, joined, lowered
+from recollect.index.words.tokenizer import split_words
 
 
 def simple(text: str) -> list[tuple[str, int, int]]:

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from tests.index.sql_scene import ask, database, mistake
 
 from recollect.errors import QueryError, Unavailable
-from recollect.index.sql import Question, with_place
-from recollect.index.sql_wire import MOST_BYTES, pack, read_frame, tagged, unpack
+from recollect.index.sql.query import Question, with_place
+from recollect.index.sql.wire import MOST_BYTES, pack, read_frame, tagged, unpack
 
 __all__ = ["database"]
 

@@ -18,9 +18,10 @@ import pytest
 from tests.index.sql_scene import ask, database, mistake
 
 from recollect.errors import QueryError, Refused
-from recollect.index import sql_rules, sql_seal
-from recollect.index.sql import Limits, Question
-from recollect.index.sql_rules import Refusal, the_question
+from recollect.index.sql import rules as sql_rules
+from recollect.index.sql import seal as sql_seal
+from recollect.index.sql.query import Limits, Question
+from recollect.index.sql.rules import Refusal, the_question
 
 __all__ = ["database"]
 
@@ -272,7 +273,7 @@ def test_a_first_row_that_is_too_large_is_an_error(database: Path) -> None:
 
 def test_the_process_ends_when_the_asker_is_gone(database: Path, tmp_path: Path) -> None:
     program = (
-        "import sys, threading, time\nfrom pathlib import Path\nfrom recollect.index.sql import Question\n"
+        "import sys, threading, time\nfrom pathlib import Path\nfrom recollect.index.sql.query import Question\n"
         f"q = Question(Path({str(database)!r}), {RUNAWAYS['a product']!r})\n"
         "threading.Thread(target=q.answer, daemon=True).start()\n"
         "while q._process is None: time.sleep(0.01)\n"
@@ -321,7 +322,7 @@ def test_the_process_is_sealed_here(database: Path) -> None:
 def test_a_sealed_process_can_do_nothing(attempt: str, tmp_path: Path) -> None:
     (tmp_path / "there").write_text("still", "utf-8")
     code = (
-        "import os, socket, subprocess, sys, threading\nfrom recollect.index.sql_seal import seal\n"
+        "import os, socket, subprocess, sys, threading\nfrom recollect.index.sql.seal import seal\n"
         "waiting = threading.Event(); said = []\n"
         f"def attempt():\n    waiting.wait()\n    try:\n        {attempt}\n        said.append('done')\n"
         "    except OSError as problem:\n        said.append(problem.errno)\n"
@@ -352,7 +353,7 @@ def test_no_file_or_network_call_after_the_door_is_shut(database: Path, tmp_path
     """Seen from outside: once the filter is set, the child opens nothing, and not even tries."""
     trace = tmp_path / "trace"
     program = (
-        "from pathlib import Path\nfrom recollect.index.sql import Question\n"
+        "from pathlib import Path\nfrom recollect.index.sql.query import Question\n"
         f"print(Question(Path({str(database)!r}), "
         "\"SELECT b, sum(a), now() > '2020-01-01' FROM numbers GROUP BY b ORDER BY b\").answer().rows[0])\n"
     )

@@ -11,8 +11,8 @@ import pytest
 from tests.analysis.scene import MODEL, Scene, tokens
 
 import recollect
-from recollect.index import sql_refresh
-from recollect.index.sql_tables import TABLES, names
+from recollect.index.sql import refresh as sql_refresh
+from recollect.index.sql.tables import TABLES, names
 from recollect.library.library import Library
 from recollect.library.questions import prepare
 from recollect.testing import HomeBuilder, build_demo_home

@@ -13,11 +13,12 @@ from tests.index.syncing import Index, small_home
 
 from recollect.analysis.cost import usual_prices
 from recollect.format import worded_entry
-from recollect.index import ingest, words_sync
 from recollect.index.api_calls.sync import sync_calls
-from recollect.index.catalogue import Catalogue
-from recollect.index.tracking import changed
-from recollect.index.words import WordsWriter, forget_words
+from recollect.index.catalogue import ingest
+from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.tracking import changed
+from recollect.index.words import sync as words_sync
+from recollect.index.words.word_index import WordsWriter, forget_words
 from recollect.testing import uuid_from
 
 
@@ -63,8 +64,8 @@ def test_a_second_sync_parses_no_line_and_opens_no_file(index: Index, monkeypatc
     first = index.sync()
     assert first.lines == len(decoded) > 50
     decoded.clear()
-    monkeypatch.setattr("recollect.index.tracking.open_inside", None)
-    monkeypatch.setattr("recollect.index.catalogue.Catalogue.locked", None)
+    monkeypatch.setattr("recollect.index.catalogue.tracking.open_inside", None)
+    monkeypatch.setattr("recollect.index.catalogue.catalogue.Catalogue.locked", None)
     second = index.sync()
     assert (second.lines, second.files, second.bytes, second.documents, second.threaded, decoded) == (0, 0, 0, 0, 0, [])
 
@@ -90,7 +91,7 @@ def test_of_a_file_with_one_more_link_nothing_is_parsed(
     report = index.sync()
     assert (report.files, report.lines, report.documents, report.threaded, decoded) == (0, 0, 0, 0, [])
     assert index.told() == before
-    monkeypatch.setattr("recollect.index.catalogue.Catalogue.locked", None)
+    monkeypatch.setattr("recollect.index.catalogue.catalogue.Catalogue.locked", None)
     assert index.sync().files == 0, "it is not asked again"
 
 
@@ -240,7 +241,7 @@ def test_a_line_is_finished_later(index: Index) -> None:
 
 
 def test_words_catch_up_with_a_catalogue_that_was_alone(index: Index) -> None:
-    from recollect.index.sync import bring_up_to_date
+    from recollect.index.catalogue.sync import bring_up_to_date
 
     bring_up_to_date(index.catalogue, [index.home], ("entries",))
     assert not index.catalogue.words_folder.exists()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.index.catalogue import Catalogue
-from recollect.index.tracking import FileChange, begin, changed, done, note_touched, open_changed
+from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.tracking import FileChange, begin, changed, done, note_touched, open_changed
 from recollect.store.home import Home
 
 SESSION = "0a0a0a0a-0000-4000-8000-000000000001"

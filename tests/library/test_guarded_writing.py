@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from tests.running import run, tree_state
 
+from recollect.edit.append import SessionWriter, project_folder
 from recollect.errors import NotFound, Refused, StoreBusy
+from recollect.journal.changes import Journal
 from recollect.library.chat import ChatMessage
 from recollect.library.library import open_library
 from recollect.library.provider import ClaudeStorageProvider
 from recollect.library.writing import agent_writer, new_session_writer, session_writer
-from recollect.store.append import SessionWriter, project_folder
-from recollect.store.changes import Journal
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder
 

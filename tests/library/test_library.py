@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import recollect
+from recollect.edit.state_lines import plan_rename
 from recollect.errors import NotFound, Refused, Unavailable
+from recollect.journal.changes import Journal
 from recollect.library.cache import ByteBoundCache
 from recollect.library.library import Library
 from recollect.library.repository import LibrarySessionRepository, SessionFilter, SessionRepository
 from recollect.library.writing import agent_writer, session_writer
-from recollect.store.changes import Journal
-from recollect.store.edit import plan_rename
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder
 from recollect.testing.toolcalls import bash

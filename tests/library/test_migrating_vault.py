@@ -13,9 +13,9 @@ from tests.faults.kills import Child, Tell
 from tests.running import Ran, run
 from tests.vault.scene import Scene
 
+from recollect.edit.migrate.framework import Migration
 from recollect.errors import DamagedData, Refused
 from recollect.library import migrating
-from recollect.store.migrate.framework import Migration
 from recollect.vault import vault as vault_module
 from recollect.vault.compact import compact_locked
 from recollect.vault.vault import Vault, read_format, write_format

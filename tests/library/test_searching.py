@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.index import freshness
+from recollect.index.catalogue import change_check as freshness
 from recollect.library.library import Library
 from recollect.library.searching import OpenedSearch
 from recollect.store.home import Home
@@ -69,7 +69,7 @@ def test_lines_appended_to_known_files_are_found_without_a_look_into_folders(
         looks.append(1)
         return {}
 
-    monkeypatch.setattr("recollect.index.sync.look_at", look_at)
+    monkeypatch.setattr("recollect.index.catalogue.sync.look_at", look_at)
     first, second, _ = _transcripts(root)
     for round_number in range(3):
         _append(first, f"osprey{round_number}")

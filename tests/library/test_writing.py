@@ -12,11 +12,11 @@ import pytest
 from tests.running import tree_state
 
 import recollect
+from recollect.edit.append import SessionWriter
 from recollect.errors import NotFound, Refused
+from recollect.journal.changes import Journal
 from recollect.library.provider import ClaudeStorageProvider
 from recollect.library.writing import agent_writer, new_session_writer
-from recollect.store.append import SessionWriter
-from recollect.store.changes import Journal
 from recollect.store.home import Home
 
 Row = dict[str, Any]

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from tests.properties.test_thread_properties import FILES, encoded
 from tests.reading import transcript_of
 
+from recollect.edit import fork_plan
+from recollect.edit.fork_lines import ForkLines, Titles, entry_bytes
+from recollect.edit.fork_plan import _new_times, plan_rows
 from recollect.errors import DamagedData
 from recollect.format.names import Names
-from recollect.graph.ending import Ending, ending_at, ending_of
+from recollect.graph.fork_point import Ending, ending_at, ending_of
 from recollect.graph.rows import Row, Transcript
 from recollect.graph.thread import find_thread
-from recollect.store import fork_plan
-from recollect.store.fork_lines import ForkLines, Titles, entry_bytes
-from recollect.store.fork_plan import _new_times, plan_rows
 from recollect.store.read import EntryBytes
 from recollect.testing import uuid_from
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from tests.index.syncing import Index
 from tests.properties.test_index_properties import EDITS, FOLDERS, Edit
 
-from recollect.index.catalogue import Catalogue
-from recollect.index.entry_words import loads_text
-from recollect.index.search import Search
-from recollect.index.sync import bring_up_to_date
-from recollect.index.word_reading import WordReader
+from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.sync import bring_up_to_date
+from recollect.index.search.search import Search
+from recollect.index.words.entry_words import loads_text
+from recollect.index.words.reader import WordReader
 
 
 class Entry(NamedTuple):

@@ -13,11 +13,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.reading import transcript_of
 
-from recollect.graph import loaded, request
-from recollect.graph.ending import Ending, ending_at
-from recollect.graph.going_on import place_to_go_on, row_to_go_on_from
+from recollect.graph import client_state as loaded
+from recollect.graph import request
+from recollect.graph.append_point import place_to_go_on, row_to_go_on_from
+from recollect.graph.client_state import load
+from recollect.graph.fork_point import Ending, ending_at
 from recollect.graph.leaf import choose_leaf
-from recollect.graph.loaded import load
 from recollect.graph.thread import STATUSES, as_written, find_thread, walk_up
 from recollect.testing import NIL_UUID
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from recollect.store.changes import Journal
+from recollect.journal.changes import Journal
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder, uuid_from
 from recollect.vault.capture import CaptureReport, capture

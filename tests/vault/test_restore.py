@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.vault.scene import CWD, ELSEWHERE, OTHER, SESSION, Scene
 
+from recollect.edit.restore_files import RestoreResult
 from recollect.errors import NotFound, Refused
 from recollect.library.restoring import Wanted, plan_restoring
-from recollect.store.restore_files import RestoreResult
 
 
 @pytest.fixture

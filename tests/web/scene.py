@@ -16,8 +16,8 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from tests.running import tree_state
 
+from recollect.journal.changes import Journal
 from recollect.library.library import Library
-from recollect.store.changes import Journal
 from recollect.store.home import check_home
 from recollect.web.access import Access, allowed_hosts
 from recollect.web.app import create_app

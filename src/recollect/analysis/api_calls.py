@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ..format.project_key import repository_of
 from ..index.api_calls.dedupe import Counted, decisions
 from ..index.api_calls.flags import COUNTS, LOWER_BOUND, ODD, PARTIAL, ZONELESS
-from ..index.catalogue import Catalogue
+from ..index.catalogue.catalogue import Catalogue
 from ..store.home import Home
 from .cost import Counts, cost_of
 from .totals import Totals

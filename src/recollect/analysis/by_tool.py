@@ -13,8 +13,8 @@ from .calls_made import calls_made
 from .cost import Counts
 
 if TYPE_CHECKING:
-    from ..index.catalogue import Catalogue
-    from ..index.reading_back import PlaceOf
+    from ..index.catalogue.catalogue import Catalogue
+    from ..index.catalogue.reading_back import PlaceOf
     from .prices.book import PriceBook
 
 NO_TOOL = "(no tool)"
@@ -63,7 +63,7 @@ def _tool_names(catalogue: Catalogue, found: Iterable[ApiCall], place_of: PlaceO
 
 def _named_in_progress(catalogue: Catalogue, files: set[int], place_of: PlaceOf) -> dict[str, list[str]]:
     """Tools that sub-agents called of which only `progress` lines tell (2.1.0 to 2.1.42): the catalogue does not hold them."""
-    from ..index.reading_back import EntryReader
+    from ..index.catalogue.reading_back import EntryReader
 
     rows = catalogue.connection.execute(
         "SELECT file_id, offset, length FROM entries WHERE type = 'progress' "

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..index.api_calls.flags import ADVISOR
-from ..index.schema import shown_uuid
+from ..index.catalogue.schema import shown_uuid
 from .api_calls import ApiCall
 
 if TYPE_CHECKING:
-    from ..index.catalogue import Catalogue
+    from ..index.catalogue.catalogue import Catalogue
 
 
 def calls_made(

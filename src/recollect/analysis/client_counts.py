@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from ..index.api_calls.decode import Count
-from ..index.catalogue import Catalogue
+from ..index.catalogue.catalogue import Catalogue
 from ..store.home import Home
 from .api_calls import ApiCall, calls_in_sessions, home_numbers
 from .cost import Counts, dollars

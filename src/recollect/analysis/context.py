@@ -12,7 +12,7 @@ from .api_calls import ApiCall
 from .prices.book import PriceBook
 
 if TYPE_CHECKING:
-    from ..index.catalogue import Catalogue
+    from ..index.catalogue.catalogue import Catalogue
 
 
 @dataclass(slots=True)

@@ -15,8 +15,8 @@ from .prices.book import PriceBook
 from .totals import Totals
 
 if TYPE_CHECKING:
-    from ..index.catalogue import Catalogue
-    from ..index.reading_back import EntryReader
+    from ..index.catalogue.catalogue import Catalogue
+    from ..index.catalogue.reading_back import EntryReader
 
 BEFORE: Final = "(before the first prompt)"
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from ..graph.thread import ABANDONED, AGENT, BRIDGED, LIVE, PRECOMPACT, UNREACHABLE
 from ..index.api_calls.flags import PROGRESS
-from ..index.schema import shown_uuid
+from ..index.catalogue.schema import shown_uuid
 from .api_calls import ApiCall
 
 if TYPE_CHECKING:
-    from ..index.catalogue import Catalogue
+    from ..index.catalogue.catalogue import Catalogue
 
 _BEST_FIRST: Final = (LIVE, PRECOMPACT, ABANDONED, AGENT, UNREACHABLE, BRIDGED)
 """A call has the best status of its lines: one of them may be an older copy that the client passes over."""

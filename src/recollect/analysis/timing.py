@@ -15,8 +15,8 @@ from ..index.api_calls.flags import PROGRESS
 from .api_calls import ApiCall
 
 if TYPE_CHECKING:
-    from ..index.catalogue import Catalogue
-    from ..index.reading_back import EntryReader
+    from ..index.catalogue.catalogue import Catalogue
+    from ..index.catalogue.reading_back import EntryReader
 
 LONGEST: Final = 3_600_000_000
 

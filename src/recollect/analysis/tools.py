@@ -13,7 +13,7 @@ from .calls_made import calls_made
 from .timing import quantile
 
 if TYPE_CHECKING:
-    from ..index.catalogue import Catalogue
+    from ..index.catalogue.catalogue import Catalogue
 
 MINUTE = 60_000_000
 LONGEST = 24 * 60 * MINUTE

@@ -12,8 +12,8 @@ from .calls_made import calls_made
 from .prices.book import PriceBook
 
 if TYPE_CHECKING:
-    from ..index.catalogue import Catalogue
-    from ..index.reading_back import EntryReader
+    from ..index.catalogue.catalogue import Catalogue
+    from ..index.catalogue.reading_back import EntryReader
 
 
 def lines_changed(catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBook) -> list[dict[str, Any]]:

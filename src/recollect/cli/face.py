@@ -30,9 +30,9 @@ from .streams import OutputFailed, discard_output
 from .terminal import safe, safe_line
 
 if TYPE_CHECKING:
+    from ..journal.changes import Journal
     from ..library.changes import Changes
     from ..library.library import Library
-    from ..store.changes import Journal
 
 Row = Mapping[str, Any]
 _AT_ONCE = 1 << 16
@@ -88,7 +88,7 @@ class Face:
         """The journal of changes, in Recollect's own data folder. Who asks for it is about to change something."""
         self.may_change = True
         from ..environment import own_folder
-        from ..store.changes import Journal
+        from ..journal.changes import Journal
 
         return Journal(own_folder("data"), lock_seconds=self.lock_seconds)
 

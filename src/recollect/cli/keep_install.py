@@ -16,12 +16,12 @@ from typing import Final
 
 import click
 
+from ..edit.hook_settings import EVENTS, has_hook, plan_hook
 from ..errors import Unavailable
+from ..journal.changes import Change, Record
 from ..library.plan import undo_command
 from ..own_program import own_command
-from ..store.changes import Change, Record
 from ..store.home import Home
-from ..store.hook_settings import EVENTS, has_hook, plan_hook
 from .changing import confirm
 from .face import Face
 

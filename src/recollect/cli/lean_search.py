@@ -19,8 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-    from ..index.found import Found
-    from ..index.reading_back import Elsewhere
+    from ..index.catalogue.reading_back import Elsewhere
+    from ..index.search.results import Found
 
 
 class _Asked:
@@ -48,8 +48,8 @@ def try_search(arguments: Sequence[str]) -> int | None:
         return None
     import apsw
 
-    from ..index.checked_pages import connect
-    from ..index.healing import is_panic
+    from ..index.catalogue.checked_pages import connect
+    from ..index.catalogue.healing import is_panic
 
     try:
         db = connect(f"{folder}/catalogue.sqlite", apsw.SQLITE_OPEN_READWRITE)
@@ -104,14 +104,14 @@ def _roots(named: list[str]) -> list[str] | None:
 
 
 def _answer(db: apsw.Connection, folder: str, roots: list[str], asked: _Asked) -> Found | None:
-    from ..index.freshness import statuses_are_current, unchanged
+    from ..index.catalogue.change_check import statuses_are_current, unchanged
 
     homes = unchanged(db, roots)
     if homes is None:
         return None
-    from ..index.search import Search
-    from ..index.word_reading import WordReader
-    from ..index.words_seal import check
+    from ..index.search.search import Search
+    from ..index.words.reader import WordReader
+    from ..index.words.seal import check
 
     check(db, f"{folder}/words")
     with Search(db, WordReader(f"{folder}/words"), homes, elsewhere=_kept_bytes(db)) as search:
@@ -130,7 +130,7 @@ def _kept_bytes(db: apsw.Connection) -> Elsewhere | None:
     vault = os.path.join(own_folder_name("data"), "vault")
     if not os.path.isdir(vault):
         return None
-    from ..index.kept import KeptTranscripts
+    from ..index.catalogue.vault_transcripts import KeptTranscripts
 
     return KeptTranscripts(vault).reader(db)
 

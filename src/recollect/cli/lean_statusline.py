@@ -87,7 +87,7 @@ def statusline(given: dict[str, Any], homes: list[str], timezone: str | None = N
     try:
         figures = _figures(given, homes, timezone)
     except BaseException as problem:  # an index in use, a damaged home: what the client told is better than nothing
-        from ..index.healing import is_damage
+        from ..index.catalogue.healing import is_damage
 
         if is_damage(problem):
             _forget_index(homes, problem)

@@ -176,7 +176,7 @@ def _run(face: Face, arguments: Sequence[str] | None, healed: bool) -> int:
             )
         return 1
     except BaseException as error:
-        from ..index.healing import is_damage, is_panic
+        from ..index.catalogue.healing import is_damage, is_panic
 
         if not isinstance(error, Exception) and not is_panic(error):
             raise
@@ -196,7 +196,7 @@ def _run(face: Face, arguments: Sequence[str] | None, healed: bool) -> int:
 
 def _forget_index(face: Face, error: BaseException) -> None:
     from ..environment import own_folder
-    from ..index.catalogue import Catalogue
+    from ..index.catalogue.catalogue import Catalogue
 
     with Catalogue.open(own_folder("cache") / "index") as catalogue:
         face.say(f"the index was damaged ({error}): it is built anew")

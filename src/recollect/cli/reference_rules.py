@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..store.check.rule import SEVERITIES
-from ..store.check.rules import RULES
-from ..store.migrate.layouts import LAYOUTS
-from ..store.repair.fixes import FIXES, Fix
+from ..check.rule import SEVERITIES
+from ..check.rules import RULES
+from ..edit.migrate.layouts import LAYOUTS
+from ..edit.repair.fixes import FIXES, Fix
 
 _SEVERITY_WORDS = {
     "error": "The client loses part of the conversation, finds none, or every further turn fails.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..index.found import Found, Hit, SessionHits
+from ..index.search.results import Found, Hit, SessionHits
 from .terminal import safe, safe_line
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..index.sql import Answer
+from ..index.sql.query import Answer
 from ..library import questions
 from .face import Face
 from .indexing_bar import indexing_bar

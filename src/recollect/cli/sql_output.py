@@ -17,7 +17,7 @@ from uuid import UUID
 import click
 from rich.cells import cell_len
 
-from ..index.sql import Answer, ResultColumn
+from ..index.sql.query import Answer, ResultColumn
 from .face import Column, Face
 from .moments import iso
 from .terminal import harmless_cell, safe_line
@@ -141,7 +141,7 @@ def _cell(value: Any) -> str:
 
 def tables(face: Face, names: Iterable[str] = ()) -> None:
     """The tables, or the columns of one."""
-    from ..index.sql_tables import TABLES
+    from ..index.sql.tables import TABLES
 
     wanted: Sequence[str] = [name.lower() for name in names]
     if not wanted:

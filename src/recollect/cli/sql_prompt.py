@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from ..environment import own_folder
 from ..errors import RecollectError
+from ..journal import disk
 from ..library.questions import SavedQueries
-from ..store import disk
 from . import sql_output, standard_input
 from .face import Column, Face, report
 
@@ -167,7 +167,7 @@ class Completer:
 
 def completions(word: str) -> list[str]:
     """Tables, columns and keywords that begin so; after `table.` the columns of that table."""
-    from ..index.sql_tables import names
+    from ..index.sql.tables import names
 
     known = names()
     table, dot, start = word.rpartition(".")

@@ -15,7 +15,7 @@ from ..analysis.prices.names import short_name
 from ..analysis.totals import Totals
 from ..analysis.usage import NO_TIME, PERIODS, Group
 from ..errors import Refused, Unavailable
-from ..store import disk
+from ..journal import disk
 from .charts import not_in_future, over_time
 from .plot_fonts import usable_family
 from .terminal import safe_line

@@ -101,7 +101,7 @@ def _cache(accounting: Accounting, chosen: Selection) -> Answer:
 
 def _speed(accounting: Accounting, chosen: Selection) -> Answer:
     from ..analysis.timing import quantile, speeds, turn_seconds
-    from ..index.reading_back import EntryReader
+    from ..index.catalogue.reading_back import EntryReader
 
     found = accounting.responses(chosen)
     catalogue = accounting.entries()
@@ -273,7 +273,7 @@ def _commits(accounting: Accounting, chosen: Selection) -> Answer:
 
 def _prs(accounting: Accounting, chosen: Selection) -> Answer:
     from ..analysis.work import pull_requests
-    from ..index.reading_back import EntryReader
+    from ..index.catalogue.reading_back import EntryReader
 
     found = accounting.responses(chosen)
     with EntryReader(accounting.place_of) as reader:

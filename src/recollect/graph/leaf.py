@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .loaded import Loaded
+from .client_state import Loaded
 from .rows import Row
 
 

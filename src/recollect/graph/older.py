@@ -10,8 +10,8 @@ from functools import cmp_to_key
 from typing import Final
 
 from ..format.line import HARMLESS
-from .collector import collector_waits
-from .loaded import Loaded, Parents, load
+from .client_state import Loaded, Parents, load
+from .gc_pause import collector_waits
 from .request import is_dropped_error, rows_sent
 from .rows import SPOKEN, Row, Transcript
 from .thread import Thread, after_last_boundary, before_compaction, find_thread, resume

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
+from .client_state import Loaded
 from .leaf import belongs_to_response, is_trailer
-from .loaded import Loaded
 from .rows import Row
 
 

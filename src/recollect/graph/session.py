@@ -7,8 +7,8 @@ from functools import cached_property
 
 from .agents import Agent, collect_links, hang_agents, inside_agents
 from .branches import Branch, find_branches
-from .collector import collector_waits
 from .compaction import Compaction, find_compactions
+from .gc_pause import collector_waits
 from .leaf import Leaf
 from .messages import Message, join_responses
 from .parallel import put_back

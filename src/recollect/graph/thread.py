@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from .collector import collector_waits
+from .client_state import Loaded, Parents, load, shorten
+from .gc_pause import collector_waits
 from .leaf import choose_leaf
-from .loaded import Loaded, Parents, load, shorten
 from .parallel import put_back
 from .request import is_dropped_error, rows_sent
 from .rows import SPOKEN, Row, Transcript

@@ -28,7 +28,7 @@ from ..analysis.usage import PERIODS, UsageReport, from_day_totals, gather, grou
 from ..analysis.zones import Zone, zone_named
 from ..environment import own_folder, time_zone
 from ..errors import NotFound, StoreBusy
-from ..index.catalogue import BROKEN, BUSY_MS, Catalogue
+from ..index.catalogue.catalogue import BROKEN, BUSY_MS, Catalogue
 from ..store.home import Home
 from .homes import open_homes
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..analysis.client_counts import Comparison
     from ..analysis.totals import Totals
     from ..index.api_calls.sync import CallsReport
-    from ..index.tracking import FileChange
+    from ..index.catalogue.tracking import FileChange
     from .library import Library
 
 _LOOKED: Final = "looked"
@@ -157,7 +157,7 @@ class Accounting:
             changes = self._changes_of(session) if session is not None and self._looked_lately() else None
             everything = changes is None
             if changes is None:
-                from ..index.tracking import changed
+                from ..index.catalogue.tracking import changed
 
                 changes = changed(self.catalogue, self.homes, "calls")
             left: list[FileChange] = []
@@ -181,7 +181,7 @@ class Accounting:
 
     def _changes_of(self, session: str) -> list[FileChange] | None:
         """What changed of the known files of a session; None where it has none."""
-        from ..index.tracking import changed_among
+        from ..index.catalogue.tracking import changed_among
 
         found: list[FileChange] = []
         known = False
@@ -366,7 +366,7 @@ class Accounting:
 
     def entries(self, *, statuses: bool = False) -> Catalogue:
         """The catalogue with everything else in it too: tool calls, file changes, statuses."""
-        from ..index.sync import bring_up_to_date
+        from ..index.catalogue.sync import bring_up_to_date
 
         bring_up_to_date(self.catalogue, self.homes, ("entries",), statuses=statuses)
         return self.catalogue

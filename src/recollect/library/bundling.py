@@ -13,16 +13,17 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from ..edit.delete import footprint
+from ..edit.move import build_move
+from ..edit.restore_files import FileToRestore, RestoreResult, plan_restore
 from ..errors import DamagedData, NotFound, RecollectError, Refused
 from ..format.path_text import to_text as path_text
-from ..store import disk, presence
-from ..store.changes import Change, Journal
+from ..journal import disk
+from ..journal import locks as presence
+from ..journal.changes import Change, Journal
 from ..store.home import Home
-from ..store.move import build_move
 from ..store.path_map import path_map
 from ..store.paths import is_session_link, open_inside
-from ..store.restore_files import FileToRestore, RestoreResult, plan_restore
-from ..store.trash import footprint
 from ..vault.bundle import BundledSession, FileToBundle, encode_bundle
 from ..vault.bundle_read import BundleLimits, BundleReader, why_refused
 from ..vault.manifest import to_text

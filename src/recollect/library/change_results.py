@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from .wording import plural, size
 
 if TYPE_CHECKING:
-    from ..store.fork import ForkResult
-    from ..store.move import MoveResult
-    from ..store.repair.plan import RepairResult, Standing
+    from ..edit.fork import ForkResult
+    from ..edit.move import MoveResult
+    from ..edit.repair.plan import RepairResult, Standing
 
 
 def fork_data(result: ForkResult) -> dict[str, Any]:
@@ -73,8 +73,8 @@ def repair_data(result: RepairResult) -> dict[str, Any]:
 
 
 def what_older_versions_need(result: RepairResult) -> list[str]:
-    from ..store.check.rules import RULES
-    from ..store.repair.fixes import FIXES
+    from ..check.rules import RULES
+    from ..edit.repair.fixes import FIXES
 
     return [
         f"older versions of Claude Code need: {FIXES[name].words} (--rule "

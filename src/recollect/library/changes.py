@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import DamagedData, NotFound, Refused
 from ..format.encode import check_message, check_text
 from ..format.versions import parse_version
-from ..store.changes import Change, Journal, Record
+from ..journal.changes import Change, Journal, Record
 from ..store.home import Home
 from ..store.path_map import is_windows_path, parse_pair
 from ..store.scan import SessionFile, refuse_taken_id
@@ -40,7 +40,7 @@ from .wording import plural
 from .writing import session_writer
 
 if TYPE_CHECKING:
-    from ..store.append import SessionWriter
+    from ..edit.append import SessionWriter
     from ..store.file_contents import FileState
     from ..vault.vault import Vault
     from .library import Library
@@ -59,7 +59,7 @@ class Changes:
 
     def rename(self, session: str | Session, title: str, *, force: bool = False) -> Plan:
         """Give a session a title, which Claude Code shows too. The file keeps its time."""
-        from ..store.edit import plan_rename, title_words
+        from ..edit.state_lines import plan_rename, title_words
 
         found = self.session(session)
         words = title_words(title)
@@ -69,7 +69,7 @@ class Changes:
 
     def tag(self, session: str | Session, text: str | None, *, force: bool = False) -> Plan:
         """Tag a session, or take its tag away (None). A session has one tag."""
-        from ..store.edit import plan_tag
+        from ..edit.state_lines import plan_tag
 
         found = self.session(session)
         change = plan_tag(self.journal, found.file, text, force=force)
@@ -79,7 +79,7 @@ class Changes:
 
     def archive(self, session: str | Session, *, title: str | None = None, force: bool = False) -> Plan:
         """Mark a session as archived by its tag, and give it a last title where one is given."""
-        from ..store.edit import ARCHIVED, plan_archive
+        from ..edit.state_lines import ARCHIVED, plan_archive
 
         found = self.session(session)
         change = plan_archive(self.journal, found.file, title, force=force)
@@ -88,7 +88,7 @@ class Changes:
 
     def unarchive(self, session: str | Session, *, title: str | None = None, force: bool = False) -> Plan:
         """Take a session out of the archive: the tag it had before is its tag again."""
-        from ..store.edit import plan_unarchive
+        from ..edit.state_lines import plan_unarchive
 
         found = self.session(session)
         change, tag = plan_unarchive(self.journal, found.file, title, force=force)
@@ -97,7 +97,7 @@ class Changes:
 
     def rewind(self, session: str | Session, message: str, *, force: bool = False) -> Plan:
         """Let a session go on from a message at the next resume. What came after it stays as a branch."""
-        from ..store.edit import plan_rewind
+        from ..edit.state_lines import plan_rewind
 
         found = self.session(session)
         change, leaf = plan_rewind(self.journal, found.file, message_uuid(found, message), force=force)
@@ -121,7 +121,7 @@ class Changes:
 
         The session itself is only read, so it may be in use. `result["session_id"]` is the new one's id.
         """
-        from ..store.fork import plan_fork
+        from ..edit.fork import plan_fork
 
         if at is not None and branch is not None:
             raise Refused("give a message or a branch, not both", slug="bad-fork")
@@ -145,8 +145,8 @@ class Changes:
 
     def new(self, project: str, *, title: str | None = None, session_id: str | None = None) -> Plan:
         """Begin an empty session in a project's folder. Claude Code resumes it once it has a message."""
-        from ..store.edit import title_words
-        from ..store.new_session import plan_new_session
+        from ..edit.new_session import plan_new_session
+        from ..edit.state_lines import title_words
 
         ident = str(uuid.uuid4()) if session_id is None else session_id
         for home in self.library.homes:
@@ -163,7 +163,7 @@ class Changes:
 
         A plan without steps means that nothing has to be repaired. With `fork` a repaired copy is made.
         """
-        from ..store.repair.plan import plan_repair
+        from ..edit.repair.plan import plan_repair
 
         file = session if isinstance(session, SessionFile) else self.session(session).file
         change, result = plan_repair(self.journal, file, rules=rules, fork=fork)
@@ -187,7 +187,7 @@ class Changes:
 
     def repair_home_files(self, home: Home, *, force: bool = False) -> Plan:
         """Repair what belongs to no session: the global config, and Claude Code's own lists of sessions."""
-        from ..store.repair.home_files import plan_home_repair
+        from ..edit.repair.home_files import plan_home_repair
 
         scan = next(scan for each, scan in self.library.scans if each is home)
         change, result = plan_home_repair(self.journal, home, scan, force=force)
@@ -199,7 +199,7 @@ class Changes:
 
     def migrate(self, session: str | Session | SessionFile, *, to: str) -> Plan:
         """Convert a session of an old client to the layout of version `to`. A plan without steps: nothing to convert."""
-        from ..store.migrate.session_layout import plan_migrate
+        from ..edit.migrate.session_layout import plan_migrate
 
         file = session if isinstance(session, SessionFile) else self.session(session).file
         change, result = plan_migrate(self.journal, file, to=to)
@@ -228,7 +228,7 @@ class Changes:
 
         `kind` is todos or tasks; by default the one that the session's client uses.
         """
-        from ..store.todo_changes import TASKS_SINCE
+        from ..edit.todo_changes import TASKS_SINCE
 
         found = self.session(session)
         if agent is not None:
@@ -245,7 +245,7 @@ class Changes:
     def _task(
         self, found: Session, action: str, what: str, status: str | None, force: bool
     ) -> tuple[Change, str, list[str]]:
-        from ..store.todo_changes import plan_add_task, plan_remove_task, plan_set_task
+        from ..edit.todo_changes import plan_add_task, plan_remove_task, plan_set_task
 
         if action == "add":
             change, ident = plan_add_task(self.journal, found.home, found.id, what, force=force)
@@ -259,7 +259,7 @@ class Changes:
     def _todo(
         self, found: Session, action: str, what: str, status: str | None, agent: str | None, force: bool
     ) -> tuple[Change, str, list[str]]:
-        from ..store.todo_changes import plan_save_todos, read_todos
+        from ..edit.todo_changes import plan_save_todos, read_todos
 
         version = found.summary.version
         items = read_todos(found.home, found.id, agent, version)
@@ -290,7 +290,7 @@ class Changes:
         force: bool = False,
     ) -> Plan:
         """Replace the whole to-do list of a session or of one of its sub-agents."""
-        from ..store.todo_changes import plan_save_todos
+        from ..edit.todo_changes import plan_save_todos
 
         home = home_with(self.library, session_id, hint=_WHICH_HOME) or self.library.homes[0]
         change, warnings = plan_save_todos(
@@ -303,7 +303,7 @@ class Changes:
 
     def delete(self, sessions: Sequence[str | Session]) -> Plan:
         """Move sessions with everything that belongs to them to the trash, from where `undo` brings them back."""
-        from ..store.trash import plan_delete
+        from ..edit.delete import plan_delete
 
         files = {str(found.path): found for found in (self.session(name).file for name in sessions)}
         homes = {file.home.real_root: file.home for file in files.values()}
@@ -316,7 +316,7 @@ class Changes:
 
     def delete_project(self, path: str, *, force: bool = False) -> Plan:
         """Move all of a project to the trash: sessions at the path and below, prompts, settings, memory."""
-        from ..store.trash import plan_delete_project
+        from ..edit.delete import plan_delete_project
 
         change, result = plan_delete_project(self.journal, self.only_home(), path_as_it_was(path), force=force)
         return Plan(change, result.as_dict(), deleted(result.as_dict()), result.notes, destructive=True)
@@ -334,7 +334,7 @@ class Changes:
 
         `maps` are further pairs `OLD=NEW`, for a home that came from another machine.
         """
-        from ..store.move import plan_move
+        from ..edit.move import plan_move
 
         pairs = [parse_pair(text) for text in maps]
         if old is not None and new is not None:
@@ -355,7 +355,7 @@ class Changes:
         force: bool = False,
     ) -> Plan:
         """Separate a project's sessions from a folder below `projects/` that two projects share."""
-        from ..store.split import plan_split
+        from ..edit.split import plan_split
 
         change, result = plan_split(
             self.journal, self.only_home(), folder, project=os.path.expanduser(project),
@@ -365,7 +365,7 @@ class Changes:
 
     def shared_folders(self) -> list[dict[str, Any]]:
         """List the folders below `projects/` that hold the sessions of several projects, one row for each project."""
-        from ..store.move_survey import owned_folders
+        from ..store.project_folders import owned_folders
 
         return [
             {"folder": key, "project": path, "sessions": sum(item.project == path for item in owned.sessions)}
@@ -418,7 +418,7 @@ class Changes:
 
     def prune(self, rules: PruneRules) -> Plan:
         """Take sessions out of the home that fit the rules and that the vault has, to make room."""
-        from ..store.letting_go import let_go
+        from ..journal.discard_backups import let_go
         from .pruning import plan_prune
 
         home = self.only_home()

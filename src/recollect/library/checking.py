@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ..check.home import check_home
+from ..check.rule import INFO, Finding
+from ..check.session import SessionReport, check_session
 from ..errors import NotFound
-from ..store.check.home import check_home
-from ..store.check.rule import INFO, Finding
-from ..store.check.session import SessionReport, check_session
 from ..store.copies import copies_of_sessions
 from ..store.scan import SessionFile
 from .library import Library

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..environment import own_folder
-from ..index.catalogue import LOCK_SECONDS, Catalogue
-from ..index.sync_report import Progress, SyncReport
+from ..index.catalogue.catalogue import LOCK_SECONDS, Catalogue
+from ..index.catalogue.sync_report import Progress, SyncReport
 
 if TYPE_CHECKING:
     from ..store.home import Home
@@ -63,7 +63,7 @@ def index_homes(
     lock_seconds: float = LOCK_SECONDS,
 ) -> SyncReport:
     """The same without a library, which takes longer to import than it takes to see that nothing changed."""
-    from ..index import sync
+    from ..index.catalogue import sync
 
     pricing = None
     if "calls" in stages:

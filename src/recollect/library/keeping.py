@@ -15,11 +15,12 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from ..edit.restore_files import FileToRestore
 from ..errors import DamagedData, NotFound, RecollectError
 from ..format.path_text import to_text
-from ..store import disk, presence
+from ..journal import disk
+from ..journal import locks as presence
 from ..store.home import Home
-from ..store.restore_files import FileToRestore
 from ..store.scan import AgentFile, SessionFile, is_session_id, scan_home
 from ..vault.contents import KeptFile, Look
 from ..vault.footprint import Footprints, KeptSession

@@ -25,12 +25,12 @@ from .project_paths import ProjectFilter
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..index.catalogue import Catalogue
-    from ..index.found import Found
-    from ..index.sql import Answer, Limits
-    from ..index.sync_report import Progress, SyncReport
-    from ..store.watch_events import Budget
+    from ..index.catalogue.catalogue import Catalogue
+    from ..index.catalogue.sync_report import Progress, SyncReport
+    from ..index.search.results import Found
+    from ..index.sql.query import Answer, Limits
     from ..vault.vault import Vault
+    from ..watch.events import Budget
     from .changes import Changes
     from .keeping import KeptShelf
     from .watching import Watching
@@ -129,7 +129,7 @@ class Library:
     @cached_property
     def changes(self) -> Changes:
         """Every change that can be made in the homes, as plans; and the journal of those that were made."""
-        from ..store.changes import Journal
+        from ..journal.changes import Journal
         from .changes import Changes
 
         return Changes(self, Journal(self.own_folder("data")))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..edit.migrate.copying import copy_home
+from ..edit.migrate.framework import Migration
+from ..edit.migrate.own_folder import OwnFolder
 from ..environment import own_folder
 from ..store.home import Home
-from ..store.migrate.copying import copy_home
-from ..store.migrate.framework import Migration
-from ..store.migrate.own_folder import OwnFolder
 from ..vault import vault
 from .library import Library
 

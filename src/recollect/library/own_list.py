@@ -19,7 +19,8 @@ from typing import Final, Generic, TypeVar
 import msgspec
 
 from ..errors import DamagedData, StoreBusy
-from ..store import disk, presence
+from ..journal import disk
+from ..journal import locks as presence
 
 LOCK_SECONDS: Final = 30.0
 

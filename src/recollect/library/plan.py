@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from ..environment import home_candidates
-from ..store.changes import Change, Record
+from ..journal.changes import Change, Record
 from ..store.home import Home
 
 

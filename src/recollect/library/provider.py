@@ -24,15 +24,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from ..edit.append import SessionWriter, project_folder
+from ..edit.new_session import plan_new_session
 from ..environment import own_folder
 from ..errors import NotFound, RecollectError, Refused
 from ..format.content_check import check_blocks
 from ..format.encode import WRITTEN_AS, check_message, encode_line
-from ..store.append import SessionWriter, project_folder
-from ..store.changes import Journal
+from ..journal.changes import Journal
+from ..journal.new_home import make_home
 from ..store.home import Home, check_home
-from ..store.new_home import make_home
-from ..store.new_session import plan_new_session
 from ..store.scan import SessionFile, check_session_id
 from .changes import Changes
 from .chat import ChatMessage

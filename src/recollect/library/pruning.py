@@ -8,15 +8,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..edit.delete import footprint, plan_delete
 from ..errors import DamagedData, RecollectError
-from ..store.changes import Change, Journal, Record
-from ..store.evidence import new_hash
-from ..store.guard import why_busy
+from ..journal.changes import Change, Journal, Record
+from ..journal.content_hash import new_hash
+from ..journal.discard_backups import LetGo, let_go_of, take_again
+from ..journal.guard import why_busy
 from ..store.home import Home
-from ..store.letting_go import LetGo, let_go_of, take_again
 from ..store.paths import open_inside
 from ..store.scan import SessionFile
-from ..store.trash import footprint, plan_delete
 from ..vault.contents import KeptFile, Look
 from ..vault.vault import Vault
 from .library import Library

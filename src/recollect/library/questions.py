@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..environment import own_folder, time_zone
 from ..errors import DamagedData, NotFound, QueryError, Refused, Unavailable
-from ..index.sql import Answer, Limits, Question
-from ..store import disk
+from ..index.sql.query import Answer, Limits, Question
+from ..journal import disk
 from ..store.paths import refuse_in_homes
 from .own_list import changing
 
 if TYPE_CHECKING:
-    from ..index.ingest import Progress
+    from ..index.catalogue.ingest import Progress
     from .library import Library
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -70,7 +70,7 @@ def prepare(
 ) -> Question:
     """A question that can be cancelled from another thread, over tables that are up to date."""
     from ..analysis.cost import usual_prices
-    from ..index.sql_refresh import refresh
+    from ..index.sql.refresh import refresh
 
     bring_up_to_date(library, sql, progress)
     database = refresh(library.catalogue, library.homes, usual_prices())
@@ -80,7 +80,7 @@ def prepare(
 def answer(library: Library, asked: Question) -> Answer:
     """The answer; a database that is broken is made anew once."""
     from ..analysis.cost import usual_prices
-    from ..index.sql_refresh import forget, refresh
+    from ..index.sql.refresh import forget, refresh
 
     try:
         return asked.answer()

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
 from ..errors import NotFound, Unavailable
-from ..store.watch_events import SessionEvent
+from ..watch.events import SessionEvent
 from .library import Library
 from .session import Session
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..edit.restore_files import RestoreResult, plan_restore
 from ..environment import home_candidates, own_folder
 from ..errors import NotFound, Refused
-from ..store.changes import Change, Journal
+from ..journal.changes import Change, Journal
 from ..store.config_files import cleanup_days
 from ..store.home import Home
-from ..store.restore_files import RestoreResult, plan_restore
 from ..store.scan import SessionFile
 from ..store.summary import summarise
 from ..vault.contents import KeptFile, Look

@@ -12,22 +12,23 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
-from ..index import sync, words_seal
-from ..index.found import Found
-from ..index.freshness import differing, folder_times, remember, remember_again, statuses_are_current
-from ..index.healing import is_damage, is_panic
-from ..index.query_language import parse
-from ..index.query_tree import filters
-from ..index.search import HITS_PER_SESSION, SORTS, Search
-from ..index.word_reading import WordReader
-from ..index.words import MARK, words_damage
+from ..index.catalogue import sync
+from ..index.catalogue.change_check import differing, folder_times, remember, remember_again, statuses_are_current
+from ..index.catalogue.healing import is_damage, is_panic
+from ..index.search.query_language import parse
+from ..index.search.query_tree import filters
+from ..index.search.results import Found
+from ..index.search.search import HITS_PER_SESSION, SORTS, Search
+from ..index.words import seal as words_seal
+from ..index.words.reader import WordReader
+from ..index.words.word_index import MARK, words_damage
 
 if TYPE_CHECKING:
     import apsw
 
-    from ..index.catalogue import Catalogue
-    from ..index.ingest import Progress
-    from ..index.reading_back import Elsewhere
+    from ..index.catalogue.catalogue import Catalogue
+    from ..index.catalogue.ingest import Progress
+    from ..index.catalogue.reading_back import Elsewhere
     from .library import Library
 
 MODES = ("words", "substring", "regex", "everything")
@@ -93,7 +94,7 @@ def _answer(
         return opened.search.find(
             text, sort=sort, limit=limit, offset=offset, hits_per_session=hits_per_session, facets=facets
         )
-    from ..index.slow_search import find_slowly
+    from ..index.search.slow_search import find_slowly
 
     return find_slowly(
         library.catalogue.connection,

@@ -28,7 +28,7 @@ from ..graph.agents import Agent
 from ..graph.branches import Branch
 from ..graph.rows import Row
 from ..graph.tool_calls import ToolCall
-from ..store.changes import Record
+from ..journal.changes import Record
 from ..store.summary import SessionSummary, command_text, one_line, typed_text
 from .session import MessageView, Session
 from .wording import argument_line

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ..store.home import Home
 from ..store.scan import SessionFile
 from ..store.summary import SessionSummary, summarise
-from ..store.watch import TICK, Watcher
-from ..store.watch_events import (
+from ..watch.events import (
     EVENTS,
     AgentStarted,
     Budget,
@@ -40,7 +39,8 @@ from ..store.watch_events import (
     ToolFinished,
     ToolStarted,
 )
-from ..store.watch_places import Place
+from ..watch.places import Place
+from ..watch.watch import TICK, Watcher
 
 if TYPE_CHECKING:
     from types import TracebackType

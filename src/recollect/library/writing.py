@@ -16,11 +16,11 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from ..edit.append import SessionWriter, project_folder
 from ..errors import NotFound, Refused
 from ..format.encode import WRITTEN_AS, RowContext, encode_line
 from ..format.versions import parse_version
-from ..store.append import SessionWriter, project_folder
-from ..store.changes import Journal
+from ..journal.changes import Journal
 from ..store.home import Home
 from ..store.read import session_named_in
 from ..store.scan import check_agent_id, refuse_taken_id

@@ -10,7 +10,7 @@ from ..errors import RecollectError
 from ..format.decode import Located, Part, file_entries, file_row_entries
 from ..format.entries import Entry, decode_exactly
 from ..format.line import Damage, RawLine, read_lines
-from ..graph.collector import collector_waits
+from ..graph.gc_pause import collector_waits
 from ..graph.rows import Transcript, build_transcript
 from .home import Home
 from .paths import open_inside

@@ -6,7 +6,7 @@ import asyncio
 import copy
 from typing import Any
 
-from ..store.backends.protocol import SessionKey
+from ..stores.protocol import SessionKey
 from .store_trial import Trial, contract, expect, expect_entries, key, row
 
 

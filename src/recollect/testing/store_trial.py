@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from ..store.backends.protocol import SessionKey, SessionStore
+from ..stores.protocol import SessionKey, SessionStore
 
 Make = Callable[[], SessionStore | Awaitable[SessionStore]]
 Reopen = Callable[[SessionStore], SessionStore | Awaitable[SessionStore]]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from ..errors import DamagedData, RecollectError
-from ..store import disk
+from ..journal import disk
 from ..store.home import Home
 from ..store.paths import open_inside
 from .compact import compact_locked

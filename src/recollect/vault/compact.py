@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from ..errors import DamagedData, RecollectError
-from ..store import disk
+from ..journal import disk
 from .blocks import BadBlock, pack_name, pack_numbers
 from .contents import Contents, Generation, KeptFile, Look
 from .health import files_with, unreadable, used_blocks

@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..store import disk
+from ..journal import disk
 
 T = TypeVar("T", bound=Struct)
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..store import disk
+from ..journal import disk
 from .blocks import MAGIC, RECORDS, BadBlock, Stored, pack_name, pack_numbers, read_block, walk_blocks
 from .manifest import Manifest, encode_line, encode_lines
 from .records import Commit, decode_commit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ..edit.restore_files import FileToRestore
 from ..errors import DamagedData
-from ..store.restore_files import FileToRestore
 from .blocks import BadBlock
 from .contents import KeptFile, Look
 from .vault import Vault

@@ -48,7 +48,7 @@ class SeenFiles:
             return
         from pathlib import Path
 
-        from ..store import disk
+        from ..journal import disk
 
         path = Path(self._path)
         fresh = path.with_name(f"{path.name}.{os.getpid()}")

@@ -23,9 +23,11 @@ from typing import Final
 
 from msgspec import Struct
 
+from ..edit.migrate.own_folder import settle
 from ..errors import DamagedData, Refused, StoreBusy
-from ..store import disk, machine, presence
-from ..store.migrate.own_folder import settle
+from ..journal import disk
+from ..journal import locks as presence
+from . import machine
 from .blocks import DATA, MAGIC, BadBlock, pack_name, pack_numbers, read_block
 from .contents import LOST, Contents, KeptFile, Look, Place
 from .manifest import Manifest, read_manifest

@@ -6,7 +6,7 @@ import hashlib
 import time
 from typing import Final
 
-from ..store import disk
+from ..journal import disk
 from .blocks import DATA, MAGIC, RECORDS, encode_block, pack_numbers
 from .manifest import encode_line, to_text
 from .records import Block, Commit, FileRecord, HomeRecord, Piece, encode_commit

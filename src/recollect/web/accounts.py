@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from ..analysis.zones import zone_named
 from ..environment import time_zone
-from ..index.healing import is_damage
+from ..index.catalogue.healing import is_damage
 from ..library.accounting import Accounting
 from ..store.home import Home
 from .work import StillIndexing

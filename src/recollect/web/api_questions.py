@@ -7,7 +7,7 @@ from typing import Any
 
 from ..analysis.usage import DIMENSIONS, group_data
 from ..format.times import to_iso
-from ..index.search import SORTS
+from ..index.search.search import SORTS
 from ..library.accounting import Accounting, Selection
 from ..library.bookmarks import read_bookmarks
 from ..library.checking import check_sessions

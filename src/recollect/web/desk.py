@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import NotFound
+from ..journal.changes import Journal
 from ..library.cache import ByteBoundCache
 from ..library.changes import Changes
 from ..library.library import Library, as_seen
 from ..library.session import Session
-from ..store.changes import Journal
 from ..store.scan import SessionFile
 from ..store.summary import SessionSummary
 from ..vault.retention import Guard, guard

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..journal.changes import Journal
 from ..library.library import Library
-from ..store.changes import Journal
 from .access import Access, allowed_hosts
 from .app import create_app
 from .assets import missing_sentence

@@ -149,7 +149,7 @@ def main() -> int:
 
 
 def _write(text: str) -> Path:
-    from ...store.disk import remove_if_there, write_new
+    from ...journal.disk import remove_if_there, write_new
 
     remove_if_there(TABLE)
     write_new(TABLE, (text.encode(), b"\n"), mode=0o644)

@@ -14,10 +14,10 @@ from typing import Any
 
 import click
 
+from ...check.rule import SEVERITIES, Finding
+from ...check.rules import RULES
+from ...check.session import SessionReport
 from ...library.checking import check_homes, check_sessions, files_of
-from ...store.check.rule import SEVERITIES, Finding
-from ...store.check.rules import RULES
-from ...store.check.session import SessionReport
 from ..face import Column, Face, command, complete_session
 from ..words import plural
 

@@ -85,7 +85,7 @@ def search(
     if slow and facets:
         raise click.UsageError("--facets counts what the word index knows; the slow searches go around it")
     if slow:
-        from ...index.slow_search import SAYS
+        from ...index.search.slow_search import SAYS
 
         face.say(SAYS["everything" if everything else mode])
     with indexing_bar("Reading") as progress:

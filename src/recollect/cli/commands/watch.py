@@ -37,7 +37,7 @@ from ...library.watching import (
 )
 from ...library.wording import argument_line
 from ...store.summary import one_line
-from ...store.watch import TICK
+from ...watch.watch import TICK
 from ..face import Face, command, complete_session
 from ..terminal import safe, safe_line
 from ..words import seconds

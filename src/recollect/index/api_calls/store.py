@@ -15,8 +15,8 @@ from typing import Any, Final, Protocol
 
 import apsw
 
-from ..schema import TABLES
-from ..strings import Strings
+from ..catalogue.interned import Strings
+from ..catalogue.schema import TABLES
 from .dedupe import Counted, Place, decisions
 from .flags import COUNTS
 from .rows import CallRow, joined_in_file

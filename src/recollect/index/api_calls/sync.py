@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from ...errors import RecollectError
 from ...store.home import Home
-from ..catalogue import LOCK_SECONDS, Catalogue
-from ..flat_agents import note_owner
-from ..schema import STAGE_TABLES
-from ..tracking import (
+from ..catalogue.catalogue import LOCK_SECONDS, Catalogue
+from ..catalogue.flat_subagents import note_owner
+from ..catalogue.schema import STAGE_TABLES
+from ..catalogue.tracking import (
     PARTLY,
     FileChange,
     begin,
@@ -89,7 +89,7 @@ def sync_calls(
         if catalogue.note("change") != before:  # another process may have done it meanwhile
             changes = changed(catalogue, homes, STAGE)
         if changes:
-            from ...graph.collector import collector_waits
+            from ...graph.gc_pause import collector_waits
             from .store import SqliteCalls
 
             sink = SqliteCalls(catalogue.connection, pricing)

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import QueryError, RecollectError
-from ...index.found import Found
+from ...index.search.results import Found
 from ...library.searching import search as search_library
 from ..pages import desk_of, error_data, is_fragment, page, status_of
 from ..wording import model_name

@@ -8,9 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from ...check.session import check_session
 from ...format.line import DAMAGE_KINDS
 from ...library.session import Session
-from ...store.check.session import check_session
 from ..context_window import context_of
 from ..differences import unified
 from ..pages import desk_of, page

@@ -13,8 +13,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from ...errors import NotFound, QueryError, RecollectError
-from ...index.sql import Answer, Limits
-from ...index.sql_tables import TABLES
+from ...index.sql.query import Answer, Limits
+from ...index.sql.tables import TABLES
 from ...library.questions import SavedQueries, answer, prepare
 from ..changing import refuse_if_read_only
 from ..desk import Desk

@@ -1,0 +1,15 @@
+"""Check what a home holds beside its sessions."""
+
+from __future__ import annotations
+
+from ..store.home import Home
+from ..store.scan import Scan
+from .home_subject import HomeSubject
+from .rule import Finding, fold
+from .rules import HOME_LOOKS
+
+
+def check_home(home: Home, scan: Scan) -> list[Finding]:
+    """Findings about a home's own files. `scan` has the sub-agents that stand beside sessions with their sessions."""
+    subject = HomeSubject(home, scan)
+    return fold(item for look in HOME_LOOKS for item in look(subject))

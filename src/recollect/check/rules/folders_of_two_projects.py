@@ -1,0 +1,21 @@
+"""Folders below `projects/` in which the sessions of two projects stand: their paths lead to the same name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ...store.project_folders import folders_of_two_projects
+from ..home_subject import HomeSubject
+from ..rule import INFO, Finding, Rule
+
+RULE: Final = Rule(
+    "shared-folder", INFO, "Two projects share a folder: their paths differ only in what its name leaves out.",
+    "Tells their sessions apart by their lines since 2.1.325; older clients mix them, and all share the memory.",
+    "`recollect split` parts them.",
+)  # fmt: skip
+
+
+def look(subject: HomeSubject) -> Iterator[Finding]:
+    for name, projects in folders_of_two_projects(subject.home).items():
+        yield Finding(RULE, subject.home.projects / name, " and ".join(projects))

@@ -1,0 +1,49 @@
+"""What is left of sessions whose transcript is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ...format.todos import parse_todo_file_name
+from ...store.parsed_file import is_folder
+from ...store.paths import list_inside
+from ...store.scan import is_session_id
+from ..home_subject import HomeSubject
+from ..rule import INFO, WARNING, Finding, Rule
+
+_IGNORES: Final = "Never looks at it again."
+_REMEDY: Final = "Bring the transcript back from a copy; or remove what is left."
+
+AGENTS: Final = Rule("orphan-agent", WARNING, "A sub-agent's session is gone.", _IGNORES, _REMEDY)
+OUTPUTS: Final = Rule(
+    "orphan-tool-results", WARNING, "Long outputs of a session whose transcript is gone.", _IGNORES, _REMEDY
+)
+TODOS: Final = Rule(
+    "orphan-todos", INFO, "A to-do list of a session whose transcript is gone.", _IGNORES, _REMEDY, fold=True
+)
+HISTORY: Final = Rule(
+    "orphan-file-history", INFO, "Backups of files of a session whose transcript is gone.", _IGNORES, _REMEDY
+)
+TASKS: Final = Rule("orphan-tasks", INFO, "Tasks of a session whose transcript is gone.", _IGNORES, _REMEDY)
+
+
+def look(subject: HomeSubject) -> Iterator[Finding]:
+    home, known = subject.home, subject.session_ids
+    for agent in subject.scan.orphan_agents:
+        yield Finding(AGENTS, agent.path, agent_id=agent.agent_id)
+    for project in list_inside(home, home.projects):
+        if not is_folder(home, project):
+            continue
+        for folder in list_inside(home, project):
+            if is_session_id(folder.name) and folder.name not in known and (folder / "tool-results").is_dir():
+                yield Finding(OUTPUTS, folder / "tool-results", session_id=folder.name)
+    for path in list_inside(home, home.root / "todos"):
+        name = parse_todo_file_name(path.name)
+        if name is not None and name.session_id not in known:
+            # One finding for all of them: there is a file for each agent of each session that ever was.
+            yield Finding(TODOS, path.parent, path.name)
+    for rule, place in ((HISTORY, "file-history"), (TASKS, "tasks")):
+        for folder in list_inside(home, home.root / place):
+            if is_session_id(folder.name) and folder.name not in known:
+                yield Finding(rule, folder, session_id=folder.name)

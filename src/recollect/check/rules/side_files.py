@@ -1,0 +1,34 @@
+"""Small JSON files beside the transcripts: to-do lists, tasks, descriptions of sub-agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ...store.session_files import agent_meta
+from ...store.side_files import task_lists, todo_lists
+from ..home_subject import HomeSubject
+from ..rule import WARNING, Finding, Rule
+
+RULE: Final = Rule(
+    "corrupt-side-file", WARNING, "A to-do list, a task or the description of a sub-agent cannot be read.",
+    "Goes on as if it were not there.", "Bring it back from a copy, or remove it.",
+)  # fmt: skip
+
+
+def look(subject: HomeSubject) -> Iterator[Finding]:
+    home = subject.home
+    for todos in todo_lists(home):
+        if todos.todos.problem:
+            yield Finding(RULE, todos.file.path, todos.todos.problem, session_id=todos.session_id)
+    for tasks in task_lists(home):
+        for task in tasks.tasks:
+            if task.problem:
+                path = home.root / "tasks" / tasks.session_id / f"{task.id}.json"
+                yield Finding(RULE, path, task.problem, session_id=tasks.session_id)
+    for file in subject.scan.sessions:
+        for agent in file.agents:
+            meta = agent_meta(home, agent.path) if agent.meta_path is not None else None
+            if meta is not None and meta.problem:
+                found = agent.meta_path or agent.path
+                yield Finding(RULE, found, meta.problem, session_id=file.session_id, agent_id=agent.agent_id)

@@ -1,0 +1,70 @@
+"""Check one session: its main file by all rules, the files of its sub-agents by those that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..errors import RecollectError
+from ..graph.gc_pause import collector_waits
+from ..store.scan import AgentFile, SessionFile
+from .rule import Finding, fold, worst
+from .rules import SESSION_LOOKS, UNREADABLE, line_damage, nul_text, parents
+from .subject import SessionSubject
+
+_AGENT_LOOKS = (line_damage.look, parents.look, nul_text.look)
+
+
+@dataclass
+class SessionReport:
+    """What was found in a session, and how much of it a resume gets at."""
+
+    file: SessionFile
+    findings: list[Finding] = field(default_factory=list)
+    reachable_share: float | None = None
+    """None where the file cannot be read."""
+    rows: int = 0
+    found: bool = False
+    """Whether the client finds a conversation."""
+
+    @property
+    def worst(self) -> str | None:
+        return worst(self.findings)
+
+
+def check_session(file: SessionFile) -> SessionReport:
+    """All findings of a session, in the order of the rules. Never raises for what stands in the files."""
+    report = SessionReport(file)
+    with collector_waits():
+        report.findings = fold([*_main(report), *(item for agent in file.agents for item in _agent(file, agent))])
+    return report
+
+
+def _main(report: SessionReport) -> Iterator[Finding]:
+    file = report.file
+    try:
+        subject = SessionSubject(file)
+    except (RecollectError, OSError) as problem:
+        yield Finding(UNREADABLE, file.path, str(problem), session_id=file.session_id)
+        return
+    try:
+        report.rows = len(subject.rows)
+        report.reachable_share = subject.thread.reachable_share
+        report.found = subject.thread.found
+        for look in SESSION_LOOKS:
+            yield from look(subject)
+    finally:
+        subject.close()
+
+
+def _agent(file: SessionFile, agent: AgentFile) -> Iterator[Finding]:
+    try:
+        subject = SessionSubject(file, agent)
+    except (RecollectError, OSError) as problem:
+        yield Finding(UNREADABLE, agent.path, str(problem), session_id=file.session_id, agent_id=agent.agent_id)
+        return
+    try:
+        for look in _AGENT_LOOKS:
+            yield from look(subject)
+    finally:
+        subject.close()

@@ -1,0 +1,127 @@
+"""What the rules look at: one session, read once, with the views of it that several rules need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from ..format.decode import parse_row_entries
+from ..format.line import Damage, RawLine
+from ..graph.gc_pause import collector_waits
+from ..graph.rows import Row, Transcript, build_transcript
+from ..graph.thread import Thread, find_thread
+from ..graph.tool_calls import ToolPairs, pair_tools
+from ..store.home import Home
+from ..store.read import EntryBytes, stream_lines
+from ..store.scan import AgentFile, SessionFile
+from .rule import Finding, Rule
+
+#: Bytes that tell, while a line is at hand, that its row is worth a second look. Looking for them costs next to nothing.
+IMAGE: Final = b'"image/'
+NUL_ESCAPE: Final = b"\\u0000"
+LONG_OUTPUT: Final = b'"persistedOutputPath"'
+_NEEDLES: Final = (IMAGE, NUL_ESCAPE, LONG_OUTPUT)
+
+
+class WatchedLines:
+    """Passes lines on, counts them, and notes on which the needles were seen."""
+
+    def __init__(self, lines: Iterator[RawLine]) -> None:
+        self._lines = lines
+        self.lines = 0
+        self.bytes = 0
+        self.seen: dict[bytes, set[int]] = {needle: set() for needle in _NEEDLES}
+
+    def __iter__(self) -> Iterator[RawLine]:
+        seen = self.seen
+        for line in self._lines:
+            data = line.data
+            if not line.more:
+                self.lines += 1
+            self.bytes += len(data)
+            for needle in _NEEDLES:
+                if needle in data:
+                    seen[needle].add(line.number)
+            yield line
+
+
+def read_watched(path: Path, home: Home, *, file: int = 0) -> tuple[Transcript, dict[bytes, set[int]]]:
+    """The rows of a file, and the lines on which the needles stand."""
+    damage: list[Damage] = []
+    watched = WatchedLines(stream_lines(path, home))
+    with collector_waits():
+        transcript = build_transcript(parse_row_entries(watched, damage), damage, file=file)
+    transcript.lines, transcript.size = watched.lines, watched.bytes
+    return transcript, watched.seen
+
+
+class SessionSubject:
+    """A session's main file, or the file of one of its sub-agents, for the rules to look at."""
+
+    def __init__(self, file: SessionFile, agent: AgentFile | None = None) -> None:
+        self.file = file
+        self.agent = agent
+        self.path = file.path if agent is None else agent.path
+        self.transcript, self._seen = read_watched(self.path, file.home)
+        self._source: EntryBytes | None = None
+
+    def close(self) -> None:
+        if self._source is not None:
+            self._source.__exit__()
+            self._source = None
+
+    @property
+    def rows(self) -> list[Row]:
+        return self.transcript.rows
+
+    @property
+    def is_main(self) -> bool:
+        return self.agent is None
+
+    @cached_property
+    def thread(self) -> Thread:
+        return find_thread(self.transcript)
+
+    @cached_property
+    def known(self) -> dict[str, Row]:
+        """Rows that the client reads, by uuid; of copies the last."""
+        return {row.uuid: row for row in self.rows if row.uuid is not None and row.client_reads}
+
+    @cached_property
+    def parents(self) -> set[str | None]:
+        """What rows hang on."""
+        return {row.parent for row in self.rows}
+
+    @cached_property
+    def tools(self) -> ToolPairs:
+        return pair_tools(self.rows)
+
+    @cached_property
+    def live(self) -> set[int]:
+        """Indexes of the rows that a resume sends."""
+        return {row.index for row in self.thread.sent}
+
+    def rows_with(self, needle: bytes) -> Iterator[Row]:
+        """Rows of messages on whose line a needle was seen."""
+        lines = self._seen[needle]
+        if lines:
+            yield from (row for row in self.rows if row.line in lines and row.is_message)
+
+    def value(self, row: Row) -> dict[str, Any]:
+        """The entry of a row as plain data, read back from disk."""
+        if self._source is None:
+            self._source = EntryBytes(self.path, self.file.home).__enter__()
+        return self._source.value_at(row.offset, row.length)
+
+    def finding(self, rule: Rule, row: Row | None = None, detail: str = "", milder: str | None = None) -> Finding:
+        agent_id = self.agent.agent_id if self.agent is not None else None
+        if row is None:
+            return Finding(
+                rule, self.path, detail, session_id=self.file.session_id, agent_id=agent_id, milder=milder
+            )  # fmt: skip
+        return Finding(
+            rule, self.path, detail, row.line, row.offset, row.length, row.uuid, self.file.session_id, agent_id,
+            milder=milder,
+        )  # fmt: skip

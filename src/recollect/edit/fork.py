@@ -1,0 +1,262 @@
+"""Forking: a conversation up to some message as a session of its own, with what belongs to it. The source is only read.
+
+    change, result = plan_fork(journal, file, at=uuid)
+    with change:
+        change.commit()
+
+The fork stands in the project folder of its source. It holds the rows of one conversation (the active one, or the one that
+ends on a named message or branch), with everything before its compactions; other branches stay behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import uuid as uuids
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import NotFound, Refused
+from ..format.line import Damage
+from ..format.names import Names
+from ..format.relink import custom_title_file
+from ..graph.agents import Agent
+from ..graph.branches import find_branches
+from ..graph.fork_point import Ending, ending_at, ending_of
+from ..graph.gc_pause import collector_waits
+from ..graph.rows import Row, Transcript
+from ..graph.thread import Thread, find_thread
+from ..journal.changes import Change, Journal
+from ..store.home import Home
+from ..store.paths import open_inside
+from ..store.read import EntryBytes
+from ..store.scan import SessionFile, refuse_taken_id
+from ..store.session_files import custom_title, file_backups, tool_results
+from ..store.summary import summarise
+from .fork_ahead import ForkAhead
+from .fork_lines import UNREADABLE, ForkLines, Titles, entry_bytes
+from .fork_plan import plan_rows
+from .fork_subagents import agent_chunks, agent_target, agents_of, agents_of_ending
+from .state_lines import find_row, title_words
+
+CHUNK = 1 << 20
+
+
+@dataclass
+class ForkResult:
+    """What a fork holds, and what it does not."""
+
+    session_id: str
+    path: Path
+    source: str
+    at: str | None
+    """The row of the source on which the fork ends."""
+    leaf: str | None = None
+    """That row's uuid in the fork (of the last message, where it was none)."""
+    title: str = ""
+    keep_uuids: bool = False
+    rows: int = 0
+    messages: int = 0
+    sent: int = 0
+    """Rows that reach the model on resume."""
+    state_lines: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    """rows, progress, agent_rows, state_lines, request_log, damaged_lines, agents, file_backups (gone, or behind a link)."""
+    agents: list[str] = field(default_factory=list)
+    tool_results: int = 0
+    file_backups: int = 0
+
+    def uuid_of(self, old: str) -> str:
+        """The fork's uuid of a row of the source."""
+        return Names(self.source, self.session_id, self.keep_uuids).row(old)
+
+
+def plan_fork(
+    journal: Journal,
+    file: SessionFile,
+    *,
+    at: str | None = None,
+    branch: int | None = None,
+    keep_uuids: bool = False,
+    title: str | None = None,
+    with_agents: bool = True,
+    with_tool_results: bool = True,
+    with_file_history: bool = True,
+    new_id: str | None = None,
+) -> tuple[Change, ForkResult]:
+    """Prepare a fork. `at` is a row's uuid or the start of one, `branch` a number as `recollect tree` shows it.
+
+    Uuids are new and say where they came from (`forkedFrom`, as the SDK and the client's /branch do), or are kept (as
+    `--fork-session` does).
+    """
+    wanted = _Wanted(
+        _new_id(file.home, new_id), at, branch, keep_uuids, _given_title(title), with_agents, with_tool_results,
+        with_file_history,
+    )  # fmt: skip
+    change = journal.change(file.home, "fork", f"Fork {file.session_id}")
+    with contextlib.ExitStack() as thrown_away_on_errors:
+        thrown_away_on_errors.enter_context(change)
+        with collector_waits():  # until all that was read of the session is gone again
+            result = _plan(change, file, wanted)
+        thrown_away_on_errors.pop_all()
+    return change, result
+
+
+class _Wanted(NamedTuple):
+    """What was asked for."""
+
+    session_id: str
+    at: str | None
+    branch: int | None
+    keep_uuids: bool
+    title: str | None
+    with_agents: bool
+    with_tool_results: bool
+    with_file_history: bool
+
+
+def _plan(change: Change, file: SessionFile, wanted: _Wanted) -> ForkResult:
+    for path in (file.path, *(item.path for item in file.agents if wanted.with_agents)):
+        change.rely_on(path)
+    with ForkAhead(file.path, file.home) as ahead:
+        return _plan_with(ahead, change, file, wanted)
+
+
+def _plan_with(ahead: ForkAhead, change: Change, file: SessionFile, wanted: _Wanted) -> ForkResult:
+    target = file.path.with_name(f"{wanted.session_id}.jsonl")
+    names = Names(file.session_id, wanted.session_id, wanted.keep_uuids)
+    result = ForkResult(wanted.session_id, target, file.session_id, None, keep_uuids=names.keep_uuids)
+    if wanted.with_tool_results:
+        folder = target.with_suffix("") / "tool-results"
+        found = tool_results(file.home, file.session_folder).values()
+        names.outputs = {info.path.name: str(folder / info.path.name) for info in found}
+    with EntryBytes(file.path, file.home) as source:
+        lines, agents = _planned_lines(ahead, source, file, wanted, names, result)
+        change.title = f"Fork {file.session_id} at {result.at} as {result.session_id} ({result.title})"
+        change.write(target, lines.chunks())
+    result.rows, result.messages, result.state_lines = lines.rows, lines.messages, lines.states
+    result.left_out = lines.left_out
+    _copy_agents(change, file, agents, names, result)
+    result.left_out["agents"] = len(file.agents) - len(_files_of(file, agents))
+    _copy_side_files(change, file, names, lines, result)
+    result.left_out = +result.left_out
+    return result
+
+
+def _planned_lines(
+    ahead: ForkAhead, source: EntryBytes, file: SessionFile, wanted: _Wanted, names: Names, result: ForkResult
+) -> tuple[ForkLines, list[Agent]]:
+    """The lines to be written, and the sub-agents that come along. Nobody but the lines has what was read of the session."""
+    transcript = ahead.transcript()
+    ending = find_ending(file, transcript, wanted.at, wanted.branch)
+    agents = agents_of_ending(agents_of(file, transcript), ending) if wanted.with_agents else []
+    plan = plan_rows(transcript, ending, names, _rows_inside(agents, transcript), lambda row: entry_bytes(source, row))
+    titles = _titles(file, wanted.title)
+    result.at, result.leaf, result.sent = ending.live[-1].uuid, plan.leaf, len(ending.sent)
+    result.title = titles.title
+    return ForkLines(source, transcript, plan, names, titles, wanted.with_file_history, ahead), agents
+
+
+def _new_id(home: Home, given: str | None) -> str:
+    if given is None:
+        return str(uuids.uuid4())
+    refuse_taken_id(home, given, with_folder=True)
+    return given
+
+
+def _given_title(title: str | None) -> str | None:
+    return None if title is None else title_words(title)
+
+
+def find_ending(file: SessionFile, transcript: Transcript, at: str | None, branch: int | None) -> Ending:
+    """The conversation that a fork takes along. Raises where there is none."""
+    if at is not None and branch is not None:
+        raise Refused("a fork ends at a message or is made of a branch, not both", slug="bad-fork")
+    thread = find_thread(transcript)
+    found: Ending | None
+    if at is not None:
+        found = ending_at(transcript, thread, find_row(transcript, at, file.session_id))
+    elif branch:
+        found = _branch_ending(file, transcript, thread, branch)
+    else:
+        found = ending_of(transcript, thread)
+    if found is None or found.leaf is None:
+        why = thread.leaf_reason if at is None and branch is None else "no prompt or answer stands there or above it"
+        raise Refused(
+            f"there is no conversation to fork in {file.session_id}: {why}", slug="nothing-to-fork",
+            hint="name a message with --at, or a branch with --branch (`recollect tree SESSION` shows them)",
+        )  # fmt: skip
+    return found
+
+
+def _branch_ending(file: SessionFile, transcript: Transcript, thread: Thread, number: int) -> Ending | None:
+    for item in find_branches(transcript.rows, thread):
+        if item.number == number:
+            if item.leaf.uuid is None:
+                return None
+            return ending_at(transcript, thread, item.leaf.uuid, max(row.index for row in item.rows))
+    raise NotFound(
+        f"session {file.session_id} has no branch {number}", slug="no-such-branch",
+        hint="`recollect tree SESSION` shows the branches",
+    )  # fmt: skip
+
+
+def _titles(file: SessionFile, given: str | None) -> Titles:
+    """The given title, or that of the source with "(fork)" behind it; the client's display name follows where it was the same."""
+    summary = summarise(file)
+    old = summary.title or "Untitled"
+    derived = old.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", "\ufffd")
+    follows = summary.agent_name is not None and summary.agent_name == summary.custom_title
+    return Titles(given or f"{derived} (fork)", agent_name=follows)
+
+
+def _rows_inside(agents: list[Agent], transcript: Transcript) -> list[Row]:
+    """Rows of sub-agents that stand in the main file."""
+    own = {row.index for agent in agents if agent.layout == "inside" for row in agent.rows}
+    if not own:
+        return []
+    return [row for row in transcript.rows if row.index in own and row.client_reads]
+
+
+def _files_of(file: SessionFile, agents: list[Agent]) -> list[int]:
+    return [agent.file - 1 for agent in agents if 0 < agent.file <= len(file.agents)]
+
+
+def _copy_agents(change: Change, file: SessionFile, agents: list[Agent], names: Names, result: ForkResult) -> None:
+    result.agents = [agent.agent_id for agent in agents if agent.layout != "mentioned"]
+    folder = result.path.with_suffix("")
+    for number in _files_of(file, agents):
+        item = file.agents[number]
+        damage: list[Damage] = []
+        target = agent_target(file, item, folder)
+        change.write(target, agent_chunks(file, item, names, damage))
+        result.left_out["damaged_lines"] += len({found.line for found in damage if found.kind in UNREADABLE})
+        if item.meta_path is not None:
+            _copy(change, file.home, item.meta_path, target.with_suffix(".meta.json"))
+
+
+def _copy_side_files(change: Change, file: SessionFile, names: Names, lines: ForkLines, result: ForkResult) -> None:
+    folder = result.path.with_suffix("")
+    for name in sorted(names.outputs_met):
+        _copy(change, file.home, file.session_folder / "tool-results" / name, folder / "tool-results" / name)
+        result.tool_results += 1
+    backups = file_backups(file.home, file.session_id)
+    for name in sorted(lines.backups & backups.keys()):
+        _copy(change, file.home, backups[name].path, file.home.root / "file-history" / result.session_id / name)
+        result.file_backups += 1
+    result.left_out["file_backups"] = len(lines.backups - backups.keys())
+    if custom_title(file.home, file.session_folder) is not None:
+        change.write(folder / "custom-title.json", [custom_title_file(result.title)])
+
+
+def _copy(change: Change, home: Home, source: Path, target: Path) -> None:
+    change.rely_on(source)
+    change.write(target, _bytes_of(home, source))
+
+
+def _bytes_of(home: Home, path: Path) -> Iterator[bytes]:
+    with open_inside(home, path) as stream:
+        while piece := stream.read(CHUNK):
+            yield piece

@@ -1,0 +1,134 @@
+"""The sub-agents that belong to a fork, and the lines of their files under the fork's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from msgspec import UNSET
+
+from ..format.agent_meta import parse_agent_meta
+from ..format.blocks import ToolUseBlock, parse_blocks, text_of
+from ..format.decode import Located, parse_row_entries
+from ..format.entries import REQUEST_LOG_TYPES, ROW_TYPES
+from ..format.line import Damage
+from ..format.names import Names, RowNames
+from ..format.relink import renamed_row, renamed_state, with_new_outputs
+from ..format.row_entry import RowEntry
+from ..graph.agents import Agent
+from ..graph.fork_point import Ending
+from ..graph.rows import Row, Transcript
+from ..graph.session import Conversation
+from ..store.parsed_file import read_if_there
+from ..store.read import EntryBytes, read_transcript, stream_lines
+from ..store.scan import AgentFile, SessionFile
+
+CHUNK = 1 << 20
+
+
+def agents_of(file: SessionFile, transcript: Transcript) -> list[Agent]:
+    """All sub-agents of a session in every layout, each with the call that started it where that can be told.
+
+    Where there is no line of any, nobody looks for those that are only mentioned.
+    """
+    if not file.agents and not any(transcript.rows[index].side is True for index in transcript.others):
+        return []
+    own: list[Agent] = []
+    for number, item in enumerate(file.agents, 1):
+        meta = read_if_there(file.home, item.meta_path, parse_agent_meta) if item.meta_path else None
+        rows = read_transcript(item.path, file.home, file=number).rows
+        agent = Agent(item.agent_id, item.layout, rows, number, workflow=item.workflow)
+        if meta is not None:
+            agent.tool_use_id, agent.parent_agent = meta.tool_use_id, meta.parent_agent_id
+        own.append(agent)
+    return Conversation(transcript, own, _prompts(file)).agents
+
+
+def _prompts(file: SessionFile) -> Callable[[Row], str | None]:
+    """The words of a prompt's row, or the prompt that a call passes on to a sub-agent."""
+
+    def words(row: Row) -> str | None:
+        path = file.path if row.file == 0 else file.agents[row.file - 1].path
+        message = EntryBytes(path, file.home).value_at(row.offset, row.length).get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        for block in parse_blocks(content):
+            if isinstance(block, ToolUseBlock) and isinstance(block.input, dict):
+                prompt = block.input.get("prompt")
+                return prompt if isinstance(prompt, str) else None
+        return text_of(content)
+
+    return words
+
+
+def agents_of_ending(agents: Iterable[Agent], ending: Ending) -> list[Agent]:
+    """Those that its calls started, and theirs; and of those of which the call is not known, the ones begun by then."""
+    waiting = list(agents)
+    if not waiting:
+        return []
+    rows = [*ending.before, *ending.live]
+    calls = {ident for row in rows for ident, _ in row.tool_uses}
+
+    def belongs(agent: Agent) -> bool:
+        if agent.parent_agent is not None and agent.parent_agent != agent.agent_id:
+            return agent.parent_agent in kept
+        if agent.tool_use_id is not None:
+            return agent.tool_use_id in calls
+        begun = agent.first_time
+        end = _newest(rows)
+        return begun is None or end is None or begun <= end
+
+    kept: dict[str, Agent] = {}
+    found = True
+    while found:
+        found = False
+        for agent in [item for item in waiting if belongs(item)]:
+            kept[agent.agent_id] = agent
+            calls.update(ident for row in agent.rows for ident, _ in row.tool_uses)
+            found = True
+        waiting = [item for item in waiting if item.agent_id not in kept]
+    return list(kept.values())
+
+
+def agent_target(file: SessionFile, item: AgentFile, new_folder: Path) -> Path:
+    """Where a sub-agent's copy goes. One that stood beside its session (2.0.28 - 2.1.8) would get in the way of the original
+    there, which has the same name: it goes where later clients look."""
+    if item.layout == "subagents":
+        return new_folder / item.path.relative_to(file.session_folder)
+    return new_folder / "subagents" / item.path.name
+
+
+def agent_chunks(file: SessionFile, item: AgentFile, names: Names, damage: list[Damage]) -> Iterator[bytes]:
+    """The lines of a sub-agent's file under new names. What no client can read is left out."""
+    parts: list[bytes] = []
+    waiting = 0
+    for line in stream_lines(item.path, file.home):
+        for located in parse_row_entries([line], damage):
+            if not located.client_reads or located.entry.type in REQUEST_LOG_TYPES:
+                continue
+            start = located.offset - line.offset
+            data = _renamed(line.data[start : start + located.length], located, names)
+            parts += (data, b"\n")
+            waiting += len(data)
+        if waiting >= CHUNK:
+            yield b"".join(parts)
+            parts.clear()
+            waiting = 0
+    yield b"".join(parts)
+
+
+def _renamed(data: bytes, located: Located[RowEntry], names: Names) -> bytes:
+    entry = located.entry
+    data = with_new_outputs(data, names)
+    if entry.type not in ROW_TYPES or entry.uuid is None:
+        return renamed_state(data, names)
+    old = entry.parentUuid if isinstance(entry.parentUuid, str) else None
+    new = None if old is None else names.row(old)
+    link = entry.sourceToolAssistantUUID
+    line = RowNames(entry.uuid, names.row(entry.uuid), old, new, entry.sessionId, link)
+    plain = entry.type != "system" and entry.parentUuid is not UNSET
+    return renamed_row(data, line, names, plain=plain)[0]
+
+
+def _newest(rows: Iterable[Row]) -> float | None:
+    times = (row.time for row in rows)
+    return max((moment for moment in times if moment is not None), default=None)

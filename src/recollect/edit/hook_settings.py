@@ -1,0 +1,91 @@
+"""A hook in a home's `settings.json`: a command that the client runs at the end of every turn and of every session.
+
+The client reads `hooks` as {event: [{"hooks": [{"type": "command", "command": ...}]}]} (seen in 2.1.325).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from ..errors import DamagedData, Refused
+from ..format.json_file import decode_json_file
+from ..journal.changes import Change, Journal
+from ..store.home import Home
+from ..store.paths import read_inside
+
+EVENTS: Final = ("Stop", "SessionEnd")
+_OURS: Final = re.compile(r"\brecollect\b.*\bkeep\b")
+_SECONDS: Final = 60
+
+
+def has_hook(home: Home) -> bool:
+    """Whether one of our hooks is there."""
+    return any(_is_ours(entry) for groups in _hooks(_settings(home)).values() for entry in _entries(groups))
+
+
+def plan_hook(journal: Journal, home: Home, command: str | None) -> Change:
+    """The change that puts our hooks in (in place of older ones of ours), or with None takes them out."""
+    settings = _settings(home)
+    hooks = {event: _without_ours(groups) for event, groups in _hooks(settings).items()}
+    if command is None and not has_hook(home):
+        raise Refused(f"no hook of Recollect is in {home.root / 'settings.json'}", slug="nothing-to-do")
+    if command is not None:
+        for event in EVENTS:
+            entry = {"type": "command", "command": command, "timeout": _SECONDS}
+            hooks[event] = [*hooks.get(event, []), {"hooks": [entry]}]
+    changed = {**settings, "hooks": {event: groups for event, groups in hooks.items() if groups}}
+    if not changed["hooks"]:
+        del changed["hooks"]
+    title = "Keep at the end of every turn, by a hook" if command is not None else "Take out the hook that keeps"
+    change = journal.change(home, "hook", title)
+    data = json.dumps(changed, indent=2, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+    change.write(home.root / "settings.json", [data], replace=True)
+    return change
+
+
+def _settings(home: Home) -> dict[str, Any]:
+    path = home.root / "settings.json"
+    if not path.exists():
+        return {}
+    read = decode_json_file(read_inside(home, path), expect=dict)
+    if read.problem is not None or not isinstance(read.value, dict):
+        raise DamagedData(
+            f"{path} cannot be read: {read.problem}", slug="damaged-settings",
+            hint="mend it first: nothing was changed",
+        )  # fmt: skip
+    return read.value
+
+
+def _hooks(settings: dict[str, Any]) -> dict[str, Any]:
+    hooks = settings.get("hooks")
+    return hooks if isinstance(hooks, dict) else {}
+
+
+def _entries(groups: Any) -> list[Any]:
+    found = []
+    for group in groups if isinstance(groups, list) else []:
+        entries = group.get("hooks") if isinstance(group, dict) else None
+        found += entries if isinstance(entries, list) else []
+    return found
+
+
+def _is_ours(entry: Any) -> bool:
+    command = entry.get("command") if isinstance(entry, dict) else None
+    return isinstance(command, str) and _OURS.search(command) is not None
+
+
+def _without_ours(groups: Any) -> Any:
+    if not isinstance(groups, list):
+        return groups
+    rest = []
+    for group in groups:
+        entries = group.get("hooks") if isinstance(group, dict) else None
+        if not isinstance(entries, list) or not any(_is_ours(entry) for entry in entries):
+            rest.append(group)
+            continue
+        others = [entry for entry in entries if not _is_ours(entry)]
+        if others:
+            rest.append({**group, "hooks": others})
+    return rest

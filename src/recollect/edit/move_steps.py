@@ -1,0 +1,218 @@
+"""Steps of a move: folders and files under new names, never over anything, and changes to files that have just moved."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+from ..errors import Refused
+from ..journal.actions import Append, Remove, Replace
+from ..journal.changes import Change, lacks_newline
+from ..journal.content_hash import hashed, new_hash
+from ..store.paths import open_inside
+from ..store.stamp import kept
+
+
+class MovingChange(Change):
+    """A change whose later steps write to files under the names that its earlier steps give them.
+
+    The steps of such a file name its new place (undoing goes backwards, so they find it there), while what is known of it
+    was read at the old one; it must not change until `commit`.
+    """
+
+    def move(self, source: Path, target: Path) -> None:
+        super().move(source, target)
+        if source.is_dir():  # later steps put things into folders that are there by then
+            self._made.update(str(target / Path(folder).relative_to(source)) for folder, _, _ in os.walk(source))
+
+    def append_moved(self, now: Path, then: Path, data: bytes) -> None:
+        """Lines at the end of a file that an earlier step moves; its time stays."""
+        before = kept(now)
+        if before is not None and lacks_newline(now, before):
+            data = b"\n" + data
+        self.rely_on(now)
+        step = Append(str(then), f"append-{len(self.steps)}", before, len(data), keep_mtime=True)
+        self._stage(step.staged, [data])
+        self._appended_moved.add(step.staged)
+        self.steps.append(step)
+
+    def rewrite_moved(self, now: Path, then: Path, chunks: Iterable[bytes], mtime_ns: int | None) -> None:
+        """Other bytes for a file that an earlier step moves."""
+        self.rely_on(now)
+        digest, number = new_hash(), len(self.steps)
+        self._stage(f"new-{number}", hashed(chunks, digest), mode=stat.S_IMODE(now.stat().st_mode))
+        step = Replace(str(then), f"new-{number}", f"old-{number}", kept(now), digest.hexdigest(), mtime_ns)
+        self.steps.append(step)
+
+    def remove_moved(self, then: Path) -> None:
+        """Take out a file that an earlier step moves."""
+        self.steps.append(Remove(str(then), f"removed-{len(self.steps)}"))
+
+    @cached_property
+    def _appended_moved(self) -> set[str]:
+        return set()
+
+    def _stage_appended(self) -> None:
+        everything = self.steps
+        self.steps = [step for step in everything if getattr(step, "staged", None) not in self._appended_moved]
+        try:
+            super()._stage_appended()
+        finally:
+            self.steps = everything
+
+
+class Placing:
+    """Collects the moves of a change and knows where every file will be."""
+
+    def __init__(self, change: MovingChange, label: str) -> None:
+        self.change = change
+        self.label = label
+        """Stands in the name of a file that keeps its place beside another of the same name."""
+        self.clashes: list[Path] = []
+        self.renamed: list[Path] = []
+        self._placed: dict[Path, tuple[Path, Path]] = {}
+        self._coming: dict[Path, Path] = {}
+        """What moves to a place where nothing is yet, by that place."""
+
+    def there(self, place: Path) -> Path | None:
+        """What will be at a place, by its name on disk while the change is planned; None where nothing will."""
+        for parent in [place, *place.parents]:
+            if parent in self._coming:
+                found = self._coming[parent] / place.relative_to(parent)
+                return found if os.path.lexists(found) else None
+        return place if os.path.lexists(place) else None
+
+    def put(self, source: Path, target: Path) -> None:
+        """Move a file or folder to a name where nothing is, or where the same bytes are; else it is a clash."""
+        if source != target:
+            _refuse_links(source)
+            self._put(source, target, keep_both=False)
+
+    def put_content(self, source: Path, target: Path, skip: Collection[str] = ()) -> None:
+        """Move what is in a folder into another one, piece by piece. The empty folder is left for the caller."""
+        _refuse_links(source)
+        for child in sorted(source.iterdir()):
+            if child.name not in skip:
+                self._put(child, target / child.name, keep_both=child.name == "memory")
+
+    def _put(self, source: Path, target: Path, *, keep_both: bool) -> None:
+        there = self.there(target)
+        if there is None:
+            self._move(source, target)
+        elif source.is_dir() and there.is_dir() and not there.is_symlink():
+            for child in sorted(source.iterdir()):
+                self._put(child, target / child.name, keep_both=keep_both)
+            self.change.remove_folder(source)
+        elif self._same_bytes(source, there):
+            self.change.rely_on(there)
+            self.change.remove(source)
+            self._placed[source] = (there, target)
+        elif keep_both and source.is_file():
+            beside = self.free_name(target)
+            self.renamed.append(beside)
+            self._move(source, beside)
+        else:
+            self.clashes.append(target)
+
+    def _move(self, source: Path, target: Path) -> None:
+        self.change.move(source, target)
+        self._placed[source] = (source, target)
+        self._coming[target] = source
+
+    def copy(self, source: Path, target: Path) -> None:
+        """A copy of a file, beside one that is there already and differs."""
+        there = self.there(target)
+        if there is not None:
+            if self._same_bytes(source, there):
+                return
+            target = self.free_name(target)
+            self.renamed.append(target)
+        self.change.rely_on(source)
+        self.change.write(target, self._chunks(source), mtime_ns=source.stat().st_mtime_ns)
+        self._coming[target] = source
+
+    def free_name(self, path: Path) -> Path:
+        for number in range(1, 1000):
+            again = "" if number == 1 else f"-{number}"
+            candidate = path.with_name(f"{path.stem}-from-{self.label}{again}{path.suffix}")
+            if self.there(candidate) is None:
+                return candidate
+        raise Refused(f"{path} exists already", slug="exists")
+
+    def place_of(self, path: Path) -> tuple[Path, Path]:
+        """Where a file is while the change is planned, and where it will be."""
+        for parent in [path, *path.parents]:
+            if parent in self._placed:
+                now, then = self._placed[parent]
+                rest = path.relative_to(parent)
+                return now / rest, then / rest
+        return path, path
+
+    def append(self, path: Path, data: bytes) -> None:
+        """Lines at the end of a file that may move in this change; its time stays."""
+        now, then = self.place_of(path)
+        if now == then:
+            self.change.rely_on(now)
+            self.change.append(now, data, keep_mtime=True)
+        else:
+            self.change.append_moved(now, then, data)
+
+    def rewrite(self, path: Path, chunks: Iterable[bytes]) -> None:
+        """Other bytes for a file that may move in this change; its time stays."""
+        now, then = self.place_of(path)
+        mtime_ns = now.stat().st_mtime_ns
+        if now == then:
+            self.change.write(now, chunks, mtime_ns=mtime_ns, replace=True)
+        else:
+            self.change.rewrite_moved(now, then, chunks, mtime_ns)
+
+    def remove(self, path: Path) -> None:
+        """Take out a file that may move in this change."""
+        now, then = self.place_of(path)
+        if now == then:
+            self.change.remove(now)
+        else:
+            self.change.remove_moved(then)
+
+    def _same_bytes(self, one: Path, other: Path) -> bool:
+        if not (one.is_file() and other.is_file()) or one.stat().st_size != other.stat().st_size:
+            return False
+        with open_inside(self.change.home, one) as left, open_inside(self.change.home, other) as right:
+            while True:
+                piece = left.read(1 << 20)
+                if piece != right.read(1 << 20):
+                    return False
+                if not piece:
+                    return True
+
+    def _chunks(self, path: Path) -> Iterator[bytes]:
+        with open_inside(self.change.home, path) as stream:
+            while chunk := stream.read(1 << 20):
+                yield chunk
+
+    def refuse_clashes(self, why: str) -> None:
+        if self.clashes:
+            shown = "\n".join(f"  {path}" for path in self.clashes[:20])
+            raise Refused(
+                f"{why}: {len(self.clashes)} files are there already, with other content\n{shown}",
+                hint="nothing was changed; rename or delete one of each first", slug="collision",
+            )  # fmt: skip
+
+
+def has_files(folder: Path) -> bool:
+    """Whether anything but empty folders is in there."""
+    return any(files for _, _, files in os.walk(folder))
+
+
+def _refuse_links(path: Path) -> None:
+    """A relative link would lead somewhere else from its new place, and one to the old place nowhere."""
+    below = (Path(folder, name) for folder, folders, files in os.walk(path) for name in [*folders, *files])
+    for item in [path, *below]:
+        if item.is_symlink():
+            raise Refused(
+                f"{item} is a link, which would not lead to the same place after the move",
+                hint="nothing was changed; replace it by what it leads to, or take it away", slug="outside-home",
+            )  # fmt: skip

@@ -1,0 +1,185 @@
+"""The conversation as it is when it ends on a given row: what a fork made there takes along.
+
+A row of the active conversation ends it right there. Any other row (on an abandoned branch, before a compaction) is taken
+as the end of the file as it was when that row was written, by the same rules by which the client resumes.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from .client_state import load, preserves
+from .leaf import choose_leaf
+from .parallel import put_back
+from .request import rows_sent
+from .rows import Row, StateLine, Transcript
+from .thread import Thread, find_thread, walk_up
+
+
+class Ending(Struct):
+    before: list[Row]
+    """What was summarised, oldest first; the compaction's boundary is the last of it."""
+    live: list[Row]
+    """Rows since the last compaction, attachments and system rows among them, in the order of the conversation."""
+    sent: list[Row]
+    """The rows of these whose content reaches the model."""
+    until: int
+    """Index of the last row in the file that belongs to this moment."""
+    preserved: list[str] = []
+    """Rows of these that the compaction took along as they were."""
+
+    @property
+    def boundary(self) -> Row | None:
+        """The last compaction."""
+        return self.before[-1] if self.before else None
+
+    @property
+    def leaf(self) -> Row | None:
+        """The user or assistant row on which it ends."""
+        return next((row for row in reversed(self.live) if row.is_message), None)
+
+
+def ending_of(transcript: Transcript, thread: Thread) -> Ending:
+    """The active conversation as it stands."""
+    before = _history(thread)
+    return Ending(before, thread.chain, thread.sent, len(transcript.rows) - 1, _preserved(transcript, before))
+
+
+def ending_at(transcript: Transcript, thread: Thread, uuid: str, until: int | None = None) -> Ending | None:
+    """The conversation that ends on this row; None where nothing is said up to it.
+
+    `until` is the index of a later row up to which the file counts, for rows that accompany the last message.
+    """
+    by_uuid = {row.uuid: row for row in transcript.rows if row.uuid is not None and row.client_reads}
+    row, is_before_boundary = _readable(by_uuid, by_uuid.get(uuid))
+    if row is None:
+        return None
+    place = next((place for place, item in enumerate(thread.chain) if item.uuid == row.uuid), None)
+    if place is not None and until is None and not is_before_boundary:
+        live, later = thread.chain[: place + 1], {item.uuid for item in thread.chain[place + 1 :]}
+        before = _history(thread)
+        kept = _preserved(transcript, before)
+        if not later.isdisjoint(kept):  # rows that the compaction preserved, but this end cuts off, were said before it
+            said = [item for item in thread.chain if item.uuid in later and item.uuid in kept]
+            before = [*sorted([*before[:-1], *said], key=lambda item: item.index), before[-1]]
+        end = max(item.index for item in live)
+        found = Ending(before, live, rows_sent(live), end, [uuid for uuid in kept if uuid not in later])
+        return found if found.leaf is not None and not found.leaf.sidechain else None
+    last = row.index if until is None else max(until, row.index)
+    above = _ancestors(by_uuid, row)
+    wanted = [item for item in transcript.rows if item.index <= last or item.uuid in above]
+    ending = _end_on(transcript, wanted, row, last)
+    if ending is None:  # a compaction of another branch took the row away
+        wanted = [item for item in wanted if not item.is_boundary or item.uuid in above]
+        ending = _end_on(transcript, wanted, row, last)
+    return ending
+
+
+def rewound(transcript: Transcript, uuid: str, size: int) -> Thread:
+    """The conversation after a checkpoint set on purpose at the end of the file, which has `size` bytes with it."""
+    told = StateLine(len(transcript.rows), 0, 0, 0, "last-prompt", leaf=uuid, explicit=True)
+    return find_thread(transcript.with_rows(transcript.rows, [*transcript.states, told], size))
+
+
+def ends_on(thread: Thread, row: Row) -> bool:
+    """Whether the conversation ends on this row: a message is its leaf, anything else accompanies the leaf.
+
+    Results of the leaf's calls may follow it: the client puts them back.
+    """
+    if row.is_message:
+        return thread.leaf is not None and thread.leaf == row.uuid
+    uuids = [item.uuid for item in thread.chain]
+    return row.uuid in uuids and thread.leaf in uuids and uuids.index(thread.leaf) < uuids.index(row.uuid)
+
+
+def sent_on_resume(transcript: Transcript) -> list[Row]:
+    """The rows that reach the model when this transcript is resumed: the thread without a place for every other row."""
+    if any(preserves(row.compact) for row in transcript.rows if row.compact is not None):
+        return find_thread(transcript).sent  # rows may be re-hung anywhere
+    state = load(transcript)
+    leaf = choose_leaf(state)
+    if leaf.uuid is None:
+        return []
+    seen: set[str] = set()
+    chain = put_back(state, walk_up(state, leaf.uuid, seen, {}), seen)
+    boundaries = [place for place, row in enumerate(chain) if row.is_boundary]
+    return rows_sent(chain[boundaries[-1] + 1 :] if boundaries else chain)
+
+
+def _readable(by_uuid: dict[str, Row], row: Row | None) -> tuple[Row | None, bool]:
+    """The row itself, or the first one above it that the client holds in memory; for a boundary, what it summarised.
+
+    And whether that is so: then it is meant as it was said, also where the compaction preserved it.
+    """
+    passed: set[str | None] = set()
+    is_before_boundary = False
+    while row is not None and row.uuid not in passed:
+        passed.add(row.uuid)
+        if row.is_boundary:
+            row, is_before_boundary = by_uuid.get(row.logical_parent or ""), True
+        elif not row.usable or row.type == "progress":
+            row = by_uuid.get(row.parent or "")
+        else:
+            return row, is_before_boundary
+    return None, False
+
+
+def _ancestors(by_uuid: dict[str, Row], row: Row) -> set[str | None]:
+    found: set[str | None] = set()
+    step: Row | None = row
+    while step is not None and step.uuid not in found:
+        found.add(step.uuid)
+        above = step.logical_parent if step.is_boundary and step.parent is None else step.parent
+        step = by_uuid.get(above or "")
+    return found
+
+
+def _end_on(transcript: Transcript, rows: list[Row], end: Row, until: int) -> Ending | None:
+    """Resume a file of these rows alone, told by a checkpoint to end on one of them."""
+    copies = [msgspec.structs.replace(row, index=index) for index, row in enumerate(rows)]
+    for copy in copies:
+        if copy.uuid == end.uuid and copy.time is None:
+            copy.timestamp = "1970-01-01T00:00:00.000Z"  # without a time the client would not take it as the end
+    told = StateLine(len(copies), 0, 0, 0, "last-prompt", leaf=end.uuid, explicit=True)
+    then = transcript.with_rows(copies, [told], size=0)
+    thread = find_thread(then)
+    if thread.leaf is None or (end.is_message and thread.leaf != end.uuid):
+        return None
+
+    def originals(found: list[Row]) -> list[Row]:
+        return [rows[row.index] for row in found]
+
+    before = _history(thread)
+    return Ending(
+        originals(before), originals(thread.chain), originals(thread.sent), until, _preserved(then, before)
+    )  # fmt: skip
+
+
+def _history(thread: Thread) -> list[Row]:
+    """Rows before the compaction, without those it preserved, and its boundary last also where the file has it elsewhere."""
+    alive = {row.index for row in thread.chain}
+    rows = [row for row in thread.summarised if row.index not in alive]
+    last = next((place for place in range(len(rows) - 1, -1, -1) if rows[place].is_boundary), None)
+    return rows if last is None else [*rows[:last], *rows[last + 1 :], rows[last]]
+
+
+def _preserved(transcript: Transcript, before: list[Row]) -> list[str]:
+    """The rows that the client took along over the compaction, in their order: a list since 2.1.325, before that a segment."""
+    boundary = before[-1] if before else None
+    if boundary is None or not preserves(boundary.compact):
+        return []
+    state = load(transcript)
+    if state.preserved_tail is None:
+        return []
+    listed = boundary.compact.get("preservedMessages")
+    if isinstance(listed, dict) and isinstance(listed.get("uuids"), list):
+        return [uuid for uuid in listed["uuids"] if isinstance(uuid, str)]
+    segment = boundary.compact.get("preservedSegment")
+    head = segment.get("headUuid") if isinstance(segment, dict) else None
+    found: dict[str, None] = {}
+    step: str | None = state.preserved_tail
+    while step is not None and step not in found:
+        found[step] = None
+        step = None if step == head else state.original_parents.get(step)
+    return list(found)[::-1]

@@ -1,0 +1,194 @@
+"""Whether anything changed since the last sync, as cheaply as can be told: one `stat` per known folder and file.
+
+A sync looks into every folder. Here a folder is taken to hold the same names as long as its own time is the same, so that only
+known paths are asked for. The list of them is kept as a note in the catalogue, written after a sync that left nothing undone.
+Whenever anything is in doubt the answer is no, and the usual sync finds out.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import time
+from collections.abc import Iterable, Sequence
+
+from ...format.path_text import to_path, to_text
+from .vault_transcripts import DEVICE as KEPT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import apsw
+
+FORM = 4
+"""Goes up when the form of the note changes."""
+_SETTLED_NS = 100_000_000
+"""A folder that was written to within this time may be written to again without a new time: clocks of file systems tick."""
+_Folders = list[tuple[str, int]]
+_Known = tuple[str, int, int, int, int]
+
+
+class Differing:
+    """A home of which the folders are as they were: its number, its note, and the known files that are not."""
+
+    __slots__ = ("note", "number", "paths", "root")
+
+    def __init__(self, root: str, number: int, note: bytes) -> None:
+        self.root = root
+        self.number = number
+        self.note = note
+        self.paths: list[str] = []
+
+
+def unchanged(db: apsw.Connection, roots: Sequence[str]) -> list[int] | None:
+    """The numbers of the homes, if the index is up to date with all of them; None where that is not sure."""
+    found = differing(db, roots, most=0)
+    return None if found is None else [home.number for home in found]
+
+
+def differing(db: apsw.Connection, roots: Sequence[str], most: int = 64) -> list[Differing] | None:
+    """What changed where the index was up to date before; None where that is not sure, or more than `most` files did."""
+    try:
+        notes = _notes(db)
+        homes = [_looked_at(db, notes, root, most) for root in roots]
+    except (ValueError, EOFError, TypeError, OSError):
+        return None
+    found = [home for home in homes if home is not None]
+    return found if len(found) == len(homes) else None
+
+
+def statuses_are_current(db: apsw.Connection) -> bool:
+    """Whether no session grew since the statuses of its entries were found."""
+    return db.execute("SELECT 1 FROM sessions WHERE threaded = 0 LIMIT 1").get is None
+
+
+def _looked_at(db: apsw.Connection, notes: dict[str, object], root: str, most: int) -> Differing | None:
+    number = db.execute("SELECT id FROM homes WHERE path = ?", (to_text(root),)).get
+    note = db.execute("SELECT value FROM notes WHERE name = ?", (f"seen:{number}",)).get
+    if number is None or not isinstance(note, bytes):
+        return None
+    form, state, folders, files = marshal.loads(note)
+    if (form, state) != (FORM, _state(notes)):
+        return None
+    found = Differing(root, int(number), note)
+    stat = os.stat
+    for path, mtime_ns in folders:
+        if stat(path).st_mtime_ns != mtime_ns:
+            return None
+    for path, size, mtime_ns, ctime_ns, inode in files:
+        info = stat(path)
+        if info.st_mtime_ns != mtime_ns or info.st_ctime_ns != ctime_ns or info.st_size != size or info.st_ino != inode:
+            if len(found.paths) == most or not path.startswith(f"{root}/"):
+                return None
+            found.paths.append(to_text(path[len(root) + 1 :]))
+    return found
+
+
+def _notes(db: apsw.Connection) -> dict[str, object]:
+    return dict(db.execute("SELECT name, value FROM notes WHERE name NOT GLOB 'seen:*' AND name NOT GLOB 'kept:*'"))
+
+
+def _state(notes: dict[str, object]) -> list[object]:
+    """What the catalogue itself had come to, and the code that made it."""
+    try:
+        code = os.stat(__file__.replace("freshness.py", "schema.py"))
+        made_by = [code.st_mtime_ns, code.st_size]
+    except OSError:  # not installed as files
+        made_by = []
+    return [notes.get("change"), notes.get("words_mark"), notes.get("last_entry"), made_by]
+
+
+def folder_times(root: str) -> _Folders | None:
+    """The folders of a home in which transcripts may stand, with their times. Take them before a sync, for `remember`.
+
+    None where a link is among them: what it leads to may change unseen.
+    """
+    found: _Folders = []
+    waiting = [(f"{root}/projects", 0)]
+    try:
+        while waiting:
+            path, depth = waiting.pop()
+            found.append((path, os.stat(path).st_mtime_ns))
+            with os.scandir(path) as entries:
+                for entry in entries:
+                    if entry.is_symlink():
+                        return None
+                    if entry.name != "tool-results" and depth < 5 and entry.is_dir(follow_symlinks=False):
+                        waiting.append((entry.path, depth + 1))
+    except OSError:
+        return None
+    return found
+
+
+def remember(db: apsw.Connection, root: str, folders: _Folders | None, manifest: str | None = None) -> bool:
+    """After a sync: note what was seen, if it can be relied on. The caller has begun no transaction.
+
+    `manifest` is the vault's: with it, the index also knows what the home has lost.
+    """
+    import apsw
+
+    number = db.execute("SELECT id FROM homes WHERE path = ?", (to_text(root),)).get
+    if number is None or folders is None or not folders:
+        return False
+    if max(mtime_ns for _, mtime_ns in folders) > time.time_ns() - _SETTLED_NS:
+        return False
+    files = _known_files(db, int(number), root, manifest)
+    notes = _notes(db)
+    unfinished = db.execute("SELECT 1 FROM words_stale").get or notes.get("words_mark") != notes.get("last_entry")
+    if files is None or unfinished:
+        return False
+    kept = marshal.dumps((FORM, _state(notes), folders, files))
+    try:
+        db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (f"seen:{number}", kept))
+    except apsw.Error:  # somebody else is writing all the time: then the next search notes it
+        return False
+    return True
+
+
+def remember_again(db: apsw.Connection, before: Differing) -> bool:
+    """After a sync of nothing but what `differing` told: the same note with these files as they are now."""
+    import apsw
+
+    notes = _notes(db)
+    unfinished = db.execute("SELECT 1 FROM words_stale").get or notes.get("words_mark") != notes.get("last_entry")
+    if unfinished:
+        return False
+    _, _, folders, files = marshal.loads(before.note)
+    places = {path: place for place, (path, *_) in enumerate(files)}
+    for path in before.paths:
+        row = db.execute(
+            "SELECT p.size, p.mtime_ns, p.ctime_ns, p.inode FROM files f JOIN progress p ON p.file_id = f.id "
+            "WHERE f.home_id = ? AND f.path = ? AND p.stage = 'entries'",
+            (before.number, path),
+        ).fetchone()
+        if row is None or row[0] < 0:
+            return False
+        full = f"{before.root}/{to_path(path)}"
+        files[places[full]] = (full, *row)
+    kept = marshal.dumps((FORM, _state(notes), folders, files))
+    try:
+        db.execute(
+            "UPDATE notes SET value = ? WHERE name = ? AND value = ?", (kept, f"seen:{before.number}", before.note)
+        )
+    except apsw.Error:
+        return False
+    return True
+
+
+def _known_files(db: apsw.Connection, number: int, root: str, manifest: str | None) -> list[_Known] | None:
+    rows: Iterable[_Known] = db.execute(
+        "SELECT f.path, p.size, p.mtime_ns, p.ctime_ns, p.inode FROM files f JOIN progress p ON p.file_id = f.id "
+        "WHERE f.home_id = ? AND p.stage = 'entries' AND f.kind IN ('session', 'agent', 'title') AND f.device <> ?",
+        (number, KEPT),
+    )
+    files: list[_Known] = []
+    if manifest is not None:
+        try:
+            info = os.stat(manifest)
+        except OSError:
+            return None
+        files.append((manifest, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino))
+    for path, size, mtime_ns, ctime_ns, inode in rows:
+        if size < 0:
+            return None
+        files.append((f"{root}/{to_path(path)}", size, mtime_ns, ctime_ns, inode))
+    return files

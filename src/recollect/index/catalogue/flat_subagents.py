@@ -1,0 +1,55 @@
+"""Whose a sub-agent's file is that stands beside its session (2.0.28 to 2.1.8): the first session that its lines name.
+
+One rule for every stage, and the one that readers of the store have (`session_named_in`): whichever stage comes last, and
+whatever way a file grew or was moved, it belongs to the same session.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import BinaryIO, Final
+
+from .catalogue import Catalogue
+from .tracking import FileChange, read_at
+
+_HEAD: Final = 1 << 14
+"""Bytes that hold the first line, as a rule, which names its session in every file of a client."""
+
+
+def note_owner(catalogue: Catalogue, change: FileChange, stream: BinaryIO) -> None:
+    """Take down whose a file is that was just opened, where its name does not tell."""
+    if change.kind != "agent" or change.session_id is not None:
+        return
+    change.session_id = _first_named(stream, change.size)
+    catalogue.connection.execute("UPDATE files SET session_id = ? WHERE id = ?", (change.session_id, change.file_id))
+
+
+def _first_named(stream: BinaryIO, size: int) -> str | None:
+    from ...format.entries import REFUSED  # only where there are such files
+    from ..api_calls.decode import decode_call_line
+
+    head = read_at(stream, 0, min(_HEAD, size))
+    try:
+        named = decode_call_line(head[: head.find(b"\n") + 1]).sessionId
+    except REFUSED:
+        named = None
+    return named or _named_further_on(stream, size)
+
+
+def _named_further_on(stream: BinaryIO, size: int) -> str | None:
+    from ...format.decode import parse_lines
+    from ...format.line import read_lines
+    from ..words.searchable_text import clean_entry
+
+    position = stream.tell()
+    try:
+        with os.fdopen(os.dup(stream.fileno()), "rb") as lines:
+            lines.seek(0)
+            for item in parse_lines(read_lines(lines), []):
+                if item.offset >= size:
+                    return None
+                if item.entry.sessionId:
+                    return str(clean_entry(item.entry.sessionId))
+    finally:
+        stream.seek(position)  # which both share
+    return None

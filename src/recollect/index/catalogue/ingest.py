@@ -1,0 +1,269 @@
+"""The stage `entries`: files that changed become rows of the catalogue, and words where the word index is at hand.
+
+What was read is committed every few thousand lines together with how far it was read, so an interrupted sync goes on from
+there. Memory stays bounded: very long lines are skimmed, large files are written piece by piece.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO, Final
+
+from ...errors import RecollectError
+from ...format.decode import Located, parse_as
+from ...format.entries import REFUSED, Entry
+from ...format.line import Damage, RawLine, read_lines
+from ...format.salvage import salvage_line
+from ...format.worded_entry import IndexEntry, decode_index_entry, index_entry_of
+from ...graph.gc_pause import collector_waits
+from ...graph.rows import build_transcript
+from ...graph.thread import find_thread
+from ..words.searchable_text import clean_entry
+from ..words.word_index import MARK, WordsWriter
+from . import side_rows
+from .catalogue import Catalogue
+from .flat_subagents import note_owner
+from .interned import Strings
+from .sync_report import Progress as Progress
+from .sync_report import SyncReport as SyncReport
+from .tracking import (
+    LINE_KINDS,
+    FileChange,
+    begin,
+    begin_anew,
+    done,
+    done_unreadable,
+    drop_rows,
+    note_touched,
+    open_changed,
+)
+from .transcript_rows import TranscriptRows
+
+LINES_PER_COMMIT: Final = 2_000
+BYTES_PER_COMMIT: Final = 32 << 20
+WHOLE: Final = 64 << 20
+"""A transcript up to this size is taken in at once, and its statuses with it."""
+WORDS_PER_COMMIT: Final = 192 << 20
+"""How many bytes of transcripts are read before the words of them are committed."""
+
+_BROKEN_OFF: Final = frozenset({"torn", "not-json", "nul", "glued", "not-object", "control-character"})
+
+
+class Ingest:
+    """Takes in changes one by one. The caller holds the catalogue's lock."""
+
+    def __init__(
+        self, catalogue: Catalogue, words: WordsWriter | None, report: SyncReport, progress: Callable[[int], None]
+    ) -> None:
+        self._catalogue = catalogue
+        self._db = catalogue.connection
+        self._words = words
+        self._report = report
+        self._progress = progress
+        self._strings = Strings(self._db)
+        self._last_id = catalogue.note("last_entry")
+        self._lines = self._bytes = self._bytes_of_words = 0
+
+    def run(self, changes: Iterable[FileChange]) -> None:
+        self._begin()
+        try:
+            for change in changes:
+                self._take_in(change)
+                if self._lines >= LINES_PER_COMMIT or self._bytes >= BYTES_PER_COMMIT:
+                    self._commit()
+                    self._begin()
+            self._commit()
+            self._commit_words()
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
+    def _begin(self) -> None:
+        self._db.execute("BEGIN IMMEDIATE")
+
+    def _commit(self) -> None:
+        self._catalogue.set_note("last_entry", self._last_id)
+        self._db.execute("COMMIT")
+        self._progress(self._bytes)
+        self._bytes_of_words += self._bytes
+        self._lines = self._bytes = 0
+        if self._bytes_of_words >= WORDS_PER_COMMIT:
+            self._commit_words()
+
+    def _commit_words(self) -> None:
+        """First the words, then the mark: what happens in between is done again."""
+        self._bytes_of_words = 0
+        if self._words is None:
+            return
+        self._words.commit(self._last_id)
+        with self._catalogue.transaction() as db:
+            self._catalogue.set_note(MARK, self._last_id)
+            db.execute("DELETE FROM words_stale")
+
+    def _take_in(self, change: FileChange) -> None:
+        if note_touched(self._catalogue, change):
+            return
+        if change.reason == "moved" and change.stage == "entries":
+            # Session and project are told by the name, and stand in rows and words: it is taken in anew.
+            begin_anew(self._catalogue, change)
+        else:
+            begin(self._catalogue, change)
+        if self._words is not None and change.reason in ("gone", "moved", "rewritten"):
+            self._words.forget_file(change.file_id)
+        if change.reason == "gone":
+            self._report.gone += 1
+            self._lines += 1
+            return
+        try:
+            stream = open_changed(change)
+        except RecollectError:
+            self._report.unreadable.append(str(change.full_path))
+            done_unreadable(self._catalogue, change)
+            return
+        self._report.files += 1
+        with stream:
+            try:
+                if change.kind in ("session", "agent"):
+                    self._take_in_transcript(change, stream)
+                else:
+                    self._take_in_side_file(change, stream)
+            except OSError:  # the disk or the network behind it: tried again when the file looks different
+                self._report.unreadable.append(str(change.full_path))
+                drop_rows(self._catalogue, change)
+                done_unreadable(self._catalogue, change)
+
+    def _take_in_side_file(self, change: FileChange, stream: BinaryIO) -> None:
+        if change.kind in LINE_KINDS:
+            lines = FileLines(stream, change)
+            side_rows.take_in_history(self._db, change, lines)
+            self._count(lines.lines - change.lines_before, lines.end - change.start)
+            done(self._catalogue, change, stream, offset=lines.end, lines=lines.lines)
+            return
+        size = side_rows.take_in(self._db, change, stream)
+        self._count(0, size)
+        done(self._catalogue, change, stream, offset=size, lines=0)
+
+    def _take_in_transcript(self, change: FileChange, stream: BinaryIO) -> None:
+        note_owner(self._catalogue, change, stream)
+        lines = FileLines(stream, change)
+        damage: list[Damage] = []
+        self._db.execute("DELETE FROM damage WHERE file_id = ? AND offset >= ?", (change.file_id, change.start))
+        rows = TranscriptRows(self._db, change, self._strings, self._last_id + 1, self._words)
+        located = parse_as(lines, damage, decode_index_entry, _salvaged)
+        threaded, reachable = rows.is_agent_file, None
+        if change.start == 0 and change.size <= WHOLE:
+            with collector_waits():
+                if rows.is_agent_file:
+                    for item in located:
+                        rows.note(item)
+                else:
+                    transcript = build_transcript(rows.through(located), damage)
+                    transcript.lines, transcript.size = lines.lines, lines.end
+                    thread = find_thread(transcript)
+                    rows.set_statuses(placement.status for placement in thread.placements)
+                    threaded, reachable = True, thread.reachable_share
+        else:
+            self._take_in_piecewise(change, stream, lines, located, rows, damage)
+        self._report.unreadable += [f"{change.full_path}, {failed}" for failed in rows.failed]
+        if lines.unfinished is not None:
+            damage.append(lines.unfinished)
+        rows.flush(damage, lines=lines.lines, size=lines.end, threaded=threaded, reachable=reachable)
+        self._note_read(rows, lines, lines.end, lines.lines)
+        done(self._catalogue, change, stream, offset=lines.end, lines=lines.lines)
+
+    def _take_in_piecewise(
+        self, change: FileChange, stream: BinaryIO, lines: FileLines, located: Iterator[Located[IndexEntry]],
+        rows: TranscriptRows, damage: list[Damage],
+    ) -> None:  # fmt: skip
+        """A large or grown file: committed on the way, so that neither memory nor what a crash costs grows with it."""
+        line = 0
+        for item in located:
+            full = len(rows.entries) >= LINES_PER_COMMIT or lines.taken - lines.noted > BYTES_PER_COMMIT
+            if full and item.line != line:
+                rows.flush(
+                    damage, lines=lines.taken_lines, size=lines.taken, threaded=rows.is_agent_file, reachable=None
+                )
+                self._note_read(rows, lines, lines.taken, lines.taken_lines)
+                done(self._catalogue, change, stream, offset=lines.taken, lines=lines.taken_lines, complete=False)
+                self._commit()
+                self._begin()
+            line = item.line
+            rows.note(item)
+
+    def _note_read(self, rows: TranscriptRows, lines: FileLines, end: int, count: int) -> None:
+        self._report.entries += rows.next_id - 1 - self._last_id
+        self._last_id = rows.next_id - 1
+        self._count(count - lines.noted_lines, end - lines.noted)
+        lines.noted, lines.noted_lines = end, count
+
+    def _count(self, lines: int, size: int) -> None:
+        self._lines += lines
+        self._bytes += size
+        self._report.lines += lines
+        self._report.bytes += size
+
+
+def _salvaged(entry: Entry) -> IndexEntry:
+    found: IndexEntry = clean_entry(index_entry_of(entry))
+    return found
+
+
+class FileLines:
+    """The complete lines of a file from where it was left, and how far they reach."""
+
+    def __init__(self, stream: BinaryIO, change: FileChange) -> None:
+        self._descriptor = stream.fileno()
+        self._size = change.size
+        self.end = self.taken = self.noted = change.start
+        """Where the last line handed on ends; the one before it, of which everything was taken; what was noted of it."""
+        self.lines = self.taken_lines = self.noted_lines = change.lines_before
+        self.unfinished: Damage | None = None
+        """The last line, where it has no end and is no complete object: it may still be in the making."""
+
+    def __iter__(self) -> Iterator[RawLine]:
+        with os.fdopen(os.dup(self._descriptor), "rb", buffering=1 << 20) as stream:
+            stream.seek(self.end)
+            if self.end:
+                self._skip_end_of_line(stream)
+            for line in read_lines(stream, offset=self.end, number=self.lines + 1):
+                if line.offset >= self._size and not line.part:
+                    return
+                if not line.more and not line.data.endswith(b"\n") and not self._is_complete(line):
+                    return
+                if not line.part:
+                    self.taken, self.taken_lines = self.end, self.lines
+                if not line.more:
+                    self.lines += 1
+                    self.end = line.offset + len(line.data)
+                yield line
+
+    def _skip_end_of_line(self, stream: BinaryIO) -> None:
+        """The last line was taken without its end, which came later."""
+        stream.seek(self.end - 1)
+        if stream.read(1) != b"\n":
+            ending = stream.read(2)
+            skip = 1 if ending[:1] == b"\n" else 2 if ending == b"\r\n" else 0
+            self.end += skip
+            stream.seek(self.end)
+
+    def _is_complete(self, line: RawLine) -> bool:
+        """Whether a line without an end may be taken: one object, whole. Else it is noted as unfinished."""
+        if line.part:
+            self.unfinished = Damage(
+                "torn", line.number, line.offset, len(line.data), "a very long line without an end"
+            )
+            return False
+        if not line.data.strip():
+            return False
+        try:
+            decode_index_entry(line.data)
+            return True
+        except REFUSED:
+            pass
+        saved = salvage_line(line)
+        if saved.found and not any(item.kind in _BROKEN_OFF for item in saved.damage):
+            return True
+        self.unfinished = Damage("torn", line.number, line.offset, len(line.data), "the last line has no end")
+        return False

@@ -1,0 +1,145 @@
+"""What a session's lines say of the session: titles, project, times, numbers. Goes on where the catalogue left off.
+
+The rules are those of `recollect.store.summary`, which looks at the two ends of a file; here every line is seen.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import apsw
+
+from ...format.entries import decode_loosely
+from ...format.project_key import repository_of, same_project_key
+from ...format.worded_entry import IndexEntry
+from ...store.summary import command_text, one_line, typed_text
+from ..words.searchable_text import clean
+from .schema import TABLES
+
+PROMPT_LIMIT: Final = 2_000
+_COLUMNS: Final = tuple(
+    column.name for table in TABLES if table.name == "sessions" for column in table.columns if column.name != "file_id"
+)
+
+
+class SessionFold:
+    """The row of one session while its lines are read."""
+
+    def __init__(self, file_id: int, session_id: str, folder: str) -> None:
+        self.file_id = file_id
+        self.folder = folder
+        self.values: dict[str, Any] = dict.fromkeys(_COLUMNS)
+        for name in ("lines", "entries", "messages", "prompts", "agents", "side_rows", "main_rows", "damaged", "bytes"):
+            self.values[name] = 0
+        self.values["session_id"] = session_id
+        self.values["threaded"] = 0
+        self.cwds: list[str] = []
+        self._last_cwd: str | None = None
+
+    @classmethod
+    def load(cls, db: apsw.Connection, file_id: int, session_id: str, folder: str) -> SessionFold:
+        """Where an earlier sync left off; from nothing where there is no row."""
+        fold = cls(file_id, session_id, folder)
+        row = db.execute(f"SELECT {', '.join(_COLUMNS)} FROM sessions WHERE file_id = ?", (file_id,)).fetchone()
+        if row is not None:
+            fold.values.update(zip(_COLUMNS, row, strict=True))
+            fold.cwds = json.loads(fold.values["cwds"] or "[]")
+        fold.values["session_id"] = session_id
+        return fold
+
+    def note_row(self, entry: IndexEntry, time: int | None, role: str | None) -> None:
+        """A user, assistant, system, attachment or progress row."""
+        values = self.values
+        kind = entry.type
+        if entry.isSidechain:
+            values["side_rows"] += 1
+        else:
+            values["main_rows"] += 1
+        if time is not None:
+            if values["created"] is None:
+                values["created"] = time
+            if kind != "progress":
+                values["modified"] = time
+        cwd = entry.cwd
+        if cwd and cwd != self._last_cwd:
+            self._last_cwd = cwd
+            if cwd not in self.cwds:
+                self.cwds.append(clean(cwd) or "")
+        if entry.version:
+            values["version"] = entry.version
+        if entry.gitBranch:
+            values["git_branch"] = clean(entry.gitBranch)
+        if kind == "assistant":
+            values["messages"] += 1
+            message = entry.message
+            if message is not None and message.model and message.model != "<synthetic>":
+                values["model"] = clean(message.model)
+        elif kind == "user":
+            values["messages"] += 1
+            if role == "user" and not entry.isSidechain:
+                values["prompts"] += 1
+                if values["first_prompt"] is None and not entry.toolUseResult:
+                    self._note_prompt(entry)
+
+    def _note_prompt(self, entry: IndexEntry) -> None:
+        content: Any = entry.message.content if entry.message is not None else None
+        if isinstance(content, list):
+            content = "\n".join(block.text for block in content if block.text)
+        if not isinstance(content, str):
+            return
+        text = typed_text(content)
+        if text is not None:
+            self.values["first_prompt"] = clean(text[:PROMPT_LIMIT])
+        elif self.values["first_command"] is None:
+            command = command_text(content)
+            self.values["first_command"] = clean(command[:PROMPT_LIMIT]) if command else None
+
+    def note_state(self, entry: IndexEntry, time: int | None) -> None:
+        """Any other entry."""
+        values = self.values
+        kind = entry.type
+        if kind == "custom-title":
+            values["custom_title"] = clean(entry.customTitle) or None
+        elif kind == "ai-title":
+            values["ai_title"] = clean(entry.aiTitle) or None
+        elif kind == "summary":
+            values["old_summary"] = clean(entry.summary) or values["old_summary"]
+        elif kind == "tag":
+            values["tag"] = clean(entry.tag) or None
+        elif kind == "last-prompt":
+            if entry.lastPrompt:
+                values["last_prompt"] = clean(entry.lastPrompt[:PROMPT_LIMIT])
+        elif kind == "relocated":
+            values["relocated"] = clean(entry.relocatedCwd) or values["relocated"]
+        elif kind == "agent-name":
+            values["agent_name"] = clean(entry.agentName)
+        elif kind == "pr-link":
+            values["pr_url"] = clean(entry.prUrl)
+        elif kind == "worktree-state":
+            state = decode_loosely(entry.worktreeSession)
+            original = state.get("originalCwd") if isinstance(state, dict) else None
+            values["worktree_of"] = clean(original) if isinstance(original, str) else None
+        elif kind == "queue-operation" and values["created"] is None:
+            values["created"] = time
+
+    def write(self, db: apsw.Connection) -> None:
+        values = self.values
+        values["cwds"] = json.dumps(self.cwds, ensure_ascii=False) if self.cwds else None
+        project = values["relocated"]
+        if project is None:
+            fitting = (cwd for cwd in self.cwds if same_project_key(self.folder, cwd))
+            project = next(fitting, self.cwds[0] if self.cwds else None)
+        repository = values["worktree_of"]
+        if repository is None or repository == project:
+            repository = repository_of(project)
+        values["project"], values["repository"] = project, repository
+        values["title"] = (
+            values["custom_title"] or values["ai_title"] or values["old_summary"]
+            or one_line(values["first_prompt"] or values["first_command"])
+        )  # fmt: skip
+        values["agents"] = db.execute("SELECT count(*) FROM agent_runs WHERE file_id = ?", (self.file_id,)).get
+        db.execute(
+            f"INSERT OR REPLACE INTO sessions(file_id, {', '.join(_COLUMNS)}) VALUES (?{', ?' * len(_COLUMNS)})",
+            (self.file_id, *values.values()),
+        )

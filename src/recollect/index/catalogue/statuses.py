@@ -1,0 +1,102 @@
+"""Statuses of entries: live, abandoned, before a compaction, ... renewed for sessions that changed since they were found.
+
+A session that is taken in whole gets its statuses on the way. One that only grew keeps the old ones, and is marked; here
+its file is read again, when a question needs to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from ...errors import NotFound, RecollectError
+from ...format.decode import parse_as
+from ...format.entries import ROW_TYPES
+from ...format.line import Damage
+from ...format.path_text import to_path, to_text
+from ...format.row_entry import RowEntry, decode_row_entry, row_entry_of
+from ...format.worded_entry import LONG_LINE, decode_index_entry
+from ...graph.gc_pause import collector_waits
+from ...graph.rows import build_transcript
+from ...graph.thread import Thread, find_thread
+from ...store.home import Home
+from ...store.paths import open_inside
+from .catalogue import LOCK_SECONDS, Catalogue
+from .ingest import FileLines
+from .tracking import FileChange
+
+_KINDS: Final = ", ".join(f"'{kind}'" for kind in sorted(ROW_TYPES))
+_BEHIND: Final = """
+SELECT s.file_id, h.path, f.path, p.offset FROM sessions s JOIN files f ON f.id = s.file_id
+JOIN homes h ON h.id = f.home_id JOIN progress p ON p.file_id = s.file_id AND p.stage = 'entries'
+WHERE s.threaded = 0
+"""
+
+
+def renew_statuses(catalogue: Catalogue, homes: Sequence[Home], *, lock_seconds: float = LOCK_SECONDS) -> int:
+    """Find the statuses of all sessions of these homes that lack them. Returns how many sessions were read."""
+    wanted = {to_text(home.real_root) for home in homes}
+    if not _behind(catalogue, wanted):
+        return 0
+    count = 0
+    with catalogue.locked(lock_seconds):
+        behind = _behind(catalogue, wanted)
+        if behind:
+            with catalogue.transaction():
+                catalogue.set_note("change", catalogue.note("change") + 1)
+        for file_id, root, path, offset in behind:
+            count += _renew(catalogue, file_id, Home(Path(to_path(root))), path, offset)
+    return count
+
+
+def _behind(catalogue: Catalogue, roots: set[str]) -> list[tuple[int, str, str, int]]:
+    rows = catalogue.connection.execute(_BEHIND)
+    return [(int(file_id), str(root), str(path), int(end)) for file_id, root, path, end in rows if root in roots]
+
+
+def _renew(catalogue: Catalogue, file_id: int, home: Home, path: str, offset: int) -> bool:
+    try:
+        with collector_waits():
+            rows, thread = _read(catalogue, home, path, offset)
+    except (RecollectError, OSError):
+        return False  # gone or unreadable: the next sync sees that
+    with catalogue.transaction() as db:
+        places = db.execute(
+            f"SELECT id, line FROM entries WHERE file_id = ? AND type IN ({_KINDS}) ORDER BY line, part", (file_id,)
+        ).fetchall()
+        if [line for _, line in places] != rows:
+            return False  # the file is another one by now
+        db.executemany(
+            "UPDATE entries SET status = ? WHERE id = ?",
+            ((placement.status, ident) for placement, (ident, _) in zip(thread.placements, places, strict=True)),
+        )
+        db.execute(
+            "UPDATE sessions SET threaded = 1, reachable = ? WHERE file_id = ?", (thread.reachable_share, file_id)
+        )
+        db.execute("UPDATE files SET change = ? WHERE id = ?", (catalogue.note("change"), file_id))
+    return True
+
+
+def _read(catalogue: Catalogue, home: Home, path: str, offset: int) -> tuple[list[int], Thread]:
+    """The lines of the rows, and the thread, of the part of a file that the catalogue knows."""
+    damage: list[Damage] = []
+    with _opened(catalogue, home, path) as stream:
+        lines = FileLines(stream, FileChange(home, "entries", path, "session", "new", size=offset))
+        transcript = build_transcript(parse_as(lines, damage, _decode, row_entry_of), damage)
+        transcript.lines, transcript.size = lines.lines, lines.end
+    return [row.line for row in transcript.rows], find_thread(transcript)
+
+
+def _opened(catalogue: Catalogue, home: Home, path: str) -> BinaryIO:
+    try:
+        return open_inside(home, home.root / path, buffering=0)
+    except NotFound:
+        if catalogue.kept is None:
+            raise
+        return catalogue.kept.open(home.real_root, path)
+
+
+def _decode(data: bytes) -> RowEntry:
+    """Of very long lines the text is not decoded: it may take four times its bytes."""
+    return decode_row_entry(data) if len(data) <= LONG_LINE else decode_index_entry(data)

@@ -1,0 +1,152 @@
+"""Bring the index up to date: only what changed since the last time is read, by one process at a time.
+
+    report = bring_up_to_date(catalogue, homes, ("entries", "words"))
+
+Nothing changed: no lock is taken, nothing is opened, and `report.lines` is 0.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from ...store.home import Home
+from ..words.word_index import words_are_behind
+from .catalogue import LOCK_SECONDS, Catalogue
+from .change_check import statuses_are_current
+from .healing import is_damage
+from .sync_report import Progress, SyncReport
+from .tracking import FileChange, changed, changed_among, look_at
+
+if TYPE_CHECKING:
+    from ..api_calls.store import Pricing
+
+STAGES: Final = ("calls", "entries", "words")
+
+
+def bring_up_to_date(
+    catalogue: Catalogue,
+    homes: Sequence[Home],
+    stages: Collection[str] = ("entries", "words"),
+    *,
+    statuses: bool = False,
+    progress: Progress | None = None,
+    lock_seconds: float = LOCK_SECONDS,
+    only: Mapping[str, Sequence[str]] | None = None,
+    pricing: Pricing | None = None,
+) -> SyncReport:
+    """Take in what changed. A broken catalogue is thrown away and made anew on the way.
+
+    With `statuses`, those of sessions that grew are renewed as well. `only` names the files that changed, by home (links
+    resolved) and path below it, where the caller knows that nothing else did: then no folder is looked into. The stage "calls"
+    needs `pricing`.
+    """
+    try:
+        return _bring_up_to_date(catalogue, homes, stages, statuses, progress, lock_seconds, only, pricing)
+    except BaseException as problem:
+        if not is_damage(problem):
+            raise
+        catalogue.make_anew(problem)
+        return _bring_up_to_date(catalogue, homes, stages, statuses, progress, lock_seconds, None, pricing)
+
+
+def _bring_up_to_date(
+    catalogue: Catalogue,
+    homes: Sequence[Home],
+    stages: Collection[str],
+    statuses: bool,
+    progress: Progress | None,
+    lock_seconds: float,
+    only: Mapping[str, Sequence[str]] | None,
+    pricing: Pricing | None,
+) -> SyncReport:
+    begun = time.monotonic()
+    report = SyncReport()
+    with_words = "words" in stages
+    reading = [name for name in ("entries", "calls") if name in stages or (name == "entries" and with_words)]
+    state = _state(catalogue)
+    seen = None
+    changes: list[FileChange] = []
+    if only is not None and "calls" not in reading:
+        changes = [
+            change for home in homes for change in changed_among(catalogue, home, "entries", only[home.real_root])
+        ]
+    else:
+        seen = look_at(homes, reading)
+        changes = changed(catalogue, homes, "entries", seen) if "entries" in reading else []
+    if changes or (with_words and words_are_behind(catalogue)):
+        with catalogue.locked(lock_seconds):
+            if _state(catalogue) != state:  # somebody else did it while we waited, or a part of it
+                changes = changed(catalogue, homes, "entries")
+            _take_in(catalogue, changes, with_words, report, progress)
+    if "calls" in reading:
+        from ..api_calls.sync import drop_other_prices, sync_calls
+
+        if pricing is None:
+            raise ValueError("API calls need prices")
+        drop_other_prices(catalogue, pricing, lock_seconds)
+        if changed(catalogue, homes, "calls", seen):
+            report.lines += sync_calls(catalogue, homes, pricing, progress=progress).lines
+    if statuses and not statuses_are_current(catalogue.connection):
+        from .statuses import renew_statuses
+
+        report.threaded = renew_statuses(catalogue, homes, lock_seconds=lock_seconds)
+    report.seconds = time.monotonic() - begun
+    return report
+
+
+def _state(catalogue: Catalogue) -> tuple[object, ...]:
+    """Differs after anybody else has written to the catalogue, or made it anew."""
+    return catalogue.opened_as, catalogue.connection.execute("PRAGMA data_version").get
+
+
+def _take_in(
+    catalogue: Catalogue, changes: Sequence[FileChange], with_words: bool, report: SyncReport, progress: Progress | None
+) -> None:
+    from ..words.seal import seal
+    from ..words.sync import add_from_files, commit, forget_stale, gather
+    from .ingest import Ingest
+
+    tell = _teller(changes, progress)
+    words = None
+    small = False
+    if with_words:
+        from ..words.word_index import WordsWriter
+
+        total = sum(max(0, change.size - change.start) for change in changes)
+        small = total < 8 << 20 and not words_are_behind(catalogue)
+        words = WordsWriter(catalogue, heap=15 << 20) if small else WordsWriter(catalogue)
+    try:
+        if words is not None:
+            forget_stale(catalogue, words)
+            if words.mark < catalogue.note("last_entry"):
+                report.lines += add_from_files(catalogue, words, lambda _: None)
+            elif small and changes:
+                gather(catalogue, words)
+                words.added = 0
+        if changes:
+            with catalogue.transaction():
+                catalogue.set_note("change", catalogue.note("change") + 1)
+            Ingest(catalogue, words, report, tell).run(changes)
+        elif words is not None:
+            commit(catalogue, words, catalogue.note("last_entry"))
+    finally:
+        if words is not None:
+            report.documents = words.added
+            words.close()
+    if words is not None:
+        seal(catalogue)
+
+
+def _teller(changes: Sequence[FileChange], progress: Progress | None) -> Callable[[int], None]:
+    total = sum(max(0, change.size - change.start) for change in changes)
+    done = 0
+
+    def tell(more: int) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress(min(done, total), total)
+
+    return tell

@@ -1,0 +1,414 @@
+"""Which files changed since a stage last read them: by size, times and inode alone, without opening what did not.
+
+    for change in changed(catalogue, homes, "calls"):
+        with catalogue.transaction():
+            begin(catalogue, change)                      # rows that no longer hold are gone, change.file_id is known
+            with open_changed(change) as stream:          # None of this for change.reason == "gone"
+                ... read from change.start, not beyond change.size; line numbers go on at change.lines_before + 1 ...
+                done(catalogue, change, stream, offset=end_of_last_line, lines=number_of_lines)
+
+A grown file goes on where it was left, if the bytes before that place are still the same. A file that got another name
+keeps its number. Everything else that differs is read from its start.
+
+Lines that keep a file's time, as titles do, are told by the time of its last change (ctime). That is another one also after a
+new link to the file or other permissions: then a look at the bytes before the place where it was left tells that it is the same
+(`note_touched`).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from binascii import crc32
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from io import FileIO
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from ...errors import RecollectError
+from ...format.path_text import to_path
+from ...store.home import Home
+from ...store.paths import open_inside
+from .catalogue import Catalogue
+from .home_listing import Files, look, note_file, signed
+from .schema import STAGE_KINDS, STAGE_TABLES
+from .vault_transcripts import DEVICE
+
+LINE_KINDS: Final = frozenset({"session", "agent", "history"})
+"""Files that grow line by line. Others are small and are read whole."""
+WINDOW: Final = 4096
+_READ: Final = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY", "O_NOFOLLOW"))
+_FEW: Final = 30
+PARTLY: Final = -1
+RENAMED: Final = -2
+
+
+@dataclass(slots=True)
+class FileChange:
+    """A file that a stage has to look at.
+
+    `reason`: new, grown, rewritten, moved (another name, same bytes), gone, or touched (nothing to read: see `note_touched`).
+    """
+
+    home: Home
+    stage: str
+    path: str
+    """Below the home, with `/`, as text (`format.path_text`)."""
+    kind: str
+    reason: str
+    file_id: int = 0
+    """0 for a new file, until `begin`."""
+    start: int = 0
+    lines_before: int = 0
+    size: int = 0
+    mtime_ns: int = 0
+    ctime_ns: int = 0
+    inode: int = 0
+    device: int = 0
+    session_id: str | None = None
+    agent_id: str | None = None
+    folder: str | None = None
+    workflow: str | None = None
+    source: Callable[[], BinaryIO] | None = None
+    """Opens a file that the home has lost and the vault has."""
+
+    @property
+    def full_path(self) -> Path:
+        return self.home.root / to_path(self.path)
+
+
+def changed(
+    catalogue: Catalogue, homes: Iterable[Home], stage: str, seen: Mapping[str, Files] | None = None
+) -> list[FileChange]:
+    """What the stage has to look at, in a stable order. Opens only files that grew or have a new name.
+
+    `seen` is what `look_at` found just now, for who asks on behalf of several stages.
+    """
+    found: list[FileChange] = []
+    kinds = STAGE_KINDS[stage]
+    for home in homes:
+        files = look(home, kinds) if seen is None else seen[home.real_root]
+        kept = catalogue.kept.files(catalogue.connection, home.real_root) if catalogue.kept is not None else {}
+        if kept:
+            files = kept | files
+        found += _changed_in(catalogue, home, stage, files, kinds)
+    return found
+
+
+def changed_among(catalogue: Catalogue, home: Home, stage: str, paths: Iterable[str]) -> list[FileChange]:
+    """The same for known files, by who is sure that no other changed and none came or went."""
+    seen: Files = {}
+    home_id = catalogue.home_id(home.real_root)
+    for path in paths:
+        kind = catalogue.connection.execute(
+            "SELECT kind FROM files WHERE home_id = ? AND path = ?", (home_id, path)
+        ).get
+        if kind in STAGE_KINDS[stage]:
+            note_file(seen, str(home.root), path, str(kind), home)
+    return _Sorter(catalogue, home, home_id, stage, seen).sort(list(seen), [])
+
+
+def look_at(homes: Iterable[Home], stages: Iterable[str]) -> dict[str, Files]:
+    """All files that these stages read, by home."""
+    kinds = frozenset().union(*(STAGE_KINDS[stage] for stage in stages))
+    return {home.real_root: look(home, kinds) for home in homes}
+
+
+def _changed_in(catalogue: Catalogue, home: Home, stage: str, seen: Files, kinds: frozenset[str]) -> list[FileChange]:
+    home_id = catalogue.home_id(home.real_root)
+    known: dict[Any, tuple[Any, Any, Any, Any]] = {}
+    if home_id is not None:
+        rows = catalogue.connection.execute(
+            "SELECT f.path, p.size, p.mtime_ns, p.ctime_ns, p.inode FROM progress p JOIN files f ON p.file_id = f.id "
+            "WHERE f.home_id = ? AND p.stage = ?",
+            (home_id, stage),
+        )
+        known = {path: (size, mtime_ns, ctime_ns, inode) for path, size, mtime_ns, ctime_ns, inode in rows}
+    different = [path for path, item in seen.items() if known.get(path) != item[1:5] and item[0] in kinds]
+    gone = [path for path in known if path not in seen]
+    if not different and not gone:
+        return []
+    return _Sorter(catalogue, home, home_id, stage, seen).sort(different, gone)
+
+
+class _Sorter:
+    """Finds out what happened to files that are not as they were."""
+
+    def __init__(self, catalogue: Catalogue, home: Home, home_id: int | None, stage: str, seen: Files) -> None:
+        self._db = catalogue.connection
+        self._kept = catalogue.kept
+        self._home = home
+        self._home_id = home_id
+        self._stage = stage
+        self._seen = seen
+
+    def sort(self, different: list[str], gone: list[str]) -> list[FileChange]:
+        unnamed: dict[tuple[int, int], str] | None = None
+        changes: list[FileChange] = []
+        kept: set[str] = set()
+        known = self._known(different)
+        for path in sorted(different):
+            kind, size, mtime_ns, ctime_ns, inode, device = self._seen[path]
+            change = FileChange(
+                self._home, self._stage, path, kind, "new", size=size, mtime_ns=mtime_ns, ctime_ns=ctime_ns, inode=inode,
+                device=device,
+            )  # fmt: skip
+            describe(change)
+            if device == DEVICE and self._kept is not None:
+                change.source = partial(self._kept.open, self._home.real_root, path)
+            row = self._row("f.path = ?", path) if path in known else None
+            if row is None and unnamed is None:
+                unnamed = self._files_without_a_name()
+            if row is None and unnamed is not None and (before := unnamed.get((device, inode))) is not None:
+                row = self._row("f.path = ?", before)
+                if row is not None and self._fits(change, row, must_have_read=False):
+                    unnamed.pop((device, inode))
+                    kept.add(before)
+                    change.file_id, change.reason = row[0], "moved"
+                    change.start, change.lines_before = row[4] or 0, row[5] or 0
+                    changes.append(change)
+                    continue
+                row = None
+            if row is not None:
+                change.file_id = row[0]
+                self._decide(change, row)
+            changes.append(change)
+        for path in sorted(gone):
+            if path not in kept:
+                change = FileChange(self._home, self._stage, path, "", "gone")
+                row = self._row("f.path = ?", path)
+                if row is not None:
+                    change.file_id, change.kind = row[0], row[8]
+                    changes.insert(0, change)
+        return changes
+
+    def _known(self, paths: Collection[str]) -> Collection[str]:
+        """Which paths the catalogue may know. To ask once for all of them is quicker than once for each of many."""
+        if self._home_id is None:
+            return ()
+        if len(paths) <= _FEW:
+            return paths
+        return {row[0] for row in self._db.execute("SELECT path FROM files WHERE home_id = ?", (self._home_id,))}
+
+    def _row(self, where: str, value: str) -> tuple[Any, ...] | None:
+        return self._db.execute(
+            "SELECT f.id, p.size, p.mtime_ns, p.inode, p.offset, p.lines, p.head_hash, p.tail_hash, f.kind FROM files f "
+            f"LEFT JOIN progress p ON p.file_id = f.id AND p.stage = ? WHERE f.home_id = ? AND {where}",
+            (self._stage, self._home_id, value),
+        ).fetchone()
+
+    def _files_without_a_name(self) -> dict[tuple[int, int], str]:
+        """Files of the catalogue that are no longer where they were, by device and inode."""
+        if self._home_id is None:
+            return {}
+        rows = self._db.execute("SELECT path, device, inode FROM files WHERE home_id = ?", (self._home_id,))
+        return {(device, inode): path for path, device, inode in rows if inode and path not in self._seen}
+
+    def _decide(self, change: FileChange, row: tuple[Any, ...]) -> None:
+        _, size, mtime_ns, inode, offset, lines, *_ = row
+        if size is None:
+            change.reason = "new"  # to this stage
+            return
+        change.reason = "rewritten"
+        # The same size at another time may be other bytes in the same place: only growth is trusted, and no change of either.
+        is_touched = (change.size, change.mtime_ns) == (size, mtime_ns)
+        may_go_on = change.inode == inode and (size in (PARTLY, RENAMED) or change.size > size or is_touched)
+        if change.kind in LINE_KINDS and may_go_on and self._fits(change, row, must_have_read=True):
+            change.reason = "moved" if size == RENAMED else "touched" if is_touched else "grown"
+            change.start, change.lines_before = offset, lines
+
+    def _fits(self, change: FileChange, row: tuple[Any, ...], *, must_have_read: bool) -> bool:
+        """Whether the bytes that were read are still there. An unfinished last line must have been finished."""
+        _, size, mtime_ns, _, offset, _, head, tail, _ = row
+        if size is None:
+            return not must_have_read
+        if change.size < offset:
+            return False
+        if change.kind not in LINE_KINDS and (change.size, change.mtime_ns) != (size, mtime_ns):
+            return False
+        try:
+            with open_inside(change.home, change.full_path, buffering=0) as stream:
+                if hashes(stream, offset) != (head, tail):
+                    return False
+                if change.kind not in LINE_KINDS or offset == 0:
+                    return True
+                around = read_at(stream, offset - 1, 3)
+                return around[:1] == b"\n" or around[1:2] in (b"", b"\n") or around[1:3] == b"\r\n"
+        except (RecollectError, OSError):
+            return False
+
+
+INSERT_FILE: Final = (
+    "INSERT INTO files(home_id, path, kind, session_id, agent_id, folder, workflow, device, inode, change) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+INSERT_PROGRESS: Final = (
+    "INSERT OR REPLACE INTO progress(file_id, stage, size, mtime_ns, ctime_ns, inode, offset, lines, head_hash, tail_hash) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+def progress_row(
+    change: FileChange, offset: int = 0, lines: int = 0, hashes: tuple[int, int] = (0, 0), *, complete: bool = True
+) -> tuple[Any, ...]:
+    """How far a stage has come with a file as it was opened."""
+    size = change.size if complete else PARTLY
+    return (
+        change.file_id, change.stage, size, change.mtime_ns, change.ctime_ns, change.inode, offset, lines, *hashes,
+    )  # fmt: skip
+
+
+def begin(catalogue: Catalogue, change: FileChange) -> int:
+    """Make the catalogue ready for what comes: the file's row is there, and no row of the stage that no longer holds."""
+    db = catalogue.connection
+    home_id = catalogue.home_id(change.home.real_root, make=True)
+    number = catalogue.note("change")
+    if change.file_id == 0:
+        db.execute(
+            INSERT_FILE,
+            (
+                home_id, change.path, change.kind, change.session_id, change.agent_id, change.folder, change.workflow,
+                signed(change.device), signed(change.inode), number,
+            ),
+        )  # fmt: skip
+        change.file_id = db.last_insert_rowid()
+        return change.file_id
+    if change.reason in ("rewritten", "gone"):
+        drop_rows(catalogue, change)
+    if change.reason == "gone":
+        db.execute("DELETE FROM progress WHERE file_id = ? AND stage = ?", (change.file_id, change.stage))
+        if db.execute("SELECT 1 FROM progress WHERE file_id = ?", (change.file_id,)).get is None:
+            db.execute("DELETE FROM files WHERE id = ?", (change.file_id,))
+        return change.file_id
+    if (
+        change.reason == "moved"
+        and db.execute("SELECT path FROM files WHERE id = ?", (change.file_id,)).get != change.path
+    ):
+        db.execute(
+            "UPDATE files SET path = ?, kind = ?, session_id = ?, agent_id = ?, folder = ?, workflow = ? WHERE id = ?",
+            (change.path, change.kind, change.session_id, change.agent_id, change.folder, change.workflow, change.file_id),
+        )  # fmt: skip
+        db.execute(
+            "UPDATE progress SET size = ? WHERE file_id = ? AND stage <> ? AND size <> ?",
+            (RENAMED, change.file_id, change.stage, RENAMED),
+        )
+    db.execute(
+        "UPDATE files SET device = ?, inode = ?, change = ? WHERE id = ?",
+        (signed(change.device), signed(change.inode), number, change.file_id),
+    )
+    return change.file_id
+
+
+def begin_anew(catalogue: Catalogue, change: FileChange) -> int:
+    """The same for a file that is to be taken in from its start, though its bytes are known."""
+    begin(catalogue, change)
+    drop_rows(catalogue, change)
+    change.start = change.lines_before = 0
+    return change.file_id
+
+
+def drop_rows(catalogue: Catalogue, change: FileChange) -> None:
+    """Everything that the stage knows of a file."""
+    for table in STAGE_TABLES[change.stage]:
+        catalogue.connection.execute(f"DELETE FROM {table} WHERE file_id = ?", (change.file_id,))
+    if change.stage == "entries" and change.kind in ("session", "agent"):
+        catalogue.connection.execute("INSERT OR IGNORE INTO words_stale VALUES (?)", (change.file_id,))
+
+
+def open_changed(change: FileChange) -> BinaryIO:
+    """The file, opened unbuffered; size, time and inode of the change become those of what was opened.
+
+    Raises NotFound, Refused or DamagedData, as every read in a home does.
+    """
+    if change.source is not None:
+        return change.source()
+    stream = _open_as_seen(change)
+    if stream is not None:
+        return stream
+    stream = open_inside(change.home, change.full_path, buffering=0)
+    info = os.fstat(stream.fileno())
+    change.size, change.mtime_ns, change.ctime_ns = info.st_size, info.st_mtime_ns, info.st_ctime_ns
+    change.inode, change.device = signed(info.st_ino), signed(info.st_dev)
+    return stream
+
+
+def _open_as_seen(change: FileChange) -> BinaryIO | None:
+    """The very file that `look` found inside the home; None where it cannot be told so cheaply, or is none any more."""
+    try:
+        descriptor = os.open(f"{change.home.root}/{to_path(change.path)}", _READ)
+    except (OSError, ValueError):
+        return None
+    info = os.fstat(descriptor)
+    seen = change.inode != 0 and (signed(info.st_ino), signed(info.st_dev)) == (change.inode, change.device)
+    if not seen or not stat.S_ISREG(info.st_mode):
+        os.close(descriptor)
+        return None
+    change.size, change.mtime_ns, change.ctime_ns = info.st_size, info.st_mtime_ns, info.st_ctime_ns
+    return FileIO(descriptor)
+
+
+def done(
+    catalogue: Catalogue, change: FileChange, stream: BinaryIO, *, offset: int, lines: int, complete: bool = True
+) -> None:
+    """Note how far the stage has come. Not `complete`: the next sync goes on from there."""
+    row = progress_row(change, offset, lines, hashes(stream, offset), complete=complete)
+    catalogue.connection.execute(INSERT_PROGRESS, row)
+
+
+def note_touched(catalogue: Catalogue, change: FileChange) -> bool:
+    """Whether there is nothing to read in a file: then it is noted as it was seen. Instead of `begin` and `done`."""
+    if change.reason != "touched":
+        return False
+    catalogue.connection.execute(
+        "UPDATE progress SET ctime_ns = ? WHERE file_id = ? AND stage = ?",
+        (change.ctime_ns, change.file_id, change.stage),
+    )
+    return True
+
+
+def done_unreadable(catalogue: Catalogue, change: FileChange) -> None:
+    """Note a file that could not be opened as seen: it is tried again when it looks different."""
+    catalogue.connection.execute(INSERT_PROGRESS, progress_row(change))
+
+
+def hashes(stream: BinaryIO, offset: int) -> tuple[int, int]:
+    """Checksums of the first and the last bytes before a place."""
+    head = read_at(stream, 0, min(WINDOW, offset))
+    if offset <= WINDOW:
+        value = crc32(head)
+        return value, value
+    return crc32(head), crc32(read_at(stream, offset - WINDOW, WINDOW))
+
+
+def read_at(stream: BinaryIO, offset: int, length: int) -> bytes:
+    """Bytes from a place; the stream stays where it is."""
+    if hasattr(os, "pread"):
+        return os.pread(stream.fileno(), length, offset)
+    position = stream.tell()
+    stream.seek(offset)
+    data = stream.read(length)
+    stream.seek(position)
+    return data
+
+
+def describe(change: FileChange) -> None:
+    """Session, sub-agent, folder and workflow of a file, by its path."""
+    parts: Sequence[str] = change.path.split("/")
+    name = parts[-1]
+    if change.kind == "session":
+        change.folder, change.session_id = parts[1], name.removesuffix(".jsonl")
+    elif change.kind in ("agent", "agent_meta"):
+        change.folder = parts[1]
+        change.agent_id = name.removeprefix("agent-").removesuffix(".jsonl").removesuffix(".meta.json")
+        if len(parts) > 3:
+            change.session_id = parts[2]
+            change.workflow = parts[5] if parts[4] == "workflows" else None
+    elif change.kind == "title":
+        change.folder, change.session_id = parts[1], parts[2]
+    elif change.kind == "task":
+        change.session_id = parts[1]
+    elif change.kind == "todo":
+        session, _, agent = name.removesuffix(".json").partition("-agent-")
+        change.session_id, change.agent_id = session, agent or None

@@ -1,0 +1,165 @@
+"""Transcripts that a home has lost and the vault has: they stay in the index, and their words are read from the vault.
+
+Seen from the index they are files like others, on a device of their own. What the vault has is asked of it once for each of its
+commits, and kept as a note in the catalogue: a question about an unchanged store does not open the vault.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import zlib
+from collections.abc import Callable
+
+from ...format.path_text import to_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import BinaryIO
+
+    import apsw
+
+    from ...vault.contents import KeptFile
+    from ...vault.vault import Vault
+
+DEVICE = -1
+"""Where kept files are, for the index."""
+_FORM = 1
+_Listed = list[tuple[str, str, int, int, int]]
+
+
+class KeptTranscripts:
+    """What a vault has of any home."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = os.fspath(folder)
+        self._vault: Vault | None = None
+        self._opened_at: tuple[int, int] | None = None
+        self._files: dict[tuple[str, str], KeptFile] = {}
+
+    @property
+    def manifest(self) -> str:
+        """The file that is another one after every commit."""
+        return os.path.join(self.folder, "manifest")
+
+    def files(self, db: apsw.Connection, root: str) -> dict[str, tuple[str, int, int, int, int, int]]:
+        """Transcripts of the home by path, each as (kind, size, mtime_ns, 0, a number in place of an inode, `DEVICE`)."""
+        stamp = self._stamp()
+        if stamp is None:
+            return {}
+        name = f"kept:{to_text(root)}"
+        noted = db.execute("SELECT value FROM notes WHERE name = ?", (name,)).get
+        listed: _Listed | None = None
+        if isinstance(noted, bytes):
+            form, at, found = marshal.loads(noted)
+            listed = found if (form, at) == (_FORM, stamp) else None
+        if listed is None:
+            listed = self._list(root)
+            self._note(db, name, marshal.dumps((_FORM, stamp, listed)))
+        return {path: (kind, size, mtime_ns, 0, number, DEVICE) for path, kind, size, mtime_ns, number in listed}
+
+    def open(self, root: str, path: str) -> BinaryIO:
+        """The bytes of a kept file as a file without a name. Raises DamagedData or NotFound."""
+        import shutil
+        import tempfile
+
+        stream = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - the caller closes it
+        try:
+            shutil.copyfileobj(self._stream(root, path), stream, 4 << 20)
+            stream.seek(0)
+        except BaseException:
+            stream.close()
+            raise
+        return stream
+
+    def reader(self, db: apsw.Connection) -> Callable[[int, int, int], bytes | None]:
+        """For who reads entries back: (file id, offset, length) to bytes, None where they are not kept."""
+
+        def read(file_id: int, offset: int, length: int) -> bytes | None:
+            from ...errors import RecollectError
+
+            place = db.execute(
+                "SELECT h.path, f.path FROM files f JOIN homes h ON h.id = f.home_id WHERE f.id = ? AND f.device = ?",
+                (file_id, DEVICE),
+            ).fetchone()
+            if place is None:
+                return None
+            try:
+                stream = self._stream(*place)
+                stream.seek(offset)
+                return stream.read(length)
+            except (RecollectError, OSError):
+                return None
+
+        return read
+
+    def _stamp(self) -> tuple[int, int] | None:
+        try:
+            info = os.stat(self.manifest)
+        except OSError:
+            return None
+        return info.st_size, info.st_mtime_ns
+
+    def _list(self, root: str) -> _Listed:
+        from ...errors import RecollectError
+
+        try:
+            self._read_contents()
+        except (RecollectError, OSError):
+            return []  # what cannot be read now is found again after the next commit
+        return [
+            (path, kind, file.last.size, file.last.mtime_ns, _number(path, file.last.generation))
+            for (home, path), file in self._files.items()
+            if home == to_text(root) and (kind := _kind(path)) is not None
+        ]
+
+    def _read_contents(self) -> None:
+        stamp = self._stamp()
+        if self._vault is not None and stamp == self._opened_at:
+            return
+        from pathlib import Path
+
+        from ...vault.vault import Vault
+
+        self._vault = Vault(Path(self.folder))
+        contents = self._vault.contents
+        self._files = {
+            (to_text(contents.homes[home]), to_text(path)): file for (home, path), file in contents.files.items()
+        }
+        self._opened_at = stamp
+
+    def _stream(self, root: str, path: str) -> BinaryIO:
+        from typing import cast
+
+        from ...errors import NotFound
+        from ...vault.stream import KeptStream
+
+        self._read_contents()
+        file = self._files.get((to_text(root), path))
+        if file is None or self._vault is None:
+            raise NotFound(f"{path} is not in the vault", slug="no-such-file")
+        return cast("BinaryIO", KeptStream(self._vault, file))
+
+    @staticmethod
+    def _note(db: apsw.Connection, name: str, value: bytes) -> None:
+        import apsw
+
+        try:
+            db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
+        except apsw.Error:  # somebody else is writing: the next question notes it
+            return
+
+
+def _kind(path: str) -> str | None:
+    parts = path.split("/")
+    if parts[0] != "projects" or not path.endswith(".jsonl"):
+        return None
+    if parts[-1].startswith("agent-"):
+        return "agent" if len(parts) == 3 or "subagents" in parts else None
+    return "session" if len(parts) == 3 else None
+
+
+def _number(path: str, generation: int) -> int:
+    """Tells a file and its generation, as an inode does."""
+    return -(zlib.crc32(path.encode("utf-8", "surrogateescape")) << 16 | generation & 0xFFFF) - 2

@@ -1,0 +1,223 @@
+"""The search by words: ranked by relevance and recency or by date, grouped by session, with snippets.
+
+    with Search(db, words, home_ids) as search:
+        found = search.find('deploy "connection refused" project:app')
+
+The word index gives numbers of entries; the catalogue tells where they stand; their text is read back from the files.
+Imports little: from the command line most of the time goes into starting Python.
+"""
+
+from __future__ import annotations
+
+import time
+
+from ...errors import QueryError
+from ..catalogue.reading_back import Elsewhere, EntryReader
+from ..words.reader import WordReader
+from ..words.word_query import WordQuery
+from .facets import count_facets
+from .query_language import exclusions, parse
+from .query_tree import All, filters
+from .results import Found, Hit
+from .session_rows import SessionRows
+from .snippets import cut, find_needles
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import apsw
+    from tantivy import DocAddress, Query
+
+    #: score, entry, file, time in microseconds
+    Candidate = tuple[float, int, int, int | None]
+    Groups = dict[tuple[int, str], list[Candidate]]
+
+SORTS = ("relevance", "date")
+HALF_LIFE = 30 * 86_400.0
+"""Seconds after which half of the bonus for being new is gone."""
+FRESHNESS = 0.5
+"""The bonus: how much of its score an entry of this moment gets on top."""
+HITS_PER_SESSION = 3
+_FIRST_LOOK = 128
+_MOST_LOOKED_AT = 1 << 16
+
+
+class _Order:
+    """How to order what is found."""
+
+    __slots__ = ("by_date", "has_phrase", "lone_word", "now")
+
+    def __init__(self, by_date: bool, compiled: WordQuery, now: float, *, everywhere: bool) -> None:
+        self.by_date = by_date
+        self.has_phrase = compiled.has_phrase
+        self.lone_word = compiled.lone_word if everywhere and not by_date else None
+        """The only word asked for, where all entries of the index count: how many have it, the index knows."""
+        self.now = now
+
+
+class Search:
+    """A word index and its catalogue, opened for questions. Good for many; `refresh` sees what was added meanwhile."""
+
+    def __init__(
+        self, db: apsw.Connection, words: WordReader, home_ids: list[int], *, elsewhere: Elsewhere | None = None
+    ) -> None:
+        self._words = words
+        self._names: dict[str, list[str]] = {}
+        self._rows = SessionRows(db, home_ids)
+        self._reader = EntryReader(self._rows.place_of, elsewhere)
+
+    def refresh(self) -> None:
+        """See what was committed since."""
+        self._words.refresh()
+        self._names.clear()
+        self._rows.forget()
+        self._reader.close()
+
+    def close(self) -> None:
+        self._reader.close()
+
+    def __enter__(self) -> Search:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @staticmethod
+    def needs_statuses(query: str) -> bool:
+        """Whether a query asks where messages stand in their sessions, which is looked up only then."""
+        return any(item.name == "status" for item in filters(parse(query)))
+
+    def find(
+        self,
+        query: str,
+        *,
+        sort: str = "relevance",
+        limit: int = 10,
+        offset: int = 0,
+        hits_per_session: int = HITS_PER_SESSION,
+        facets: bool = False,
+        now: float | None = None,
+    ) -> Found:
+        """Up to `limit` sessions after the first `offset`. Raises QueryError."""
+        tree = parse(query)
+        check_not_empty(tree)
+        compiled = WordQuery(self._words, self._names, self._rows)
+        wanted = self._rows.in_our_homes(self._words.schema, compiled.compile(tree))
+        check_words_left(compiled, tree)
+        by_date = sort == "date" or not compiled.needles  # filters alone: nothing to rank by
+        order = _Order(by_date, compiled, now or time.time(), everywhere=not self._rows.has_other_homes)
+        groups, total = self._groups(wanted, order, limit + offset + 1)
+        shown = dict(list(groups.items())[offset : offset + limit])
+        hits = self._hits(shown, compiled, hits_per_session)
+        excluded, told = exclusions(tree, query)
+        found = Found(
+            self._rows.described([(key, hits[key], len(group)) for key, group in shown.items() if hits[key]]),
+            total,
+            more=len(groups) > offset + limit,
+            facets=count_facets(self._words.searcher, wanted) if facets else None,
+            excluded=excluded,
+            notes=(
+                *told,
+                *(f"{text!r} has no letters or digits and was left out" for text in compiled.dropped),
+                *(f"no entry has the word {text!r}: looked for {' '.join(parts)!r}" for text, parts in compiled.parted),
+            ),
+        )
+        if not total:
+            from .advice import advise
+
+            found.advice = advise(self._words, compiled, tree, query, self._names, self._rows)
+        return found
+
+    # --- which entries -----------------------------------------------------------------------------------------------
+
+    def _groups(self, wanted: Query, order: _Order, sessions: int) -> tuple[Groups, int]:
+        """Candidates by session, the best session first; how many entries fit."""
+        look = max(_FIRST_LOOK * 4 if order.has_phrase else _FIRST_LOOK, sessions * 8)
+        while True:
+            found, total = self._look(wanted, order, look)
+            # Words of a file that is gone may stay for a moment: the catalogue knows which files there are.
+            files = self._rows.our_files(item[2] for item in found)
+            kept = [item for item in found if item[2] in files]
+            groups: Groups = {}
+            for item in kept:
+                file = files[item[2]]
+                groups.setdefault((file.home_id, file.session_id), []).append(item)
+            everything = look >= total
+            if everything or len(groups) >= sessions or look >= _MOST_LOOKED_AT:
+                return groups, len(kept) if everything else total
+            look = total if total <= _FIRST_LOOK * 16 else look * 4
+
+    def _look(self, wanted: Query, order: _Order, look: int) -> tuple[list[Candidate], int]:
+        """The first `look` entries in their order, and how many there are."""
+        if order.lone_word is not None and self._words.is_whole:
+            total = self._words.searcher.doc_freq("text", order.lone_word)
+            hits = self._words.best(wanted, look)
+        else:
+            hits, total = self._words.look(wanted, look, by_date=order.by_date)
+        found = self._candidates(hits)
+        if order.by_date:
+            return [(0.0, entry, file, when) for _, entry, file, when in found], total
+        if total > look and not order.has_phrase:
+            # The best by relevance alone may all be old: look at the new ones too. Not where words must stand side by side:
+            # finding those takes time, and they are few.
+            recent = self._words.since(wanted, int((order.now - HALF_LIFE) * 1_000_000))
+            known = {item[1] for item in found}
+            found += [item for item in self._candidates(self._words.best(recent, look // 2)) if item[1] not in known]
+        found = [(score * _bonus(when, order.now), entry, file, when) for score, entry, file, when in found]
+        found.sort(key=lambda item: -item[0])
+        return found, total
+
+    def _candidates(self, hits: list[tuple[float, DocAddress]]) -> list[Candidate]:
+        if not hits:
+            return []
+        scores, places = zip(*hits, strict=True)
+        values = self._words.searcher.fast_field_values
+        columns = [values(name, list(places)) for name in ("id", "file", "time")]
+        return list(zip(scores, *columns, strict=True))
+
+    # --- what is shown of them ---------------------------------------------------------------------------------------
+
+    def _hits(self, groups: Groups, compiled: WordQuery, most: int) -> dict[tuple[int, str], list[Hit]]:
+        best = {key: group[:most] for key, group in groups.items()}
+        places = self._rows.entries([item[1] for group in best.values() for item in group])
+        files = self._rows.our_files(item[2] for group in best.values() for item in group)
+        found: dict[tuple[int, str], list[Hit]] = {}
+        for key, group in best.items():
+            hits = found[key] = []
+            for score, entry_id, file_id, when in group:
+                place = places.get(entry_id)
+                if place is None:
+                    continue
+                line, offset, length, uuid, role, agent_id = place
+                text = self._words.text_of(self._reader.bytes_at(file_id, offset, length))
+                snippet = cut(text, find_needles(text, compiled.needles, self._words.tokenize))
+                moment = None if when is None else when / 1_000_000
+                hits.append(
+                    Hit(
+                        entry_id, file_id, line, offset, length, uuid, role, agent_id, moment, score, snippet,
+                        in_agent_file=files[file_id].is_agent,
+                    )
+                )  # fmt: skip
+        return found
+
+
+def check_not_empty(tree: All) -> None:
+    if not tree.parts:
+        raise QueryError(
+            "the query is empty", hint='for example: recollect search "connection refused"', slug="bad-query"
+        )
+
+
+def check_words_left(compiled: WordQuery, tree: All) -> None:
+    """A query of signs alone would find everything."""
+    if compiled.dropped and not compiled.needles and len(compiled.dropped) == len(tree.parts):
+        text = compiled.dropped[0]
+        raise QueryError(
+            f"{text!r} has no letters or digits: the word index does not know it",
+            hint=f"for example: recollect search --substring '{text}'", slug="bad-query",
+        )  # fmt: skip
+
+
+def _bonus(when: int | None, now: float) -> float:
+    if when is None:
+        return 1.0
+    return 1.0 + FRESHNESS * float(0.5 ** max((now - when / 1_000_000) / HALF_LIFE, 0.0))

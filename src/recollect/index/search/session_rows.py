@@ -1,0 +1,204 @@
+"""What the catalogue knows of files, sessions and entries, for the results of a search. Asks for many rows at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .filter_meaning import session_fits
+from .project_filter import ProjectFilter
+from .results import Hit, SessionHits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import apsw
+    from tantivy import Query, Schema
+
+    from .status_filter import Standing
+
+    #: line, offset, length, uuid, role, agent
+    EntryPlace = tuple[int, int, int, str | None, str | None, str | None]
+
+_AT_ONCE = 500
+
+
+class FileRow:
+    """A transcript: its home, its session, whether it is a sub-agent's own, and its path below the home."""
+
+    __slots__ = ("home_id", "is_agent", "path", "session_id")
+
+    def __init__(self, home_id: int, session_id: str, is_agent: bool, path: str) -> None:
+        self.home_id = home_id
+        self.session_id = session_id
+        self.is_agent = is_agent
+        self.path = path
+
+
+class SessionRows:
+    """Looks rows up and remembers the small ones until `forget`."""
+
+    def __init__(self, db: apsw.Connection, home_ids: Sequence[int]) -> None:
+        self._db = db
+        self._ours = frozenset(home_ids)
+        self._files: dict[int, FileRow | None] = {}
+        self._references: dict[str, str] = {}
+        self._described: dict[tuple[int, str], tuple[str | None, str | None, str, float | None]] = {}
+        self._projects: list[tuple[tuple[str | None, ...], list[int]]] | None = None
+        self._standing: Standing | None = None
+        self._elsewhere: Query | None = None
+        self._by_status: dict[frozenset[str], Query] = {}
+        self._look_at_homes()
+
+    def _look_at_homes(self) -> None:
+        self._homes: dict[int, str] = dict(self._db.execute("SELECT id, path FROM homes"))
+        self.has_other_homes = any(number not in self._ours for number in self._homes)
+        """Whether the catalogue holds homes that are not open now."""
+
+    def forget(self) -> None:
+        self._look_at_homes()
+        self._elsewhere = None
+        self._standing = None
+        self._by_status.clear()
+        self._files.clear()
+        self._references.clear()
+        self._described.clear()
+        self._projects = None
+
+    def our_files(self, numbers: Iterable[int]) -> dict[int, FileRow]:
+        """Transcripts by number; those that are gone or in a home that is not open are left out."""
+        wanted = set(numbers)
+        missing = [number for number in wanted if number not in self._files]
+        for start in range(0, len(missing), _AT_ONCE):
+            some = missing[start : start + _AT_ONCE]
+            self._files.update(dict.fromkeys(some))
+            rows = self._db.execute(
+                f"SELECT id, home_id, coalesce(session_id, path), kind = 'agent', path FROM files WHERE id IN ({_marks(some)})",
+                tuple(some),
+            )
+            for number, home_id, session_id, is_agent, path in rows:
+                self._files[number] = FileRow(home_id, session_id, bool(is_agent), path)
+        known = {number: self._files[number] for number in wanted}
+        return {number: row for number, row in known.items() if row is not None and row.home_id in self._ours}
+
+    def place_of(self, file_id: int) -> tuple[str, str] | None:
+        """The home's folder and the path of a transcript in it."""
+        row = self._files.get(file_id) or self.our_files([file_id]).get(file_id)
+        if row is not None and row.home_id not in self._ours:
+            return None
+        return None if row is None else (self._homes[row.home_id], f"{self._homes[row.home_id]}/{row.path}")
+
+    # --- filters -----------------------------------------------------------------------------------------------------
+
+    def files_named(self, value: str) -> list[int]:
+        """Transcripts of the sessions that a `session:` filter means, sub-agents included."""
+        rows = self._db.execute(
+            "SELECT f.id, f.session_id, s.title FROM files f LEFT JOIN files m "
+            "ON m.session_id = f.session_id AND m.home_id = f.home_id AND m.kind = 'session' "
+            "LEFT JOIN sessions s ON s.file_id = m.id WHERE f.kind IN ('session', 'agent')"
+        )
+        return [number for number, session, title in rows if session_fits(value, session, title)]
+
+    def files_of_project(self, value: str) -> list[int]:
+        """Transcripts of the sessions of a project, by its path or that of its repository, sub-agents included."""
+        if self._projects is None:
+            self._projects = self._files_by_project()
+        wanted = ProjectFilter(value)
+        return [number for paths, numbers in self._projects if wanted.fits(*paths) for number in numbers]
+
+    def _files_by_project(self) -> list[tuple[tuple[str | None, ...], list[int]]]:
+        files: dict[tuple[int, str], list[int]] = {}
+        rows = self._db.execute("SELECT id, home_id, session_id FROM files WHERE kind IN ('session', 'agent')")
+        for number, home_id, session_id in rows:
+            files.setdefault((home_id, session_id), []).append(number)
+        found: dict[tuple[str | None, ...], list[int]] = {}
+        rows = self._db.execute(
+            "SELECT s.project, s.repository, f.home_id, f.session_id FROM sessions s JOIN files f ON f.id = s.file_id"
+        )
+        for project, repository, home_id, session_id in rows:
+            found.setdefault((project, repository), []).extend(files.pop((home_id, session_id), ()))
+        return list(found.items())
+
+    def in_our_homes(self, schema: Schema, wanted: Query) -> Query:
+        """What fits and stands in a home that is open."""
+        if not self.has_other_homes:
+            return wanted
+        if self._elsewhere is None:
+            from tantivy import Query
+
+            rows = self._db.execute("SELECT id, home_id FROM files WHERE kind IN ('session', 'agent')")
+            others = [number for number, home_id in rows if home_id not in self._ours]
+            self._elsewhere = Query.term_set_query(schema, "file", others) if others else Query.empty_query()
+        return wanted.and_must_not_match(self._elsewhere)
+
+    def having_status(self, schema: Schema, statuses: frozenset[str]) -> Query:
+        """Entries of the word index with one of these statuses."""
+        if self._standing is None:
+            from .status_filter import Standing
+
+            self._standing = Standing(self._db)
+        if statuses not in self._by_status:
+            self._by_status[statuses] = self._standing.query(schema, statuses)
+        return self._by_status[statuses]
+
+    # --- what is shown -----------------------------------------------------------------------------------------------
+
+    def entries(self, ids: Sequence[int]) -> dict[int, EntryPlace]:
+        """Where entries stand, by their number."""
+        found: dict[int, EntryPlace] = {}
+        for start in range(0, len(ids), _AT_ONCE):
+            some = tuple(ids[start : start + _AT_ONCE])
+            rows = self._db.execute(
+                f"SELECT id, line, offset, length, uuid, role, agent_id FROM entries WHERE id IN ({_marks(some)})", some
+            )
+            for number, line, offset, length, uuid, role, agent in rows:
+                found[number] = (line, offset, length, shown_uuid(uuid), role, agent)
+        return found
+
+    def described(self, groups: Sequence[tuple[tuple[int, str], list[Hit], int]]) -> list[SessionHits]:
+        """Sessions with their hits: ((home, session), hits, how many there are). One without its main transcript has
+        no title; its path is that of the file with the first hit."""
+        missing = tuple(
+            {session_id for (home, session_id), _, _ in groups if (home, session_id) not in self._described}
+        )
+        if missing:
+            rows = self._db.execute(
+                "SELECT f.home_id, f.session_id, s.title, s.project, f.path, s.modified "
+                "FROM files f LEFT JOIN sessions s ON s.file_id = f.id "
+                f"WHERE f.kind = 'session' AND f.session_id IN ({_marks(missing)}) ORDER BY s.modified",
+                missing,
+            )
+            for home_id, session_id, title, project, path, modified in rows:
+                when = None if modified is None else modified / 1_000_000
+                self._described[home_id, session_id] = (title, project, f"{self._homes[home_id]}/{path}", when)
+        found = []
+        for key, hits, count in groups:
+            known = self._described.get(key)
+            if known is None:
+                own = self.place_of(hits[0].file_id)
+                known = (None, None, own[1] if own is not None else "", None)
+            title, project, path, when = known
+            reference = self._reference(key[1])
+            found.append(SessionHits(key[1], title, project, self._homes[key[0]], path, when, hits, count, reference))
+        return found
+
+    def _reference(self, session_id: str) -> str:
+        """The start of the id, where it is enough to name the session."""
+        if session_id not in self._references:
+            start = session_id[:8]
+            others = self._db.execute(
+                "SELECT count(*) FROM files WHERE session_id >= ? AND session_id < ? AND session_id <> ?",
+                (start, f"{start}g", session_id),
+            ).get
+            self._references[session_id] = start if len(session_id) == 36 and not others else session_id
+        return self._references[session_id]
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
+
+
+def shown_uuid(value: bytes | str | None) -> str | None:
+    """As `schema.shown_uuid`, which costs more to import than a search has."""
+    if isinstance(value, bytes):
+        digits = value.hex()
+        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+    return value

@@ -1,0 +1,1 @@
+"""The word index (tantivy): which entries hold which words."""

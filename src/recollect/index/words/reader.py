@@ -1,0 +1,88 @@
+"""The word index, opened for questions. The fields are described in `words`, which writes it."""
+
+from __future__ import annotations
+
+import os
+
+import tantivy
+from tantivy import DocAddress, Occur, Query
+
+from .entry_words import loads_text
+from .tokenizer import ANALYZER, analyzer, split_words
+
+
+class WordReader:
+    """A word index in a folder. Raises ValueError where there is none, or a broken one."""
+
+    def __init__(self, folder: str) -> None:
+        if not os.path.exists(f"{folder}/meta.json"):
+            raise ValueError("no word index here")
+        self._analyzer = analyzer()
+        self._index = tantivy.Index.open(folder)
+        self._index.config_reader("manual")
+        self._index.register_tokenizer(ANALYZER, self._analyzer)
+        self._folder = folder
+        self._is_whole: bool | None = None
+        self.schema = self._index.schema
+        self.searcher = self._index.searcher()
+
+    def refresh(self) -> None:
+        """See what was committed since."""
+        self._index.reload()
+        self._is_whole = None
+        self.searcher = self._index.searcher()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no document was deleted: then the index knows without a look how many have a word."""
+        if self._is_whole is None:
+            import json
+
+            try:
+                with open(f"{self._folder}/meta.json", encoding="utf-8") as stream:
+                    pieces = json.load(stream)["segments"]
+            except (OSError, ValueError, KeyError):
+                pieces = []
+            nothing_deleted = not any(piece.get("deletes") for piece in pieces)
+            self._is_whole = nothing_deleted and sum(piece["max_doc"] for piece in pieces) == self.searcher.num_docs
+        return self._is_whole
+
+    def analyze(self, text: str) -> list[str]:
+        """The words of a text as they are in the index."""
+        return list(self._analyzer.analyze(split_words(text)))
+
+    def tokenize(self, text: str) -> list[tuple[str, int, int]]:
+        """The same with the places of their first and behind their last character."""
+        split = split_words(text)
+        places = range(len(text) + 1) if split == text else _places(text, split)
+        tokens = self._analyzer.pre_tokenize(split).tokens
+        return [(token.text, places[token.char_offset_from], places[token.char_offset_to - 1] + 1) for token in tokens]
+
+    def text_of(self, data: bytes) -> str:
+        """The words of an entry from its bytes, as they were taken in."""
+        return loads_text(data)
+
+    def look(self, wanted: Query, limit: int, *, by_date: bool = False) -> tuple[list[tuple[float, DocAddress]], int]:
+        """The first entries by relevance or by date, newest first; and how many fit in all."""
+        result = self.searcher.search(wanted, limit, order_by_field="time" if by_date else None)
+        return result.hits, result.count  # type: ignore[attr-defined]  # the stubs do not know it
+
+    def best(self, wanted: Query, limit: int) -> list[tuple[float, DocAddress]]:
+        """The first entries by relevance. Nobody counts the others, which saves looking at most of them."""
+        return self.searcher.search(wanted, limit, count=False).hits
+
+    def since(self, wanted: Query, microseconds: int) -> Query:
+        """What fits and is not older than that."""
+        time = Query.range_query(self.schema, "time", tantivy.FieldType.Integer, microseconds, None)
+        return Query.boolean_query([(Occur.Must, wanted), (Occur.Must, Query.const_score_query(time, 0.0))])
+
+
+def _places(text: str, split: str) -> list[int]:
+    """For each character of the split text its place in the text. Only blanks were added."""
+    places: list[int] = []
+    at = 0
+    for letter in split:
+        places.append(at)
+        if at < len(text) and letter == text[at]:
+            at += 1
+    return places

@@ -1,0 +1,281 @@
+"""What a person said and saw, out of an entry: prompts, answers, thinking, tool inputs and outputs, titles, summaries.
+
+Left out: structured copies of results (`toolUseResult`), images and other base64, prompt snapshots, request logs, and
+what the client said to the model alone (`isMeta`). `recollect search --everything` looks at those in the files.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from ...format.entries import decode_loosely
+from ...format.worded_entry import IndexBlock, IndexEntry, InnerBlock
+from ..catalogue.schema import FLAGS
+from .shell_words import makes_commit
+
+TEXT_LIMIT: Final = 8 << 20
+"""Longer texts are found by what stands before this."""
+TARGET_LIMIT: Final = 200
+SHELL: Final = "Bash"
+"""The tool whose commands may make commits."""
+
+_CODE: Final = FLAGS["code"]
+_IMAGE: Final = FLAGS["image"]
+_ERROR: Final = FLAGS["error"]
+_THINKING: Final = FLAGS["thinking"]
+_TOOL_USE: Final = FLAGS["tool_use"]
+_TOOL_RESULT: Final = FLAGS["tool_result"]
+
+#: Which argument says best what a call is about, and is a file.
+_FILE_ARGUMENTS: Final = ("file_path", "notebook_path", "path")
+_OTHER_ARGUMENTS: Final = (
+    "command", "pattern", "query", "url", "description", "skill", "name", "subject", "prompt", "plan", "task_id",
+)  # fmt: skip
+#: State lines whose words are a title.
+_TITLES: Final = {
+    "custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary", "tag": "tag", "agent-name": "agentName",
+}  # fmt: skip
+
+
+class ToolUse(msgspec.Struct, gc=False):
+    """A call on an entry."""
+
+    id: str
+    name: str
+    target: str | None
+    input_bytes: int
+    agent_kind: str | None
+    commits: int | None = None
+
+
+class ToolResult(msgspec.Struct, gc=False):
+    id: str
+    is_error: bool
+    output_bytes: int
+
+
+class EntryWords(msgspec.Struct):
+    """The words of an entry and what was learnt while they were collected."""
+
+    parts: list[str]
+    role: str | None = None
+    flags: int = 0
+    paths: list[str] = []
+    uses: list[ToolUse] = []
+    results: list[ToolResult] = []
+
+    @property
+    def text(self) -> str:
+        text = "\n".join(self.parts)
+        return text[:TEXT_LIMIT] if len(text) > TEXT_LIMIT else text
+
+
+def words_of(entry: IndexEntry) -> EntryWords:
+    """The words of an entry, who speaks, and the calls and results on it."""
+    kind = entry.type
+    if kind == "assistant" or kind == "user":
+        return _message_words(entry, kind)
+    if kind == "system":
+        words = EntryWords([], "system")
+        _add_raw(words, entry.content)
+        if entry.subtype == "api_error":
+            words.flags |= _ERROR
+        return words
+    if kind == "attachment":
+        words = EntryWords([])
+        part = entry.attachment
+        if part is not None and part.type == "queued_command":  # typed while the agent was busy
+            words.role = "user"
+            _add_raw(words, part.prompt)
+        return words
+    title = _TITLES.get(kind or "")
+    if title is not None:
+        text = getattr(entry, title)
+        return EntryWords([text] if text else [], "title")
+    return EntryWords([])
+
+
+def _message_words(entry: IndexEntry, kind: str) -> EntryWords:
+    words = EntryWords([], kind)
+    message = entry.message
+    if message is None:
+        return words
+    content = message.content
+    if isinstance(content, str):
+        words.parts.append(content)
+    elif content is not None:
+        for block in content:
+            _add_block(words, block)
+    if kind == "user":
+        if words.results:
+            words.role = "tool"
+            told = entry.toolUseResult
+            path = getattr(told, "filePath", None)
+            if isinstance(path, str):
+                words.paths.append(path)
+        elif entry.isCompactSummary:
+            words.role = "summary"
+        elif entry.isMeta:
+            words.role = "meta"
+            words.parts = []
+    if entry.isApiErrorMessage:
+        words.flags |= _ERROR
+    for part in words.parts:
+        if "```" in part:
+            words.flags |= _CODE
+            break
+    return words
+
+
+def _add_block(words: EntryWords, block: IndexBlock) -> None:
+    kind = block.type
+    if kind == "text":
+        if block.text:
+            words.parts.append(block.text)
+    elif kind == "thinking":
+        words.flags |= _THINKING
+        if block.thinking:
+            words.parts.append(block.thinking)
+    elif kind == "tool_use" or kind == "server_tool_use" or kind == "mcp_tool_use":
+        _add_tool_use(words, block)
+    elif kind == "tool_result" or kind == "mcp_tool_result":
+        _add_tool_result(words, block)
+    elif kind == "image" or kind == "document":
+        words.flags |= _IMAGE
+    elif kind == "redacted_thinking":
+        words.flags |= _THINKING
+    elif block.text:
+        words.parts.append(block.text)
+
+
+def _add_tool_use(words: EntryWords, block: IndexBlock) -> None:
+    words.flags |= _TOOL_USE
+    arguments = block.input
+    before = len(words.parts)
+    target = agent_kind = None
+    if isinstance(arguments, dict):
+        for name in _FILE_ARGUMENTS:
+            value = arguments.get(name)
+            if isinstance(value, str) and value:
+                words.paths.append(value)
+                target = target or value
+        if target is None:
+            target = next((v for name in _OTHER_ARGUMENTS if isinstance(v := arguments.get(name), str) and v), None)
+        kind = arguments.get("subagent_type")
+        if isinstance(kind, str):
+            agent_kind = kind
+            described = arguments.get("description")
+            target = described if isinstance(described, str) else target
+    add_strings(words.parts, arguments)
+    if block.id is not None:
+        size = sum(len(part) for part in words.parts[before:])
+        short = target[:TARGET_LIMIT] if target else None
+        commits = 1 if block.name == SHELL and target and makes_commit(target) else None
+        words.uses.append(ToolUse(block.id, block.name or "", short, size, agent_kind, commits))
+
+
+def _add_tool_result(words: EntryWords, block: IndexBlock) -> None:
+    words.flags |= _TOOL_RESULT
+    if block.is_error:
+        words.flags |= _ERROR
+    content = block.content
+    size = 0
+    if isinstance(content, str):
+        words.parts.append(content)
+        size = len(content)
+    elif isinstance(content, list):
+        for part in content:
+            size += _add_inner(words, part)
+    elif isinstance(content, dict):
+        add_strings(words.parts, content)
+    if block.tool_use_id is not None:
+        words.results.append(ToolResult(block.tool_use_id, block.is_error is True, size))
+
+
+def _add_inner(words: EntryWords, part: InnerBlock) -> int:
+    if part.type == "image":
+        words.flags |= _IMAGE
+    if part.text:
+        words.parts.append(part.text)
+        return len(part.text)
+    return 0
+
+
+def add_strings(parts: list[str], value: Any) -> None:
+    """All texts in a value, whatever its shape, in order. Iterative: arguments may be nested deeply."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            if item:
+                parts.append(item)
+        elif isinstance(item, dict):
+            waiting.extend(reversed(item.values()))
+        elif isinstance(item, list):
+            waiting.extend(reversed(item))
+
+
+def _add_raw(words: EntryWords, raw: msgspec.Raw) -> None:
+    """The texts of a content that may be text or blocks."""
+    value = decode_loosely(raw)
+    if isinstance(value, str):
+        words.parts.append(value)
+    elif isinstance(value, list):
+        for block in value:
+            if isinstance(block, dict) and block.get("type") in ("image", "document"):
+                words.flags |= _IMAGE
+            elif isinstance(block, dict) and isinstance(block.get("text"), str):
+                words.parts.append(block["text"])
+            elif isinstance(block, str):
+                words.parts.append(block)
+
+
+def lines_changed(entry: IndexEntry) -> tuple[str, bool, int, int] | None:
+    """(file, whether it is new, lines added, lines removed), where a result tells of a changed file."""
+    told = entry.toolUseResult
+    path = getattr(told, "filePath", None)
+    patch = getattr(told, "structuredPatch", None)
+    if told is None or path is None or not patch:
+        return None
+    hunks = decode_loosely(patch)
+    if not isinstance(hunks, list):
+        return None
+    added = removed = 0
+    for hunk in hunks:
+        lines = hunk.get("lines") if isinstance(hunk, dict) else None
+        for line in lines if isinstance(lines, list) else ():
+            if isinstance(line, str):
+                added += line.startswith("+")
+                removed += line.startswith("-")
+    created = getattr(told, "type", None) == "create"
+    if created and not hunks:
+        content = decode_loosely(getattr(told, "content", b""))
+        added = content.count("\n") + (not content.endswith("\n")) if isinstance(content, str) and content else 0
+    return path, created, added, removed
+
+
+def clean(text: str | None) -> str | None:
+    """Text that can be stored: lone surrogates become U+FFFD, as the client shows them."""
+    if text is None or text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def clean_entry(value: Any) -> Any:
+    """An entry from the slow path with all its texts such that they can be stored."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            setattr(value, name, clean_entry(getattr(value, name)))
+    elif isinstance(value, list):
+        return [clean_entry(item) for item in value]
+    elif isinstance(value, dict):
+        return {clean_entry(key): clean_entry(item) for key, item in value.items()}
+    return value

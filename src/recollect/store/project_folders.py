@@ -1,0 +1,179 @@
+"""What belongs to a project that moves: its sessions by their working directory, and the folders that hold them.
+
+A folder's name cannot be decoded, and two projects can share one: whose a session is, its lines say (`cwd`, `relocated`).
+A folder moves as a whole if nothing of another project is in it; else its sessions move one by one.
+A folder that is a link is never moved, and no project is moved or deleted without what is behind one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import Refused
+from ..format.file_history import hash_of_path
+from ..format.project_key import project_key, same_project_key
+from .home import Home
+from .path_map import PathMap
+from .read import session_named_in
+from .scan import Scan, SessionFile, scan_home
+from .summary import summarise
+
+
+@dataclass
+class MovingSession:
+    """A session and where it goes. `agents` are all transcripts of its sub-agents."""
+
+    file: SessionFile
+    project: str | None
+    new_project: str | None
+    folders: tuple[str, ...] = ()
+    agents: list[Path] = field(default_factory=list)
+
+    @property
+    def session_id(self) -> str:
+        return self.file.session_id
+
+    @property
+    def beside(self) -> list[Path]:
+        """Sub-agents of old clients, which stand in the project's folder."""
+        return [path for path in self.agents if path.parent == self.file.path.parent]
+
+
+@dataclass
+class MovingFolder:
+    """What moves out of one folder of `projects/` into another one."""
+
+    source: Path
+    target: Path
+    whole: bool
+    sessions: list[MovingSession] = field(default_factory=list)
+    stay: list[str] = field(default_factory=list)
+    """Projects whose sessions stay in the folder."""
+
+
+@dataclass
+class Owned:
+    """The sessions of one folder by project; `None` for files that name no working directory."""
+
+    path: Path
+    sessions: list[MovingSession] = field(default_factory=list)
+    """None behind a link that leads out of the home: nothing is read there."""
+
+    @property
+    def projects(self) -> list[str]:
+        return sorted({item.project for item in self.sessions if item.project is not None})
+
+
+def owned_folders(home: Home) -> dict[str, Owned]:
+    """Every folder below `projects/`, links included, with its sessions, sub-agents and their projects."""
+    scan = scan_home(home)
+    found: dict[str, Owned] = {}
+    if home.projects.is_dir():
+        for path in sorted(home.projects.iterdir()):
+            if path.is_dir() or path.is_symlink():
+                found[path.name] = Owned(path)
+    owners = agents_beside(home, scan)
+    for file in scan.sessions:
+        if file.folder not in found:
+            continue  # made in this moment
+        summary = summarise(file)
+        session = MovingSession(file, summary.project, None, tuple(summary.cwds))
+        session.agents = [agent.path for agent in file.agents]
+        session.agents += owners.get((file.folder, file.session_id), [])
+        found[file.folder].sessions.append(session)
+    return found
+
+
+def refuse_links(owned: dict[str, Owned], is_of_it: Callable[[str | None], bool], known: Iterable[str]) -> None:
+    """Raise Refused where something of a project is behind a link; `known` are paths of it.
+
+    Where no session tells whose it is (none can be read outside of the home), the link's name does.
+    """
+    seen = [project for folder in owned.values() for project in folder.projects if is_of_it(project)]
+    paths = list(dict.fromkeys([*known, *seen]))
+    for folder in owned.values():
+        if not folder.path.is_symlink():
+            continue
+        mine = any(is_of_it(project) for project in folder.projects)
+        if mine or (not folder.projects and any(_leads_to(folder.path.name, path) for path in paths)):
+            raise Refused(
+                f"{folder.path} is a link, and what is behind it would be left out; nothing was changed",
+                hint="put the folder that it leads to in its place, or remove the link if it is a second name of a folder",
+                slug="linked-folder",
+            )
+
+
+def _leads_to(name: str, path: str) -> bool:
+    return same_project_key(name, path) or name == connector_folder(path)
+
+
+def agents_beside(home: Home, scan: Scan) -> dict[tuple[str, str], list[Path]]:
+    """Sub-agents of 2.0.28 - 2.1.8 by (folder, session): their first line with a session id says whose they are."""
+    found: dict[tuple[str, str], list[Path]] = {}
+    for folder, agent in scan.beside:
+        owner = session_named_in(agent.path, home)
+        if owner is not None:
+            found.setdefault((folder, owner), []).append(agent.path)
+    return found
+
+
+def survey(
+    home: Home,
+    owned: dict[str, Owned],
+    paths: PathMap,
+    known: Iterable[str],
+    name_for: Callable[[str], str] = project_key,
+) -> list[MovingFolder]:
+    """What moves. `known` are further paths of projects (from the config): folders without sessions are told by them."""
+    found: list[MovingFolder] = []
+    candidates = [*paths.olds, *(path for path in known if paths.moved(path) is not None)]
+    refuse_links(owned, lambda path: paths.moved(path) is not None, candidates)
+    for folder in owned.values():
+        if folder.sessions:
+            found += _moving(home, folder, paths, name_for)
+            continue
+        fitting = next((path for path in candidates if same_project_key(folder.path.name, path)), None)
+        if fitting is not None:
+            found.append(MovingFolder(folder.path, home.projects / name_for(str(paths.moved(fitting))), True))
+    seen = [str(item.project) for folder in owned.values() for item in folder.sessions if paths.moved(item.project)]
+    for path in dict.fromkeys([*candidates, *seen]):
+        connector = home.projects / connector_folder(path)
+        if connector.name in owned and paths.is_change(path):
+            target = home.projects / connector_folder(str(paths.moved(path)))
+            found.append(MovingFolder(connector, target, True))
+    return found
+
+
+def connector_folder(path: str) -> str:
+    """The folder beside a project's own in which the client keeps files from connectors."""
+    return f"{project_key(path)}.{hash_of_path(path)}"
+
+
+def _moving(home: Home, folder: Owned, paths: PathMap, name_for: Callable[[str], str]) -> list[MovingFolder]:
+    targets: dict[Path, list[MovingSession]] = {}
+    stay: list[str] = []
+    loose: list[MovingSession] = []
+    for session in folder.sessions:
+        session.new_project = paths.moved(session.project)
+        if session.project is None:
+            loose.append(session)
+        elif session.new_project is None:
+            stay.append(session.project)
+        else:
+            fits = same_project_key(folder.path.name, session.project)
+            name = name_for(session.new_project) if fits else folder.path.name
+            targets.setdefault(home.projects / name, []).append(session)
+    whole = len(targets) == 1 and not stay
+    moving = [MovingFolder(folder.path, target, whole, sessions) for target, sessions in targets.items()]
+    for item in moving:
+        item.stay = sorted(set(stay))
+    if whole:
+        moving[0].sessions += loose  # nobody else's: they go with the folder
+    return moving
+
+
+def folders_of_two_projects(home: Home) -> dict[str, list[str]]:
+    """Folders that hold sessions of more than one project whose paths lead there."""
+    return {name: folder.projects for name, folder in owned_folders(home).items() if len(folder.projects) > 1}

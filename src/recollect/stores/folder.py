@@ -1,0 +1,276 @@
+"""A session store in a folder laid out like a Claude home:
+
+    <root>/projects/<project_key>/<session_id>.jsonl
+    <root>/projects/<project_key>/<session_id>/<subpath>.jsonl        with <subpath>.meta.json beside it
+
+So every Recollect command reads it (``recollect --home <root> list``), and so does the client. It is meant to be a folder
+of its own, not the home that the client is writing into: there each line would be written by both.
+
+A batch is one O_APPEND write under a lock on the file, synced before `append` returns; a tail that a killed writer left
+without a line feed gets one first. Nothing is ever cut off or rewritten. A torn line stays where it is and is not loaded.
+On file systems that do not tell capitals from small letters, neither does this store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar, cast
+
+from ..errors import DamagedData, RecollectError, Refused
+from ..journal.disk import explain
+from .contained_folder import CAN_HOLD_FOLDERS, ContainedFolder
+from .entry_text import EntryText, decode_line, decode_lines, encode_entries
+from .file_lock import lock_file
+from .file_progress import KnownLines, lines_from, read_at
+from .folder_summary import brought_up_to_date, forget_summary, keep_summary, kept_summary
+from .in_order import InOrder
+from .keys import TRANSCRIPT, Place, checked_place, checked_project, checked_session, is_session_id, subpath_of
+from .protocol import SessionKey, SessionListSubkeysKey, SessionStoreEntry, SessionStoreListEntry, SessionSummaryEntry
+from .summary_fold import fold
+
+_PROJECTS: Final = "projects"
+_AGENT_META: Final = "agent_metadata"
+"""How the SDK sends what the client keeps in `agent-<id>.meta.json`."""
+_TRIES: Final = 100
+"""How often a file or folder may be removed by others between finding and locking it."""
+T = TypeVar("T")
+
+
+class FolderSessionStore:
+    """Transcripts as files. Several processes may use one folder at the same time."""
+
+    def __init__(self, root: Path | str, *, fsync: bool = True, wait: float = 10.0) -> None:
+        """`fsync=False` gives up what a power cut takes; `wait` is how long others may hold a file, in seconds."""
+        self.root = Path(root).absolute()
+        self._fsync = fsync
+        self._wait = wait
+        self._hold_folders = CAN_HOLD_FOLDERS
+        self._changes = InOrder()
+        self._known = KnownLines()
+
+    async def append(self, key: SessionKey, entries: Sequence[Mapping[str, Any]]) -> None:
+        place, texts = checked_place(key), encode_entries(entries)
+        if texts:
+            await self._changes.do(lambda: self._write(lambda: self._append(place, texts)))
+
+    async def load(self, key: SessionKey) -> list[SessionStoreEntry] | None:
+        place = checked_place(key)
+        entries = await asyncio.to_thread(self._read, lambda: self._load(place), None)
+        return cast("list[SessionStoreEntry] | None", entries)
+
+    async def list_sessions(self, project_key: str) -> list[SessionStoreListEntry]:
+        project = checked_project(project_key)
+        return await asyncio.to_thread(self._read, lambda: self._list_sessions(project), [])
+
+    async def list_session_summaries(self, project_key: str) -> list[SessionSummaryEntry]:
+        project = checked_project(project_key)
+        return await asyncio.to_thread(self._read, lambda: self._list_summaries(project), [])
+
+    async def delete(self, key: SessionKey) -> None:
+        place = checked_place(key)
+        await self._changes.do(lambda: self._write(lambda: self._delete(place)))
+
+    async def list_subkeys(self, key: SessionListSubkeysKey) -> list[str]:
+        session = checked_session(key)
+        found = await asyncio.to_thread(self._read, lambda: self._subplaces(session), [])
+        return [place.subpath_text for place in found]
+
+    # What follows runs in threads: changes one at a time, reading at any time.
+
+    def _write(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except OSError as problem:
+            raise explain(problem, problem.filename or self.root) from problem
+
+    def _read(self, work: Callable[[], T], nothing: T) -> T:
+        try:
+            return work()
+        except FileNotFoundError:
+            return nothing
+        except OSError as problem:
+            shown = problem.filename or self.root
+            raise DamagedData(
+                f"cannot read {shown}: {problem.strerror or problem}", slug="unreadable-file"
+            ) from problem
+
+    @contextlib.contextmanager
+    def _folder(self, *names: str, create: bool = False) -> Iterator[tuple[ContainedFolder, ContainedFolder]]:
+        """The root, and the folder that these names lead to."""
+        with contextlib.ExitStack() as opened:
+            root = opened.enter_context(ContainedFolder.root(self.root, create=create, hold=self._hold_folders))
+            folder = root
+            for name in names:
+                folder = opened.enter_context(folder.child(name, create=create, sync=self._fsync))
+            yield root, folder
+
+    def _append(self, place: Place, texts: list[EntryText]) -> None:
+        *folders, name = _names(place)
+        for _ in range(_TRIES):
+            with contextlib.suppress(FileNotFoundError), self._folder(*folders, create=True) as (root, folder):
+                fd = folder.open_file(name + TRANSCRIPT, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+                try:
+                    lock_file(fd, os.path.join(folder.path, name + TRANSCRIPT), self._wait)
+                    if not folder.has(name + TRANSCRIPT, fd):
+                        continue  # deleted while we waited
+                    if os.fstat(fd).st_nlink > 1:
+                        raise Refused(
+                            f"{os.path.join(folder.path, name + TRANSCRIPT)} has a second name (a hard link) elsewhere",
+                            hint="writing would change that one too; give the store a copy of its own",
+                            slug="outside-home",
+                        )
+                    self._append_to(fd, folder, texts)
+                    with contextlib.suppress(OSError, RecollectError):  # can be made again, and the entries are safe
+                        _keep_what_follows(root, folder, place, fd, texts)
+                    return
+                finally:
+                    os.close(fd)
+        raise DamagedData(f"{self.root} is removed as fast as it is written", slug="write-failed")
+
+    def _append_to(self, fd: int, folder: ContainedFolder, texts: list[EntryText]) -> None:
+        known, fresh = self._known.of(fd), set[bytes]()
+        lines = []
+        for text in texts:
+            if text.digest is not None:
+                if text.digest in known or text.digest in fresh:
+                    continue
+                fresh.add(text.digest)
+            lines.append(text.line)
+        if not lines:
+            return
+        size = os.fstat(fd).st_size
+        heal = b"\n" if size and read_at(fd, size - 1, 1) != b"\n" else b""
+        data = memoryview(heal + b"\n".join(lines) + b"\n")
+        try:
+            while (
+                data
+            ):  # one write, as a rule; the rest of a short one cannot be parted from it, since we hold the lock
+                data = data[os.write(fd, data) :]
+            if self._fsync:
+                os.fsync(fd)
+                if size == 0:
+                    folder.sync()
+        except OSError:
+            self._known.distrust(fd)
+            raise
+
+    def _load(self, place: Place) -> list[dict[str, Any]] | None:
+        *folders, name = _names(place)
+        with self._folder(*folders) as (_, folder):
+            with _opened(folder, name + TRANSCRIPT) as fd:
+                entries = list(decode_lines(lines_from(fd, 0)))
+            if place.subpath and entries and not any(entry.get("type") == _AGENT_META for entry in entries):
+                entries += _agent_meta(folder, name)  # a transcript that the client itself wrote
+        return entries or None
+
+    def _list_sessions(self, project: str) -> list[SessionStoreListEntry]:
+        with self._folder(_PROJECTS, project) as (_, folder):
+            return [
+                {"session_id": session_id, "mtime": info.st_mtime_ns // 1_000_000}
+                for session_id, info in _sessions(folder)
+            ]
+
+    def _list_summaries(self, project: str) -> list[SessionSummaryEntry]:
+        found: list[SessionSummaryEntry] = []
+        with self._folder(_PROJECTS, project) as (root, folder):
+            for session_id, _ in _sessions(folder):
+                with contextlib.suppress(FileNotFoundError), _opened(folder, session_id + TRANSCRIPT) as fd:
+                    mtime = os.fstat(fd).st_mtime_ns // 1_000_000  # before reading: what comes later makes it older
+                    folded = brought_up_to_date(kept_summary(root, Place(project, session_id), fd), fd)
+                    rest = b"".join(lines_from(fd, folded.mark.offset))  # a last line without line feed may be whole
+                    data = fold(folded.data, decode_line(rest)) if rest and b"\n" not in rest else folded.data
+                    found.append({"session_id": session_id, "mtime": mtime, "data": data})
+        return found
+
+    def _subplaces(self, session: Place) -> list[Place]:
+        with self._folder(_PROJECTS, session.project_key, session.session_id) as (_, folder):
+            files = [parts for parts in folder.walk() if parts[-1].endswith(TRANSCRIPT)]
+        subpaths = (subpath_of((*parts[:-1], parts[-1].removesuffix(TRANSCRIPT))) for parts in files)
+        return [session.below(subpath) for subpath in sorted(filter(None, subpaths))]
+
+    def _delete(self, place: Place) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            below = [] if place.subpath else self._subplaces(place)
+            for sub in below:
+                self._remove(sub)
+        self._remove(place)  # last, so that a deletion that was cut short is seen, and can be repeated
+        with contextlib.suppress(FileNotFoundError), self._folder(_PROJECTS, place.project_key) as (root, folder):
+            folder.remove_empty(place.session_id)
+            if not place.subpath:
+                forget_summary(root, place)
+            if self._fsync:
+                folder.sync()
+
+    def _remove(self, place: Place) -> None:
+        *folders, name = _names(place)
+        with contextlib.suppress(FileNotFoundError), self._folder(*folders) as (_, folder):
+            with _opened(folder, name + TRANSCRIPT, os.O_RDWR) as fd:
+                lock_file(fd, os.path.join(folder.path, name + TRANSCRIPT), self._wait)
+                folder.unlink(name + TRANSCRIPT)
+            if place.subpath:
+                with contextlib.suppress(FileNotFoundError):
+                    folder.unlink(_meta_name(name))
+            if self._fsync:
+                folder.sync()
+
+
+def _names(place: Place) -> list[str]:
+    """The folders below the root, and the file's name without its ending."""
+    return [_PROJECTS, place.project_key, place.session_id, *place.subpath]
+
+
+def _meta_name(name: str) -> str:
+    return f"{name}.meta.json"
+
+
+@contextlib.contextmanager
+def _opened(folder: ContainedFolder, name: str, flags: int = os.O_RDONLY) -> Iterator[int]:
+    fd = folder.open_file(name, flags)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _sessions(folder: ContainedFolder) -> Iterator[tuple[str, os.stat_result]]:
+    """The sessions of a project. An empty file is one whose first writer was killed: no session yet."""
+    for name in folder.names():
+        session_id = name.removesuffix(TRANSCRIPT)
+        if name.endswith(TRANSCRIPT) and is_session_id(session_id):
+            with contextlib.suppress(FileNotFoundError, Refused):
+                with _opened(folder, name) as fd:
+                    info = os.fstat(fd)
+                if info.st_size:
+                    yield session_id, info
+
+
+def _keep_what_follows(
+    root: ContainedFolder, folder: ContainedFolder, place: Place, fd: int, texts: list[EntryText]
+) -> None:
+    """The summary of a session, or the meta file of an agent, as it is after these entries."""
+    if not place.subpath:
+        keep_summary(root, place, brought_up_to_date(kept_summary(root, place, fd), fd))
+        return
+    described = [
+        entry
+        for text in texts
+        if b'"agent_metadata"' in text.line
+        for entry in decode_line(text.line)
+        if entry.get("type") == _AGENT_META
+    ]
+    if described:
+        meta = {name: value for name, value in described[-1].items() if name != "type"}
+        folder.write_whole(_meta_name(place.subpath[-1]), json.dumps(meta, indent=2).encode())
+
+
+def _agent_meta(folder: ContainedFolder, name: str) -> list[dict[str, Any]]:
+    with contextlib.suppress(OSError, ValueError, RecursionError, Refused), _opened(folder, _meta_name(name)) as fd:
+        meta = json.loads(b"".join(lines_from(fd, 0)))
+        if isinstance(meta, dict):
+            return [{**meta, "type": _AGENT_META}]
+    return []

@@ -1,0 +1,204 @@
+"""What the new lines of one transcript mean: entries to events, with what earlier lines began (calls, titles, agents)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..format.agent_meta import AgentMeta, parse_agent_meta
+from ..format.blocks import ToolUseBlock
+from ..format.decode import Located, parse_row_entries
+from ..format.line import HARMLESS, Damage, RawLine
+from ..format.row_entry import RowEntry
+from ..graph.messages import role_of
+from ..graph.rows import Row, build_transcript
+from ..store.home import Home
+from ..store.parsed_file import read_if_there
+from .events import (
+    AgentStarted,
+    Compacted,
+    EntryAdded,
+    LineDamaged,
+    MessageAdded,
+    SessionEvent,
+    SessionStarted,
+    TitleChanged,
+    ToolFinished,
+    ToolStarted,
+)
+from .lines import Look
+from .places import Place
+
+T = TypeVar("T")
+
+_MESSAGES = frozenset({"user", "assistant", "system"})
+_REMEMBERED = 2048
+_TITLES = ("custom", "ai", "summary")
+"""Which title counts, if there are several."""
+
+
+class Story:
+    """The course of one transcript as far as a watch needs it."""
+
+    def __init__(self, home: Home, path: str, place: Place, *, is_new: bool, announce: Callable[[str], bool]) -> None:
+        self.home = home
+        self.path = path
+        self.place = place
+        self.session_id = place.session_id
+        self._announce = announce
+        """Whether the start of this session is news."""
+        self._begins = is_new
+        self._calls: dict[str, tuple[str, float | None]] = {}
+        self._titles: dict[str, str] = {}
+        self._inner: dict[str, str] = {}
+        """Rows of sub-agents that write into the main file (to 2.0.26), and whose they are."""
+        self._inner_names: set[str] = set()
+
+    def recall(self, lines: list[RawLine]) -> None:
+        """Take note of lines that stood there before."""
+        for line in lines:
+            for item in parse_row_entries([line], []):
+                entry, row = item.entry, _row_of(item)
+                self.session_id = self.session_id or entry.sessionId
+                self._note_title(entry)
+                if row is not None:
+                    self._inner_agent(row)
+                    for ident, name in row.tool_uses:
+                        self._keep_call(ident, name, row.time)
+                    for ident in row.tool_results:
+                        self._calls.pop(ident, None)
+
+    def tell(self, look: Look) -> Iterator[SessionEvent]:
+        """The events of some new lines, in order."""
+        for line in look.lines:
+            damage: list[Damage] = []
+            for item in parse_row_entries([line], damage):
+                yield from self._entry(item, line, look.counted)
+            yield from self._damaged(damage, look.counted)
+        yield from self._damaged(look.damage, look.counted)
+
+    def _damaged(self, damage: list[Damage], counted: bool) -> Iterator[SessionEvent]:
+        for item in damage:
+            if item.kind not in HARMLESS and self.session_id is not None:
+                place = item if counted else Damage(item.kind, 0, item.offset, item.length, item.detail)
+                yield LineDamaged(
+                    session_id=self.session_id, time=time.time(), agent_id=self.place.agent_id, path=self.path,
+                    damage=place,
+                )  # fmt: skip
+
+    def _entry(self, item: Located[RowEntry], line: RawLine, counted: bool) -> Iterator[SessionEvent]:
+        entry, row = item.entry, _row_of(item)
+        session = self.session_id = self.session_id or entry.sessionId or Path(self.path).stem
+        moment = row.time if row is not None else None
+        shared: dict[str, Any] = {
+            "session_id": session,
+            "time": time.time() if moment is None else moment,
+            "path": self.path,
+        }
+        if self._begins:
+            self._begins = False
+            yield from self._start(shared, entry)
+        agent = self.place.agent_id
+        if agent is None and row is not None and (inner := self._inner_agent(row)) is not None:
+            agent, is_first = inner
+            if is_first:
+                yield AgentStarted(**shared, agent_id=agent)
+        shared["agent_id"] = agent
+        start = item.offset - line.offset
+        added: dict[str, Any] = {
+            "type": entry.type,
+            "uuid": entry.uuid,
+            "raw": line.data[start : start + item.length],
+            "offset": item.offset,
+            "line": item.line if counted else None,
+        }
+        if row is None or row.type not in _MESSAGES:
+            yield EntryAdded(**shared, **added)
+            yield from self._title(shared, entry)
+            return
+        message = MessageAdded(**shared, **added, role=role_of(row), model=row.model, message_id=row.message_id)
+        yield message
+        yield from self._tools(shared, row, message)
+        if row.is_boundary:
+            yield self._compacted(shared, row)
+
+    def _start(self, shared: dict[str, Any], entry: RowEntry) -> Iterator[SessionEvent]:
+        if self.place.agent_id is None:
+            if self._announce(shared["session_id"]):
+                yield SessionStarted(**shared, cwd=entry.cwd)
+            return
+        meta = self._meta() or AgentMeta()
+        yield AgentStarted(
+            **shared, agent_id=self.place.agent_id, agent_type=meta.agent_type, description=meta.description,
+            tool_use_id=meta.tool_use_id, parent_agent_id=meta.parent_agent_id, workflow=self.place.workflow,
+        )  # fmt: skip
+
+    def _meta(self) -> AgentMeta | None:
+        path = Path(self.path).with_suffix(".meta.json")
+        return read_if_there(self.home, path, parse_agent_meta)
+
+    def _inner_agent(self, row: Row) -> tuple[str, bool] | None:
+        """The sub-agent that wrote a row of the main file, and whether it is its first."""
+        if not row.sidechain or row.type == "progress" or self.place.agent_id is not None:
+            return None
+        name = row.agent_id or self._inner.get(row.parent or "") or f"sidechain-{(row.uuid or str(row.line))[:8]}"
+        is_first = name not in self._inner_names
+        self._inner_names.add(name)
+        if row.uuid is not None:
+            _keep(self._inner, row.uuid, name)
+        return name, is_first
+
+    def _tools(self, shared: dict[str, Any], row: Row, message: MessageAdded) -> Iterator[SessionEvent]:
+        if row.tool_uses:
+            inputs = {block.id: block.input for block in message.blocks if isinstance(block, ToolUseBlock)}
+            for ident, name in row.tool_uses:
+                self._keep_call(ident, name, row.time)
+                yield ToolStarted(**shared, tool_use_id=ident, name=name, input=inputs.get(ident), uuid=row.uuid)
+        for ident in row.tool_results:
+            called, began = self._calls.pop(ident, None) or (None, None)
+            took = None if began is None or row.time is None else max(row.time - began, 0.0)
+            yield ToolFinished(
+                **shared, tool_use_id=ident, name=called, duration=took, is_error=ident in row.failed, uuid=row.uuid
+            )
+
+    def _compacted(self, shared: dict[str, Any], row: Row) -> Compacted:
+        told = row.compact if isinstance(row.compact, dict) else {}
+        trigger, tokens = told.get("trigger"), told.get("preTokens")
+        return Compacted(
+            **shared, uuid=row.uuid, trigger=trigger if isinstance(trigger, str) else None,
+            tokens_before=tokens if isinstance(tokens, int) else None,
+        )  # fmt: skip
+
+    def _title(self, shared: dict[str, Any], entry: RowEntry) -> Iterator[SessionEvent]:
+        before = self._shown_title()
+        self._note_title(entry)
+        after = self._shown_title()
+        if after is not None and after != before:
+            yield TitleChanged(**shared, title=after[1], source=after[0])
+
+    def _shown_title(self) -> tuple[str, str] | None:
+        return next(((source, self._titles[source]) for source in _TITLES if source in self._titles), None)
+
+    def _note_title(self, entry: RowEntry) -> None:
+        """The client writes its state lines again and again: only a new value is a change."""
+        told = {"custom-title": ("custom", entry.customTitle), "ai-title": ("ai", entry.aiTitle),
+                "summary": ("summary", entry.summary)}.get(entry.type or "")  # fmt: skip
+        if told is not None and told[1]:
+            self._titles[told[0]] = told[1]
+
+    def _keep_call(self, ident: str, name: str, moment: float | None) -> None:
+        _keep(self._calls, ident, (name, moment))
+
+
+def _keep(memory: dict[str, T], key: str, value: T) -> None:
+    """Remember something, and forget the oldest where it gets too much."""
+    memory[key] = value
+    if len(memory) > _REMEMBERED:
+        del memory[next(iter(memory))]
+
+
+def _row_of(item: Located[RowEntry]) -> Row | None:
+    rows = build_transcript([item], []).rows
+    return rows[0] if rows else None

@@ -1,0 +1,241 @@
+"""Watch homes: every complete new entry of every transcript once and in order, and what it means, as typed events.
+
+    watcher = Watcher([home])
+    while True:
+        for event in watcher.step():
+            ...
+
+`step` returns after a fraction of a second, with or without events. Reading happens inside it, a piece at a time: a caller that
+is slower than the writers loses nothing, since the files are the queue. Nothing is written, and no file is kept open.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from ..store.home import Home
+from .events import SessionEnded, SessionEvent, SessionStarted
+from .hints import Hints, NativeHints, NoHints, remote_kind
+from .home import WatchedHome
+from .places import Place
+from .running import Closed, Opened, RunningClients
+
+TICK: Final = 0.1
+"""How long a step waits for something to happen."""
+_RUNNING_SECONDS: Final = 1.0
+_ROOTS_SECONDS: Final = 1.0
+_SWEEP_BUDGET: Final = 0.01
+_VISITS_SECONDS: Final = 0.02
+_VISITS_EVENTS: Final = 256
+_ANNOUNCED: Final = 10_000
+_FEW_FOLDERS: Final = 512
+
+
+class _Pace:
+    """How often files are looked at without a hint: those that changed lately, and all in turn."""
+
+    def __init__(self, hot_seconds: float, cycle_seconds: float) -> None:
+        self.hot_seconds = hot_seconds
+        self.cycle_seconds = cycle_seconds
+
+
+_POLLING: Final = _Pace(0.0, 1.0)
+#: Hints get lost where many come at once, and on some file systems: the files have the last word.
+_NATIVE: Final = _Pace(0.25, 20.0)
+
+
+class Watcher:
+    """Watches homes. `wants` restricts it to some transcripts, `polling` keeps it from asking the system for hints."""
+
+    def __init__(
+        self,
+        homes: Sequence[Home],
+        *,
+        wants: Callable[[Place], bool] = lambda _: True,
+        from_start: bool = False,
+        polling: bool = False,
+        stop: threading.Event | None = None,
+    ) -> None:
+        self.stop = stop or threading.Event()
+        self.polling_reason: str | None = "asked for" if polling else None
+        """Why the files are looked at in turn; None while the system tells what changes."""
+        self._wants = wants
+        self._announced: OrderedDict[str, None] = OrderedDict()
+        self._roots: dict[str, int] = {}
+        self._asked_homes = list(homes)
+        self._hints: Hints = self._open_hints()  # before the homes are looked at, so that nothing comes in between
+        self._homes = [WatchedHome(home, wants=wants, announce=self._announce, from_start=from_start) for home in homes]
+        self._clients = [RunningClients(home) for home in homes]
+        now = time.monotonic()
+        self._hot_at = self._cycle_at = self._roots_at = now
+        self._cycle: Iterator[tuple[WatchedHome, str]] | None = None
+        self._ending: list[tuple[WatchedHome, Closed]] = []
+        """Sessions that ended, of which there may be more to read."""
+
+    def close(self) -> None:
+        self.stop.set()
+        self._hints.close()
+
+    # --- hints -------------------------------------------------------------------------------------------------------
+
+    def _open_hints(self) -> Hints:
+        self._roots = self._existing_roots()
+        if self.polling_reason is None:
+            remote = next((kind for home in self._asked_homes if (kind := remote_kind(str(home.root)))), None)
+            if remote is not None:
+                self.polling_reason = f"{remote} does not tell of changes"
+        if self.polling_reason is not None or not self._roots:
+            return NoHints(self.stop)
+        try:
+            return NativeHints(list(self._roots), self.stop)
+        except (OSError, RuntimeError, ImportError) as problem:
+            self.polling_reason = str(problem) or type(problem).__name__
+            return NoHints(self.stop)
+
+    def _existing_roots(self) -> dict[str, int]:
+        """The folders to be told of, with their identity: one that is made later, or anew, must be asked for again."""
+        found: dict[str, int] = {}
+        for home in self._asked_homes:
+            for path in (str(home.projects), str(home.root / "sessions")):
+                try:
+                    found[path] = os.stat(path).st_ino
+                except OSError:
+                    continue
+        return found
+
+    def _wait(self, seconds: float) -> set[str]:
+        try:
+            return self._hints.wait(seconds)
+        except (OSError, RuntimeError) as problem:  # no more watches for a new folder, or a name that is no text
+            self._hints.close()
+            self.polling_reason = str(problem) or type(problem).__name__
+            self._hints = NoHints(self.stop)
+            return set()
+
+    def _check_roots(self) -> None:
+        if self.polling_reason is None and self._existing_roots() != self._roots:
+            self._hints.close()
+            self._hints = self._open_hints()
+            for home in self._homes:
+                home.explore(home.root)
+                self._cycle_at = 0.0
+
+    # --- steps -------------------------------------------------------------------------------------------------------
+
+    def step(self, seconds: float = TICK) -> list[SessionEvent]:
+        """The next events; none where nothing happened for so long."""
+        is_idle = not any(home.queue for home in self._homes)
+        hints = self._wait(seconds if is_idle else 0.0)
+        if self.stop.is_set():
+            return []
+        clients_changed = False
+        for path in hints:
+            if os.path.basename(os.path.dirname(path)) == "sessions":
+                clients_changed = True
+            for home in self._homes:
+                home.hint(path)
+        self._sweep()
+        events = [event for home in self._homes for event in _visit_some(home)]
+        for home, clients in zip(self._homes, self._clients, strict=True):
+            if clients_changed or time.monotonic() - clients.looked >= _RUNNING_SECONDS:
+                for change in clients.look():
+                    if isinstance(change, Closed):
+                        self._ending.append((home, change))
+                    else:
+                        events.extend(self._opened(home, change))
+        return [*events, *self._ended()]
+
+    def _sweep(self) -> None:
+        """Look at some files without a hint: often at those that changed lately, now and then at every one."""
+        now = time.monotonic()
+        pace = _NATIVE if self.polling_reason is None and self._roots else _POLLING
+        if now - self._roots_at >= _ROOTS_SECONDS:
+            self._roots_at = now
+            self._check_roots()
+        if now - self._hot_at >= pace.hot_seconds:
+            self._hot_at = now
+            for home in self._homes:
+                for path in home.hot_places():
+                    home.check(path)
+                if pace is _POLLING and len(home.folders) <= _FEW_FOLDERS:
+                    for path in list(home.folders):
+                        home.check(path)
+        if self._cycle is None and now - self._cycle_at >= pace.cycle_seconds:
+            self._cycle_at = now
+            self._cycle = _all_places(self._homes)
+        if self._cycle is not None:
+            for number, (home, path) in enumerate(self._cycle):
+                home.check(path)
+                if number % 64 == 63 and time.monotonic() - now > _SWEEP_BUDGET:
+                    return
+            self._cycle = None
+
+    def _opened(self, home: WatchedHome, change: Opened) -> list[SessionEvent]:
+        if not self._wants(Place(change.session_id)) or not self._announce(change.session_id):
+            return []
+        path = next(iter(home.paths_of(change.session_id)), None)
+        running = change.running
+        return [
+            SessionStarted(
+                session_id=change.session_id, time=time.time(), path=path, cwd=running.cwd, pid=running.pid,
+            )
+        ]  # fmt: skip
+
+    def _ended(self) -> list[SessionEvent]:
+        """What was written before the end is told before the end."""
+        events: list[SessionEvent] = []
+        waiting, self._ending = self._ending, []
+        for home, change in waiting:
+            if not self._wants(Place(change.session_id)):
+                continue
+            paths = home.paths_of(change.session_id)
+            for path in paths:
+                home.queue.pop(path, None)
+                visit = home.visit(path)
+                events.extend(visit.events)
+                if visit.more:
+                    home.queue[path] = None
+            if any(path in home.queue for path in paths):
+                self._ending.append((home, change))
+                continue
+            self._announced.pop(change.session_id, None)
+            ended = SessionEnded(
+                session_id=change.session_id, time=time.time(), path=paths[0] if paths else None,
+                reason=change.reason, pid=change.pid,
+            )  # fmt: skip
+            events.append(ended)
+        return events
+
+    def _announce(self, session_id: str) -> bool:
+        """Whether the start of a session was not told yet."""
+        if session_id in self._announced:
+            return False
+        self._announced[session_id] = None
+        if len(self._announced) > _ANNOUNCED:
+            self._announced.popitem(last=False)
+        return True
+
+
+def _visit_some(home: WatchedHome) -> list[SessionEvent]:
+    """Visits for a moment, to each file in its turn: a long one does not keep the others waiting."""
+    events: list[SessionEvent] = []
+    end = time.monotonic() + _VISITS_SECONDS
+    while home.queue and len(events) < _VISITS_EVENTS and time.monotonic() < end:
+        path = next(iter(home.queue))
+        del home.queue[path]
+        visit = home.visit(path)
+        events.extend(visit.events)
+        if visit.more:
+            home.queue[path] = None
+    return events
+
+
+def _all_places(homes: list[WatchedHome]) -> Iterator[tuple[WatchedHome, str]]:
+    for home in homes:
+        for path in [*home.folders, *home.known]:
+            yield home, path
