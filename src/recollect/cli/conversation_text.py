@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ..format.blocks import MediaBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, UnknownBlock
 from ..format.times import local_minute
-from ..graph.agents import Agent
+from ..graph.subagents import Agent
 from ..graph.rows import Row
 from ..graph.thread import LIVE
 from ..library.session import MessageView, Session

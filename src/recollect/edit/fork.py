@@ -22,7 +22,7 @@ from ..errors import NotFound, Refused
 from ..format.line import Damage
 from ..format.names import Names
 from ..format.relink import custom_title_file
-from ..graph.agents import Agent
+from ..graph.subagents import Agent
 from ..graph.branches import find_branches
 from ..graph.fork_point import Ending, ending_at, ending_of
 from ..graph.gc_pause import collector_waits

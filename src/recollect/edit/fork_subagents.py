@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import UNSET
 
-from ..format.agent_meta import parse_agent_meta
+from ..format.subagent_meta import parse_agent_meta
 from ..format.blocks import ToolUseBlock, parse_blocks, text_of
 from ..format.decode import Located, parse_row_entries
 from ..format.entries import REQUEST_LOG_TYPES, ROW_TYPES
@@ -15,7 +15,7 @@ from ..format.line import Damage
 from ..format.names import Names, RowNames
 from ..format.relink import renamed_row, renamed_state, with_new_outputs
 from ..format.row_entry import RowEntry
-from ..graph.agents import Agent
+from ..graph.subagents import Agent
 from ..graph.fork_point import Ending
 from ..graph.rows import Row, Transcript
 from ..graph.session import Conversation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from recollect.format.agent_meta import agent_id_of
+from recollect.format.subagent_meta import agent_id_of
 from recollect.format.scratch_files import config_backup_time
 from recollect.format.secret_names import is_secret_file_name
 

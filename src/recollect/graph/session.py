@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
-from .agents import Agent, collect_links, hang_agents, inside_agents
+from .subagents import Agent, collect_links, hang_agents, inside_agents
 from .branches import Branch, find_branches
 from .compaction import Compaction, find_compactions
 from .gc_pause import collector_waits

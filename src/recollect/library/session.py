@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound, Unavailable
-from ..format.agent_meta import AgentMeta, parse_agent_meta
+from ..format.subagent_meta import AgentMeta, parse_agent_meta
 from ..format.blocks import Block, ToolUseBlock, parse_blocks, text_of
 from ..format.decode import Located
 from ..format.entries import Entry, decode_loosely
 from ..format.line import HARMLESS, Damage, RawLine
 from ..format.usage import Usage, parse_usage
 from ..format.versions import is_placeholder
-from ..graph.agents import Agent
+from ..graph.subagents import Agent
 from ..graph.messages import Message, join_responses
 from ..graph.rows import Row, Transcript, build_transcript
 from ..graph.session import Conversation

@@ -24,7 +24,7 @@ from ..format.blocks import (
 )
 from ..format.times import to_iso
 from ..format.usage import Usage
-from ..graph.agents import Agent
+from ..graph.subagents import Agent
 from ..graph.branches import Branch
 from ..graph.rows import Row
 from ..graph.tool_calls import ToolCall

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.errors import RecollectError
-from recollect.format.agent_meta import AgentMeta, parse_agent_meta
+from recollect.format.subagent_meta import AgentMeta, parse_agent_meta
 from recollect.format.file_history import parse_backup_name
 from recollect.format.scratch_files import (
     LogTimes,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..format.agent_meta import AgentMeta, parse_agent_meta
+from ..format.subagent_meta import AgentMeta, parse_agent_meta
 from ..format.blocks import ToolUseBlock
 from ..format.decode import Located, parse_row_entries
 from ..format.line import HARMLESS, Damage, RawLine

@@ -20,7 +20,7 @@ from ..format.blocks import (
     parse_blocks,
 )
 from ..format.usage import Usage, parse_usage
-from ..graph.agents import Agent
+from ..graph.subagents import Agent
 from ..graph.messages import Message
 from ..graph.rows import Row
 from ..graph.tool_calls import ToolCall

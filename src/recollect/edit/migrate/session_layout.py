@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...errors import Unavailable
-from ...graph.agents import Agent
+from ...graph.subagents import Agent
 from ...graph.thread import find_thread
 from ...journal.changes import Change, Journal
 from ...journal.guard import refuse_if_busy

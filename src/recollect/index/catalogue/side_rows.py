@@ -8,7 +8,7 @@ from typing import BinaryIO, Final
 
 import apsw
 
-from ...format.agent_meta import parse_agent_meta
+from ...format.subagent_meta import parse_agent_meta
 from ...format.history import parse_history_line
 from ...format.line import RawLine
 from ...format.sessions_index import parse_custom_title

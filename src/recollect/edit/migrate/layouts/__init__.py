@@ -7,7 +7,13 @@ from typing import Final
 
 from ..framework import Migration
 from ..session_layout import LayoutDraft
-from . import agent_files, agent_meta, agents_inside, block_lines, todo_tasks
+from . import (
+    subagent_files as agent_files,
+    subagent_meta as agent_meta,
+    subagents_inside as agents_inside,
+    block_lines,
+    todo_tasks,
+)
 
 
 def _step(module: ModuleType) -> Migration[LayoutDraft]:

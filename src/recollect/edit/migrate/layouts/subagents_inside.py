@@ -7,7 +7,7 @@ from typing import Final
 
 from ....format.row_edit import set_members
 from ..session_layout import LayoutDraft
-from .agent_meta import described
+from .subagent_meta import described
 
 NAME: Final = "sub-agents out of the main file"
 FROM: Final = "2.0.26"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ....format.agent_call import agent_meta_bytes, call_input
-from ....graph.agents import Agent
+from ....format.subagent_call import agent_meta_bytes, call_input
+from ....graph.subagents import Agent
 from ....store.read import EntryBytes
 from ..session_layout import LayoutDraft
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.format.agent_meta import AgentMeta, agent_id_of, parse_agent_meta
+from recollect.format.subagent_meta import AgentMeta, agent_id_of, parse_agent_meta
 
 
 def test_all_known_fields() -> None:
