@@ -1,7 +1,7 @@
 """Forking a large session, against copying its file: `cp` and a sync of the copy.
 
 Both end on the disk, so wall time is compared, not CPU time. A fork reads the whole session, finds its conversation, renames
-every line, checks the outcome and journals the change; the session's sub-agents are left out on both sides.
+every line, checks the outcome and journals the change; the session's subagents are left out on both sides.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The floor decodes each line into Python values and drops them at once: it keeps nothing, joins nothing and
 skips what it cannot decode. The full graph is every view that a conversation offers: tree, active thread,
-branches, compactions, tool calls with their results, sub-agents, messages and turns.
+branches, compactions, tool calls with their results, subagents, messages and turns.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Case:
     """Times the work is done within one run, so that short work can be timed."""
 
 
-# Seed 5 gives a session without sub-agents, seed 1 one with five.
+# Seed 5 gives a session without subagents, seed 1 one with five.
 CASES = (
     Case("1 MB", "session-1mb", "1e6", seed=5, repeat=20),
     Case("20 MB", "session-20mb", "20e6", seed=5, repeat=3),
-    Case("20 MB with sub-agents", "session-20mb", "20e6", seed=1, repeat=3),
+    Case("20 MB with subagents", "session-20mb", "20e6", seed=1, repeat=3),
     Case("100 MB", "session-100mb", "100e6", seed=5, repeat=1),
 )
 
@@ -67,7 +67,7 @@ def rows(quick: bool) -> Iterator[Row]:
 
 
 def main_transcript(home: Path) -> Path:
-    """The only session's own file: those of sub-agents have other names, or stand deeper."""
+    """The only session's own file: those of subagents have other names, or stand deeper."""
     (path,) = (path for path in (home / "projects").glob("*/*.jsonl") if not path.name.startswith("agent-"))
     return path
 
@@ -110,7 +110,7 @@ def build_graph(home: str, session_id: str) -> Callable[[], object]:
     def work() -> list[int]:
         graph = recollect.open(home).session(session_id).conversation
         views = (graph.tree.rows, graph.thread.chain, graph.branches, graph.compactions, graph.tools.calls)
-        more = (graph.agents, graph.messages(), graph.turns())
+        more = (graph.subagents, graph.messages(), graph.turns())
         return [len(view) for view in (*views, *more)]
 
     return work

@@ -203,8 +203,8 @@ def attachments(count: int) -> Iterator[Entry]:
         yield entry
 
 
-def agents_inside(count: int) -> Iterator[Entry]:
-    """Sub-agents of ten rows each inside the main file."""
+def subagents_inside(count: int) -> Iterator[Entry]:
+    """Subagents of ten rows each inside the main file."""
     writer = _Writer()
     last = writer.user(None)
     yield last
@@ -230,7 +230,7 @@ SHAPES: Final[dict[str, Callable[[int], Iterator[Entry]]]] = {
     shape.__name__: shape
     for shape in (
         chain, tool_loop, parallel_calls, compactions, rewinds, star, forest, broken_links, progress, copies,
-        checkpoints, attachments, agents_inside, circle,
+        checkpoints, attachments, subagents_inside, circle,
     )
 }  # fmt: skip
 

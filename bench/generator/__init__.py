@@ -20,7 +20,7 @@ What is modelled on purpose, each a trap for a careless reader:
   last line has the final count;
 * forked sessions: a new file that repeats the first lines of another session with the same ids but
   another sessionId (de-duplication over the whole store is needed);
-* sub-agent files which share the parent's sessionId, with isSidechain true;
+* subagent files which share the parent's sessionId, with isSidechain true;
 * rewound branches (two children of one parent), compact boundaries, summaries, titles;
 * toolUseResult that repeats the tool_result content, originalFile in edits, base64 images,
   multi-megabyte MCP results;
@@ -29,8 +29,8 @@ What is modelled on purpose, each a trap for a careless reader:
 * corrupt lines: truncated, NUL run, two objects glued, invalid UTF-8, empty, and a last line without
   newline.
 
-With --modern also what clients of 2.1.237 write: `progress` lines that repeat a sub-agent's assistant
-line with its usage inside the parent's file (one sub-agent of five has no file of its own), and
+With --modern also what clients of 2.1.237 write: `progress` lines that repeat a subagent's assistant
+line with its usage inside the parent's file (one subagent of five has no file of its own), and
 usage.iterations with an advisor_message, another model's tokens billed beside the message's own.
 
 The same arguments give byte-identical output, whatever --jobs is.

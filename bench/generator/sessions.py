@@ -1,4 +1,4 @@
-"""One session on disk: its transcript, its sub-agents, its side files, and perhaps a fork of it."""
+"""One session on disk: its transcript, its subagents, its side files, and perhaps a fork of it."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ class _SessionWriter:
         self.version = "2.1.237" if plan.modern else version
         self.main = self._transcript(self.session_id, start)
 
-    def _transcript(self, session_id: str, start: float, agent: str | None = None) -> Transcript:
+    def _transcript(self, session_id: str, start: float, subagent: str | None = None) -> Transcript:
         return Transcript(
             self.rng,
             self.project,
             session_id,
             start,
             self.truth,
-            agent=agent,
+            subagent=subagent,
             one_hour_cache=self.one_hour_cache,
             version=self.version,
             modern=self.plan.modern,
@@ -84,9 +84,9 @@ class _SessionWriter:
         if rng.random() < 0.2:
             main.put({"type": "summary", "summary": main.prose(7), "leafUuid": new_uuid(rng)})
         main.largest_result = int(max(20_000, size * 0.6))
-        agents = rng.choice((0, 0, 0, 0, 0, 0, 1, 1, 2, 4))
-        agent_budget = size * 0.3 / agents if agents else 0.0
-        main_budget = size - agent_budget * agents
+        subagents = rng.choice((0, 0, 0, 0, 0, 0, 1, 1, 2, 4))
+        subagent_budget = size * 0.3 / subagents if subagents else 0.0
+        main_budget = size - subagent_budget * subagents
         next_compact = COMPACT_EVERY
         titled = False
         while main.size < main_budget:
@@ -97,9 +97,9 @@ class _SessionWriter:
             if main.size > next_compact:
                 main.compact()
                 next_compact += COMPACT_EVERY
-            if agents and rng.random() < 0.5:
-                agents -= 1
-                self._run_agent(agent_budget)
+            if subagents and rng.random() < 0.5:
+                subagents -= 1
+                self._run_subagent(subagent_budget)
         main.put({"type": "last-prompt", "lastPrompt": main.prose(10), "sessionId": self.session_id})
         self._flush(main, self.folder / f"{self.session_id}.jsonl")
         self.truth.sessions += 1
@@ -108,46 +108,46 @@ class _SessionWriter:
             self._fork()
         return self.truth
 
-    def _run_agent(self, budget: float) -> None:
+    def _run_subagent(self, budget: float) -> None:
         rng, main, truth = self.rng, self.main, self.truth
-        agent_id = "a" + f"{rng.getrandbits(64):016x}"
+        subagent_id = "a" + f"{rng.getrandbits(64):016x}"
         old_layout = rng.random() < 0.2
         if old_layout:
-            agent_id = agent_id[:7]
+            subagent_id = subagent_id[:7]
         prompt = main.prose(60)
         tool_use = tool_use_id(rng)
         arguments = {"description": main.prose(4), "prompt": prompt, "subagent_type": "Explore"}
         call = {"type": "tool_use", "id": tool_use, "name": "Task", "input": arguments}
         uuids = main.assistant([call], rng.randint(60, 300))
-        agent = self._transcript(self.session_id, main.now, agent=agent_id)
-        agent.largest_result = main.largest_result
-        agent.user_text(prompt)
-        while agent.size < budget:
-            agent.turn(budget, SideFiles())
+        subagent = self._transcript(self.session_id, main.now, subagent=subagent_id)
+        subagent.largest_result = main.largest_result
+        subagent.user_text(prompt)
+        while subagent.size < budget:
+            subagent.turn(budget, SideFiles())
         folder = self.folder if old_layout else self.folder / self.session_id / "subagents"
         without_file = self.plan.modern and rng.random() < 0.2
         if not without_file:
-            self._flush(agent, folder / f"agent-{agent_id}.jsonl")
+            self._flush(subagent, folder / f"agent-{subagent_id}.jsonl")
         if self.plan.modern:
-            truth.agents_without_file += without_file
-            self._echo_agent(agent, prompt, tool_use, every_line=without_file)
-        truth.agents += 1
-        main.now = max(main.now, agent.now)
+            truth.subagents_without_file += without_file
+            self._echo_subagent(subagent, prompt, tool_use, every_line=without_file)
+        truth.subagents += 1
+        main.now = max(main.now, subagent.now)
         answer = [{"type": "text", "text": main.prose(150)}]
         structured = {
             "status": "completed",
             "prompt": prompt,
-            "agentId": agent_id,
+            "agentId": subagent_id,
             "content": answer,
             "totalDurationMs": 93_000,
-            "totalTokens": agent.context_tokens,
+            "totalTokens": subagent.context_tokens,
             "totalToolUseCount": 12,
         }
         main.tool_result(tool_use, answer, structured, uuids[-1])
 
-    def _echo_agent(self, agent: Transcript, prompt: str, tool_use: str, *, every_line: bool) -> None:
-        """Repeat the sub-agent's responses inside the parent's file, as clients of 2.1.x do."""
-        for line in agent.lines:
+    def _echo_subagent(self, subagent: Transcript, prompt: str, tool_use: str, *, every_line: bool) -> None:
+        """Repeat the subagent's responses inside the parent's file, as clients of 2.1.x do."""
+        for line in subagent.lines:
             if b'"usage":{' in line and (every_line or self.rng.random() < 0.5):
                 said = json.loads(line)
                 data: Json = {
@@ -155,7 +155,7 @@ class _SessionWriter:
                     "normalizedMessages": [],
                     "type": "agent_progress",
                     "prompt": prompt,
-                    "agentId": agent.agent,
+                    "agentId": subagent.subagent,
                 }
                 self.main.progress(data, "agent_msg_01" + token(self.rng, 22), tool_use, said["timestamp"])
                 self.truth.progress_lines += 1

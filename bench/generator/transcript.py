@@ -1,4 +1,4 @@
-"""One transcript file being written: the main conversation of a session, or a sub-agent's."""
+"""One transcript file being written: the main conversation of a session, or a subagent's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bench.generator.content import Json, Project, base64_noise, encode, iso, new_uuid, token
 from bench.generator.tool_calls import ToolCall, draw_tool_call
-from bench.generator.truth import ADVISOR_MODEL, AGENT_MODEL, MODELS, Truth
+from bench.generator.truth import ADVISOR_MODEL, MODELS, SUBAGENT_MODEL, Truth
 from bench.generator.words import NEEDLE, USER_PROMPTS
 
 UNLIMITED = 1 << 60
@@ -30,12 +30,12 @@ class Transcript:
         start: float,
         truth: Truth,
         *,
-        agent: str | None = None,
+        subagent: str | None = None,
         one_hour_cache: bool = False,
         version: str = "2.1.9",
         modern: bool = False,
     ) -> None:
-        self.rng, self.project, self.session_id, self.agent, self.truth = rng, project, session_id, agent, truth
+        self.rng, self.project, self.session_id, self.subagent, self.truth = rng, project, session_id, subagent, truth
         self.now = start
         self.parent: str | None = None
         self.lines: list[bytes] = []
@@ -45,8 +45,8 @@ class Transcript:
         self.largest_result = UNLIMITED
         self.context_tokens = rng.randint(12_000, 24_000)
         self.model = rng.choices([name for name, _ in MODELS], [weight for _, weight in MODELS])[0]
-        if agent and rng.random() < 0.5:
-            self.model = AGENT_MODEL
+        if subagent and rng.random() < 0.5:
+            self.model = SUBAGENT_MODEL
         self.uuids: list[str] = []
         self.slug = "-".join(rng.choices(project.identifiers, k=3))
 
@@ -68,7 +68,7 @@ class Transcript:
     def envelope(self) -> Json:
         entry: Json = {
             "parentUuid": self.parent,
-            "isSidechain": self.agent is not None,
+            "isSidechain": self.subagent is not None,
             "userType": "external",
             "cwd": self.project.cwd,
             "sessionId": self.session_id,
@@ -76,8 +76,8 @@ class Transcript:
             "gitBranch": self.branch,
             "slug": self.slug,
         }
-        if self.agent:
-            entry["agentId"] = self.agent
+        if self.subagent:
+            entry["agentId"] = self.subagent
         return entry
 
     def chain(self) -> str:
@@ -93,7 +93,7 @@ class Transcript:
         entry |= {"type": "user", "message": {"role": "user", "content": text}}
         entry["uuid"] = self.chain()
         entry["timestamp"] = iso(self.now)
-        if not self.agent:
+        if not self.subagent:
             entry |= {
                 "thinkingMetadata": {"level": "high", "disabled": False, "triggers": []},
                 "todos": [],
@@ -248,10 +248,10 @@ class Transcript:
     # -- the loop
 
     def turn(self, size_limit: float, side_files: SideFiles) -> None:
-        """One user prompt and the agent's loop of calls until an end_turn."""
+        """One user prompt and the subagent's loop of calls until an end_turn."""
         rng = self.rng
         self.tick(240)
-        if not self.agent:
+        if not self.subagent:
             self._state_lines()
         a, b, c, d = rng.choices(self.project.identifiers, k=4)
         prompt = rng.choice(USER_PROMPTS).format(a=a, b=b, c=c, d=d) + ". "
@@ -263,7 +263,7 @@ class Transcript:
             self.truth.needles += 1
             prompt += " " + NEEDLE
         self.user_text(prompt)
-        if not self.agent:
+        if not self.subagent:
             self.truth.history.append((round(self.now * 1000), prompt[:300], self.project.cwd, self.session_id))
         for _ in range(max(1, int(rng.lognormvariate(1.7, 0.8)))):
             self.tick(9)
@@ -273,7 +273,7 @@ class Transcript:
         self.tick(4)
         thinking = [self.thinking_block()] if rng.random() < 0.3 else []
         self.assistant([*thinking, self.text_block()], rng.randint(60, 1400))
-        if not self.agent and rng.random() < 0.3:
+        if not self.subagent and rng.random() < 0.3:
             entry = self.envelope()
             entry |= {
                 "type": "system",

@@ -15,7 +15,7 @@ MODELS: Final = (
     ("claude-opus-4-1-20250805", 5),
     ("claude-sonnet-4-20250514", 5),
 )
-AGENT_MODEL: Final = "claude-haiku-4-5-20251001"
+SUBAGENT_MODEL: Final = "claude-haiku-4-5-20251001"
 ADVISOR_MODEL: Final = "claude-opus-4-1-20250805"
 
 # Dollars per million tokens: input, output, five-minute and one-hour cache write, cache read.
@@ -47,11 +47,11 @@ class Truth:
     bytes: int = 0
     files: int = 0
     sessions: int = 0
-    agents: int = 0
+    subagents: int = 0
     forked_lines: int = 0
     advisor_calls: int = 0
     progress_lines: int = 0
-    agents_without_file: int = 0
+    subagents_without_file: int = 0
     daily: dict[str, list[int]] = field(default_factory=dict)
     naive_lines: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
     history: list[tuple[int, str, str, str]] = field(default_factory=list)

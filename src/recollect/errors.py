@@ -1,7 +1,7 @@
 """Every error Recollect raises, on one page.
 
     RecollectError            70  a bug, or an error without a better name
-    +-- NotFound               3  no such session, agent, message, project or file
+    +-- NotFound               3  no such session, subagent, message, project or file
     +-- DamagedData            4  the data is there but cannot be used for what was asked
     +-- StoreBusy              5  somebody else holds the lock, or the session is running
     +-- Refused                6  asked for something that is not safe, or outside the home

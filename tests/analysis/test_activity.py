@@ -62,7 +62,9 @@ def test_times_that_no_calendar_holds(scene: Scene, zone: str, day: str) -> None
     for number, time in enumerate(times):
         scene.append("s", scene.answer(f"m{number}", tokens(1, 1), request=f"r{number}", time=time))
     with scene.open(zone=zone) as accounting:
-        found = {by: accounting.usage(by).timeless for by in ("day", "week", "session", "model", "hour", "day,agent")}
+        found = {
+            by: accounting.usage(by).timeless for by in ("day", "week", "session", "model", "hour", "day,subagent")
+        }
         assert found == dict.fromkeys(found, 3)
         assert sum(map(sum, hours_of_week(accounting.responses(), accounting.zone))) == 1
         assert list(active_seconds(accounting.responses(), accounting.zone)) == [day]

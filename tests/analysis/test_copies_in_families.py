@@ -17,14 +17,14 @@ ONCE = (1, 10, 200, 30, 40, 500)
 TWICE = (2, 20, 400, 60, 80, 1000)
 
 
-def side(entry: Entry, agent: str = "a1", **more: Any) -> Entry:
-    return entry | {"isSidechain": True, "agentId": agent} | more
+def side(entry: Entry, subagent: str = "a1", **more: Any) -> Entry:
+    return entry | {"isSidechain": True, "agentId": subagent} | more
 
 
 def booked(scene: Scene, index: Path | None = None) -> list[tuple[str, str | None, str | None, int, int]]:
     with scene.open(index=index) as accounting:
         return [
-            (item.request_id, item.session_id, item.agent_id, item.counts.output, item.copies)
+            (item.request_id, item.session_id, item.subagent_id, item.counts.output, item.copies)
             for item in accounting.responses()
         ]
 
@@ -56,11 +56,11 @@ def test_a_placeholder_is_filled_in_by_the_copy(scene: Scene) -> None:
         assert accounting.usage("day").totals.lower_bounds == 0
 
 
-def test_of_sub_agents_alone_the_first_is_kept(scene: Scene) -> None:
-    for number, agent in enumerate(("a2", "a1")):
+def test_of_subagents_alone_the_first_is_kept(scene: Scene) -> None:
+    for number, subagent in enumerate(("a2", "a1")):
         time = f"2025-11-03T10:00:0{number}.000Z"
-        row = side(scene.answer("msg_1", tokens(10, 5 + number), request=f"r{number}", time=time), agent)
-        scene.write(f"s/subagents/agent-{agent}", row)
+        row = side(scene.answer("msg_1", tokens(10, 5 + number), request=f"r{number}", time=time), subagent)
+        scene.write(f"s/subagents/agent-{subagent}", row)
     assert booked(scene) == [("r0", "s", "a2", 6, 2)]
 
 
@@ -111,7 +111,7 @@ def test_what_an_advisor_used_is_copied_with_its_response(scene: Scene) -> None:
 
 
 def test_a_fork_of_a_copy(scene: Scene) -> None:
-    """The fork has the main answer from its original, and a sub-agent that copied it under another request."""
+    """The fork has the main answer from its original, and a subagent that copied it under another request."""
     main = scene.answer("msg_1", FULL)
     scene.write("s", main)
     scene.write("t", main | {"sessionId": "t"})

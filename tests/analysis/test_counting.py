@@ -116,25 +116,28 @@ def test_resumed_copy_keeps_the_old_session_inside(scene: Scene) -> None:
         }
 
 
-def test_sub_agent_copies_its_parents_line(scene: Scene) -> None:
+def test_subagent_copies_its_parents_line(scene: Scene) -> None:
     scene.write("s", scene.answer("msg_1", FULL))
     scene.write("s/subagents/agent-a1", scene.answer("msg_1", FULL, isSidechain=True, agentId="a1"))
     assert scene.counts() == ONCE
     with scene.open() as accounting:
-        assert accounting.responses()[0].agent_id is None
+        assert accounting.responses()[0].subagent_id is None
 
 
 @pytest.mark.parametrize("place", ["s/subagents/agent-a1", "agent-a1", "s/subagents/workflows/run1/agent-a1"])
-def test_sub_agents_of_every_layout_belong_to_their_session(scene: Scene, place: str) -> None:
+def test_subagents_of_every_layout_belong_to_their_session(scene: Scene, place: str) -> None:
     scene.write("s", scene.answer("msg_1", FULL))
     scene.write(place, scene.answer("msg_2", FULL, request="req_2", isSidechain=True, agentId="a1"))
     with scene.open() as accounting:
         report = accounting.usage("session")
         assert [(group.key, group.totals.calls) for group in report.groups] == [("s", 2)]
-        assert {group.key: group.totals.calls for group in accounting.usage("agent").groups} == {"(main)": 1, "a1": 1}
+        assert {group.key: group.totals.calls for group in accounting.usage("subagent").groups} == {
+            "(main)": 1,
+            "a1": 1,
+        }
 
 
-def test_a_sub_agent_beside_its_session_that_gets_another_name(scene: Scene) -> None:
+def test_a_subagent_beside_its_session_that_gets_another_name(scene: Scene) -> None:
     scene.write("agent-a1", scene.answer("msg_2", FULL, isSidechain=True, agentId="a1"))
     scene.counts()
     scene.path("agent-a1").rename(scene.path("agent-a2"))
@@ -142,15 +145,15 @@ def test_a_sub_agent_beside_its_session_that_gets_another_name(scene: Scene) -> 
         assert [group.key for group in accounting.usage("session").groups] == ["s"]
 
 
-def test_sub_agent_inside_the_main_file(scene: Scene) -> None:
+def test_subagent_inside_the_main_file(scene: Scene) -> None:
     scene.write(
         "s", scene.answer("msg_1", FULL), scene.answer("msg_2", FULL, request="r", isSidechain=True, agentId="a1")
     )
     assert scene.counts()[0] == 2
 
 
-def test_sub_agents_inside_the_main_file_that_have_no_name(scene: Scene) -> None:
-    """Up to 2.0.26 their lines are only marked. In a file of a sub-agent's own they are that one's."""
+def test_subagents_inside_the_main_file_that_have_no_name(scene: Scene) -> None:
+    """Up to 2.0.26 their lines are only marked. In a file of a subagent's own they are that one's."""
     scene.write(
         "s",
         scene.answer("msg_1", FULL, isSidechain=False),
@@ -159,13 +162,13 @@ def test_sub_agents_inside_the_main_file_that_have_no_name(scene: Scene) -> None
     )
     scene.write("s/subagents/agent-a1", scene.answer("msg_4", FULL, request="r4", isSidechain=True))
     with scene.open() as accounting:
-        found = {item.message_id: item.agent_id for item in accounting.responses()}
+        found = {item.message_id: item.subagent_id for item in accounting.responses()}
         assert found == {"msg_1": None, "msg_2": "sidechain", "msg_3": "sidechain", "msg_4": "a1"}
-        assert {group.key: group.totals.calls for group in accounting.usage("agent").groups} == {
+        assert {group.key: group.totals.calls for group in accounting.usage("subagent").groups} == {
             "(main)": 1, "sidechain": 2, "a1": 1,
         }  # fmt: skip
-        assert len(accounting.responses(Selection(agent="main"))) == 1
-        assert len(accounting.responses(Selection(status="agent"))) == 3
+        assert len(accounting.responses(Selection(subagent="main"))) == 1
+        assert len(accounting.responses(Selection(status="subagent"))) == 3
 
 
 def test_the_line_of_the_output_is_known(scene: Scene) -> None:
@@ -184,11 +187,11 @@ def test_the_line_of_the_output_is_known(scene: Scene) -> None:
         assert [(item.line, item.output_line) for item in accounting.responses()] == [(1, 2), (4, 5), (6, 8)]
 
 
-def test_sub_agent_only_in_progress_lines(scene: Scene) -> None:
+def test_subagent_only_in_progress_lines(scene: Scene) -> None:
     scene.write("s", progress(scene, "msg_1", FULL), progress(scene, "msg_1", FULL))
     assert scene.counts() == ONCE
     with scene.open() as accounting:
-        assert accounting.responses()[0].agent_id == "a1"
+        assert accounting.responses()[0].subagent_id == "a1"
 
 
 def test_placeholder_in_a_progress_line_does_not_win(scene: Scene) -> None:
@@ -266,7 +269,7 @@ def test_the_order_in_which_files_came_does_not_matter(scene: Scene, tmp_path: P
         path.write_bytes(data)
         scene.counts()
     with scene.open() as grown, scene.open(index=tmp_path / "other") as fresh:
-        for by in ("day", "session", "agent", "model", "project"):
+        for by in ("day", "session", "subagent", "model", "project"):
             assert grown.usage(by) == fresh.usage(by)
 
 

@@ -119,7 +119,7 @@ def test_a_session_that_was_written_down_again_in_its_own_file(scene: Scene) -> 
 
 
 def test_a_session_that_was_replayed_into_another(scene: Scene) -> None:
-    """The same calls at later times, in a new session that goes on; then that one, with a sub-agent, into a third."""
+    """The same calls at later times, in a new session that goes on; then that one, with a subagent, into a third."""
     rows = call(scene, 0, "a") + call(scene, 1, "a")
     replayed = copied(rows, "b", timestamp="2026-03-05T10:00:00.000Z", uuid="n") + call(scene, 2, "b")
     inside = call(scene, 3, "b", agentId="x", isSidechain=True)
@@ -143,7 +143,7 @@ def groups(scene: Scene, index: Path | None = None) -> dict[str, dict[str, tuple
     with scene.open(index=index) as accounting:
         return {
             by: {group.key: (group.totals.calls, group.totals.counts.output) for group in accounting.usage(by).groups}
-            for by in ("session", "agent", "day")
+            for by in ("session", "subagent", "day")
         }
 
 

@@ -14,7 +14,7 @@ from recollect.analysis.usage import group_data, groupings, without_first_groupi
 from recollect.library.accounting import Selection
 
 OPUS = "claude-opus-4-5-20251101"
-NAMES = ("day", "week", "month", "session", "project", "model", "agent", "branch", "tool")
+NAMES = ("day", "week", "month", "session", "project", "model", "subagent", "branch", "tool")
 
 
 @pytest.fixture
@@ -108,8 +108,8 @@ def progress(told: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("has_own_file", [False, True])
-def test_tools_of_a_sub_agent_are_known_by_its_progress_or_by_its_own_file(scene: Scene, has_own_file: bool) -> None:
-    """Clients 2.1.0 to 2.1.42 repeat a sub-agent's answers in the main file, one line for each block."""
+def test_tools_of_a_subagent_are_known_by_its_progress_or_by_its_own_file(scene: Scene, has_own_file: bool) -> None:
+    """Clients 2.1.0 to 2.1.42 repeat a subagent's answers in the main file, one line for each block."""
     parts = [calling(scene, "m2", "Grep"), calling(scene, "m2", "Grep", "Read"), calling(scene, "m3")]
     scene.write("s", calling(scene, "m1", "Task"), *map(progress, parts))
     if has_own_file:
@@ -147,7 +147,7 @@ def test_what_an_advisor_used_goes_to_the_tools_of_its_message(scene: Scene) -> 
             assert (group.key, group.totals.counts.output) == ("Bash", output)
 
 
-@pytest.mark.parametrize("name", ["project", "model", "branch", "agent"])
+@pytest.mark.parametrize("name", ["project", "model", "branch", "subagent"])
 def test_an_empty_choice_is_the_same_by_whatever_it_is_grouped(filled: Scene, name: str) -> None:
     """The quick sums know no choice: they must not answer."""
     chosen = replace(Selection(), **{name: ""})  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ ONCE = (1, 10, 200, 30, 40, 500)
 def same_as_at_once(scene: Scene, folder: Path) -> list[Any]:
     """Every report of a store that grew is that of one read anew; returns its calls."""
     with scene.open() as grown, scene.open(index=folder) as fresh:
-        for by in ("day", "session", "agent", "model"):
+        for by in ("day", "session", "subagent", "model"):
             assert grown.usage(by) == fresh.usage(by), by
         found = [item._replace(file_id=0) for item in grown.responses()]
         assert sorted(found) == sorted(item._replace(file_id=0) for item in fresh.responses())
@@ -71,7 +71,7 @@ def test_a_begin_on_a_last_line_without_its_line_feed(scene: Scene, tmp_path: Pa
     assert [item.session_id for item in same_as_at_once(scene, tmp_path / "fresh")] == ["z"]
 
 
-def test_sub_agents_whose_lines_have_no_id_at_all(scene: Scene) -> None:
+def test_subagents_whose_lines_have_no_id_at_all(scene: Scene) -> None:
     for name, output in (("a1", 100), ("a2", 200)):
         row = scene.answer(None, tokens(10, output), request=None, isSidechain=True, agentId=name)
         del row["uuid"]
@@ -142,14 +142,14 @@ def test_homes_that_hold_a_call_with_and_without_its_model(scene: Scene, tmp_pat
     assert (model, totals.calls, totals.counts.input, totals.counts.output) == (MODEL, 1, 10, 200)
 
 
-def test_a_sub_agent_beside_its_session_stays_with_the_session_of_its_first_line(scene: Scene, tmp_path: Path) -> None:
+def test_a_subagent_beside_its_session_stays_with_the_session_of_its_first_line(scene: Scene, tmp_path: Path) -> None:
     scene.write("agent-a1", scene.answer("msg_1", FULL, session="a", agentId="a1"))
     scene.counts()
     scene.append("agent-a1", scene.answer("msg_2", FULL, request="req_2", session="b", agentId="a1"))
     assert {item.session_id for item in same_as_at_once(scene, tmp_path / "fresh")} == {"a"}
 
 
-def test_a_sub_agent_beside_its_session_of_which_a_later_line_tells(scene: Scene, tmp_path: Path) -> None:
+def test_a_subagent_beside_its_session_of_which_a_later_line_tells(scene: Scene, tmp_path: Path) -> None:
     scene.write("agent-a1", {"type": "mode"})
     scene.counts()
     scene.append("agent-a1", scene.answer("msg_1", FULL, session="a", agentId="a1"))

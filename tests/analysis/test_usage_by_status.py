@@ -52,7 +52,7 @@ def test_a_call_of_which_nothing_better_is_there_is_passed_over(scene: Scene) ->
     assert by_status(scene) == {"bridged": ["msg_1"], "live": ["msg_2"]}
 
 
-def test_calls_of_sub_agents_have_no_other_status(scene: Scene) -> None:
+def test_calls_of_subagents_have_no_other_status(scene: Scene) -> None:
     """Neither where only progress lines tell of them, with a name or without, nor where the client cannot read the line."""
     nameless: Any = progress(scene, "msg_3", FULL)
     del nameless["data"]["agentId"]
@@ -62,7 +62,7 @@ def test_calls_of_sub_agents_have_no_other_status(scene: Scene) -> None:
     )  # fmt: skip
     scene.write("s/subagents/agent-a2", answer(scene, 6, "p1", isSidechain=True))
     found = by_status(scene)
-    assert set(found) == {"live", "agent"} and found["live"] == ["msg_1"]
+    assert set(found) == {"live", "subagent"} and found["live"] == ["msg_1"]
 
 
 def test_a_line_that_is_no_row_is_out_of_reach(scene: Scene) -> None:

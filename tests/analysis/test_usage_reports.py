@@ -178,7 +178,7 @@ def test_every_total_is_the_sum_of_its_explained_responses(scene: Scene) -> None
             assert sum(part["cost_micro_usd"] for part in row["parts"]) == row["cost_micro_usd"]
             assert row["file"].endswith("s.jsonl") and row["price_since"] and row["prices"]
         total = sum(row["cost_micro_usd"] for row in rows)
-        for by in ("day", "model", "session", "project", "branch", "agent"):
+        for by in ("day", "model", "session", "project", "branch", "subagent"):
             report = accounting.usage(by)
             assert report.totals.cost == total == sum(group.totals.cost for group in report.groups)
             assert report.totals.counts.web_searches == 6
@@ -260,8 +260,8 @@ def test_filters(scene: Scene) -> None:
             return accounting.usage("day", Selection(**chosen)).totals.calls
 
         assert calls(project="/work/a") == calls(project="a") == 2
-        assert calls(project="b") == calls(model="opus") == calls(agent="a9") == calls(branch="x") == 1
-        assert calls(agent="main") == 2
+        assert calls(project="b") == calls(model="opus") == calls(subagent="a9") == calls(branch="x") == 1
+        assert calls(subagent="main") == 2
         assert calls(session="s") == 3
         assert calls(project="nowhere") == 0
         assert {group.key: group.totals.calls for group in accounting.usage("project").groups} == {
@@ -271,15 +271,15 @@ def test_filters(scene: Scene) -> None:
         assert len(accounting.usage("project", separate=True).groups) == 3
 
 
-@pytest.mark.parametrize("agent_first", [False, True])
-def test_our_side_of_the_check_does_not_depend_on_which_file_came_first(scene: Scene, agent_first: bool) -> None:
-    """A call in a session's file and, with a later time and another price, in that of its sub-agent."""
+@pytest.mark.parametrize("subagent_first", [False, True])
+def test_our_side_of_the_check_does_not_depend_on_which_file_came_first(scene: Scene, subagent_first: bool) -> None:
+    """A call in a session's file and, with a later time and another price, in that of its subagent."""
     rows = [
         scene.answer("m1", tokens(1_000_000, 0), time=time, model="claude-3-5-haiku-20241022")
         for time in ("2024-12-04T10:00:00.000Z", "2024-12-06T10:00:00.000Z")
     ]
     writing = [("s", [rows[0], cost_state(1.0)]), ("s/subagents/agent-a1", [rows[1]])]
-    for name, lines in reversed(writing) if agent_first else writing:
+    for name, lines in reversed(writing) if subagent_first else writing:
         scene.write(name, *lines)
         with scene.open() as accounting:
             accounting.usage("day")

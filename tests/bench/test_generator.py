@@ -13,7 +13,7 @@ import pytest
 from bench.generator.store import PRESETS, NotOurs, StoreRequest, write_store
 
 TINY = StoreRequest(*PRESETS["tiny"])
-# These two seeds give every feature at least once: forks and sub-agents without file; compactions and branches.
+# These two seeds give every feature at least once: forks and subagents without file; compactions and branches.
 MODERN = StoreRequest(20, 1_000_000, seed=9, corrupt_p=0.02, modern=True)
 LONG = StoreRequest(2, 4_000_000, seed=3)
 TINY_DIGEST = "010885c5e2e243d937bf57e148dd6cec420ed6ed9c9a3175531dc001317049ac"
@@ -64,9 +64,9 @@ def test_counts_of_files_lines_and_bytes(store: Path) -> None:
     assert truth["files"] == len(paths)
     assert truth["bytes"] == sum(map(len, contents))
     assert truth["lines"] == sum(len(content.removesuffix(b"\n").split(b"\n")) for content in contents)
-    agents = [path for path in paths if path.name.startswith("agent-")]
-    assert truth["agents"] == len(agents) + truth["agents_without_file"]
-    assert truth["sessions"] == len(paths) - len(agents)
+    subagents = [path for path in paths if path.name.startswith("agent-")]
+    assert truth["subagents"] == len(subagents) + truth["subagents_without_file"]
+    assert truth["sessions"] == len(paths) - len(subagents)
 
 
 def test_counts_of_entries(store: Path) -> None:
@@ -74,9 +74,9 @@ def test_counts_of_entries(store: Path) -> None:
     assert truth["compactions"] == sum(entry.get("subtype") == "compact_boundary" for entry in objects)
     echoes = {entry["uuid"] for entry in objects if entry.get("data", {}).get("type") == "agent_progress"}
     assert truth["progress_lines"] == len(echoes)
-    # By uuid, since a fork repeats lines. The results of a sub-agent without file are nowhere on disk.
+    # By uuid, since a fork repeats lines. The results of a subagent without file are nowhere on disk.
     results = {entry["uuid"] for entry in objects if "toolUseResult" in entry}
-    if truth["agents_without_file"]:
+    if truth["subagents_without_file"]:
         assert truth["tool_results"] > len(results)
     else:
         assert truth["tool_results"] == len(results)
@@ -84,7 +84,7 @@ def test_counts_of_entries(store: Path) -> None:
 
 def test_the_chosen_seeds_hold_every_feature(tmp_path: Path) -> None:
     modern = write_store(tmp_path / "modern", MODERN, jobs=1)
-    assert modern.forked_lines and modern.agents_without_file and modern.advisor_calls and modern.corrupt_lines
+    assert modern.forked_lines and modern.subagents_without_file and modern.advisor_calls and modern.corrupt_lines
     long = write_store(tmp_path / "long", LONG, jobs=1)
     assert long.compactions and long.branches and long.lone_surrogates and long.needles
 

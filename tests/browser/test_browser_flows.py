@@ -89,13 +89,13 @@ def test_finding_in_a_session_and_unfolding(looked_at: Scene, open_tab: OpenTab)
     expect(page.locator(".diff .added").first).to_be_attached()
 
 
-def test_sub_agents_open_inside_their_call(looked_at: Scene, open_tab: OpenTab) -> None:
+def test_subagents_open_inside_their_call(looked_at: Scene, open_tab: OpenTab) -> None:
     session = next(item.session_id for item in looked_at.desk.sessions() if item.title == "Harbour map as SVG")
     tab = open_tab(looked_at)
     tab.go(f"/sessions/{session}")
-    tab.page.click("details.agent > summary")
+    tab.page.click("details.subagent > summary")
     tab.page.wait_for_selector(".nested article.message")
-    tab.page.click(".nested details.agent > summary")
+    tab.page.click(".nested details.subagent > summary")
     expect(tab.page.locator(".nested .nested").first).to_contain_text("1.0107")
 
 
@@ -202,11 +202,11 @@ def test_a_running_session_grows_on_the_page(shown: Scene, open_tab: OpenTab) ->
     expect(folded).to_have_count(before - 1)  # what the reader opened stays open
 
 
-def test_a_session_grows_while_a_sub_agent_is_open(shown: Scene, open_tab: OpenTab) -> None:
+def test_a_session_grows_while_a_subagent_is_open(shown: Scene, open_tab: OpenTab) -> None:
     session = next(item.session_id for item in shown.desk.sessions() if item.title == "Harbour map as SVG")
     tab = open_tab(shown)
     tab.go(f"/sessions/{session}")
-    tab.page.click("details.agent > summary")
+    tab.page.click("details.subagent > summary")
     inside = tab.page.locator(".nested article.message")
     expect(inside).not_to_have_count(0)
     before = inside.count()

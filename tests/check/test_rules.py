@@ -216,20 +216,20 @@ def test_folding_keeps_what_should_stay_apart() -> None:
     assert fold(apart) == apart
 
 
-def test_files_of_sub_agents_are_looked_at(tmp_path: Path) -> None:
+def test_files_of_subagents_are_looked_at(tmp_path: Path) -> None:
     home = HomeBuilder(tmp_path / "claude")
     t = home.session(CWD)
     t.user("Find it.")
-    agent = t.agent("look")
-    agent.finish("found")
+    subagent = t.subagent("look")
+    subagent.finish("found")
     t.assistant("There.")
     root = home.write()
-    path = home.agent_path(agent)
+    path = home.subagent_path(subagent)
     assert path is not None
     path.write_bytes(path.read_bytes()[:-30])
     report = check_session(open_library([root]).files()[0])
-    assert [(item.code, item.agent_id) for item in report.findings if item.severity == ERROR] == [
-        ("torn", agent.agent_id)
+    assert [(item.code, item.subagent_id) for item in report.findings if item.severity == ERROR] == [
+        ("torn", subagent.subagent_id)
     ]
 
 
@@ -252,7 +252,7 @@ def test_what_is_left_of_sessions_that_are_gone(tmp_path: Path) -> None:
     home = HomeBuilder(tmp_path / "claude")
     t = home.session(CWD)
     t.user("Find it.")
-    t.agent("look").finish("found")
+    t.subagent("look").finish("found")
     root = home.write()
     gone = t.session_id
     for name, content in (
@@ -265,7 +265,9 @@ def test_what_is_left_of_sessions_that_are_gone(tmp_path: Path) -> None:
         (root / name).write_text(content)
     home.session_path(t).unlink()
     found = home_codes(root)
-    assert {"orphan-agent", "orphan-todos", "orphan-tasks", "orphan-file-history", "orphan-tool-results"} <= set(found)
+    assert {"orphan-subagent", "orphan-todos", "orphan-tasks", "orphan-file-history", "orphan-tool-results"} <= set(
+        found
+    )
 
 
 def test_config_settings_and_lists(tmp_path: Path) -> None:

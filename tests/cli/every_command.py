@@ -12,7 +12,7 @@ import pytest
 from recollect.cli.main import main
 from recollect.testing.demo import DEMO_NOW, build_demo_home
 
-SESSION, WITH_AGENTS, TORN = "6d9e2e53", "ce773264", "7a870939"
+SESSION, WITH_SUBAGENTS, TORN = "6d9e2e53", "ce773264", "7a870939"
 #: Goes on until it is interrupted, so it has tests of its own.
 ENDLESS = {"watch", "serve"}
 CHANGES_HOME = {
@@ -48,8 +48,8 @@ class Everything:
             for name, value in self.environment.items():
                 patch.setenv(name, value)
             for line in (
-                ["--home", str(self.home), "bundle", WITH_AGENTS, "--output", str(self.now / "one.bundle")],
-                ["delete", WITH_AGENTS, "--yes"],
+                ["--home", str(self.home), "bundle", WITH_SUBAGENTS, "--output", str(self.now / "one.bundle")],
+                ["delete", WITH_SUBAGENTS, "--yes"],
                 ["keep", "--quiet"],
                 ["rename", SESSION, "Shopping"],
             ):
@@ -83,7 +83,7 @@ class Everything:
             "index": [],
             "thread": [SESSION],
             "tree": [SESSION],
-            "agents": ["a5a05221"],
+            "subagents": ["a5a05221"],
             "watch": [SESSION, "--from-start"],
             "tools": [SESSION],
             "usage": ["--json"],

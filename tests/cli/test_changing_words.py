@@ -181,20 +181,20 @@ class TestTodos:
         assert run(capsys, root, "undo").code == 0
         assert {path.name: path.read_bytes() for path in (root / "tasks" / S).iterdir()} == before
 
-    def test_an_agent_that_is_not_there_has_no_list(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_an_subagent_that_is_not_there_has_no_list(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
         before = tree_state(root)
-        assert run(capsys, root, "todo", S, "add", "x", "--agent", "foo").code == 3
-        assert run(capsys, root, "todo", S, "add", "x", "--agent", "foo", "--kind", "tasks").code == 2
+        assert run(capsys, root, "todo", S, "add", "x", "--subagent", "foo").code == 3
+        assert run(capsys, root, "todo", S, "add", "x", "--subagent", "foo", "--kind", "tasks").code == 2
         assert tree_state(root) == before
 
-    def test_an_agent_that_is_there_has_one(self, builder: HomeBuilder, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_an_subagent_that_is_there_has_one(self, builder: HomeBuilder, capsys: pytest.CaptureFixture[str]) -> None:
         t = builder.session("/w/app", modified="2026-03-02T10:00Z")
         t.user("x")
-        agent = t.agent("look")
-        agent.finish("done")
+        subagent = t.subagent("look")
+        subagent.finish("done")
         root = builder.write()
-        ident = run(capsys, root, "agents", t.session_id, "--json").data["rows"][0]["agent_id"]
-        assert run(capsys, root, "todo", t.session_id, "add", "x", "--agent", ident).code == 0
+        ident = run(capsys, root, "subagents", t.session_id, "--json").data["rows"][0]["subagent_id"]
+        assert run(capsys, root, "todo", t.session_id, "add", "x", "--subagent", ident).code == 0
 
 
 def test_an_empty_tag_is_refused(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

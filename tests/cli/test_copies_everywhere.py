@@ -1,4 +1,4 @@
-"""An answer that a sub-agent's file repeats under another request counts once, whoever is asked; so does one of a fork."""
+"""An answer that a subagent's file repeats under another request counts once, whoever is asked; so does one of a fork."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def rows(ask: Any, *arguments: str) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("by", ["day", "session", "model", "agent", "project", "branch", "tool"])
+@pytest.mark.parametrize("by", ["day", "session", "model", "subagent", "project", "branch", "tool"])
 def test_usage(ask: Any, scene: Scene, by: str) -> None:
     (row,) = rows(ask, "usage", "--by", by)
     assert (row["calls"], row["output"], row["cost_micro_usd"]) == (1, 200, ONCE)
-    if by in ("session", "agent"):
-        assert row[by] == {"session": SESSION, "agent": "(main)"}[by]
+    if by in ("session", "subagent"):
+        assert row[by] == {"session": SESSION, "subagent": "(main)"}[by]
     assert ask("usage", "--json").data["copies_not_counted"] == 2
 
 
@@ -79,10 +79,10 @@ def test_status_line(ask: Any, scene: Scene, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_sql(ask: Any, scene: Scene) -> None:
     found = rows(
-        ask, "sql", "SELECT session_id, request_id, agent_id, copies, output_tokens, cost_micro_usd FROM responses"
+        ask, "sql", "SELECT session_id, request_id, subagent_id, copies, output_tokens, cost_micro_usd FROM responses"
     )
     assert found == [
-        {"session_id": SESSION, "request_id": "req_1", "agent_id": None, "copies": 3, "output_tokens": 200,
+        {"session_id": SESSION, "request_id": "req_1", "subagent_id": None, "copies": 3, "output_tokens": 200,
          "cost_micro_usd": ONCE},
     ]  # fmt: skip
     found = rows(ask, "sql", "SELECT session_id, cost_micro_usd FROM sessions ORDER BY 1")

@@ -23,7 +23,7 @@ def root(tmp_path: Path) -> Path:
     t = builder.session("/w/app", session_id=S, modified="2026-03-02T10:00Z")
     t.user("one")
     t.assistant("two")
-    helper = t.agent("look")
+    helper = t.subagent("look")
     helper.user("what is there?")
     helper.finish("nothing")
     builder.history("one", project="/w/app", session_id=S)

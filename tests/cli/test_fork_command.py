@@ -51,7 +51,7 @@ def test_json(builder: HomeBuilder, t: TranscriptBuilder, capsys: pytest.Capture
     assert (data["from"], data["at"], data["title"], data["rows"]) == (t.session_id, at, "Other", 3)
     assert data["left_out"]["rows"] == 3
     assert data["path"].endswith(f"{data['session_id']}.jsonl")
-    assert (data["agents"], data["tool_results"], data["file_backups"]) == ([], 0, 0)
+    assert (data["subagents"], data["tool_results"], data["file_backups"]) == ([], 0, 0)
     assert (data["change"], data["dry_run"]) == (1, False)
     assert run(capsys, root, "thread", data["session_id"]).out.split()[-1] == data["leaf"]
 

@@ -25,7 +25,7 @@ def plain(tmp_path: Path) -> Path:
     builder = HomeBuilder(tmp_path / "plain" / "claude", version="2.1.325")
     t = builder.session("/w/app", session_id=S, modified="2026-03-02T10:00Z")
     t.user("find the walrus")
-    t.agent("look for it").finish("no walrus here")
+    t.subagent("look for it").finish("no walrus here")
     t.assistant("it left")
     builder.session("/w/other", session_id=OTHER, modified="2026-03-01T10:00Z").user("another penguin")
     return builder.write()
@@ -54,7 +54,7 @@ def root(request: pytest.FixtureRequest, plain: Path, tmp_path: Path) -> Path:
 
 
 READING = (
-    ("list", "--json"), ("show", S), ("show", S, "--json"), ("cat", S), ("agents", S, "--json"), ("thread", S, "--json"),
+    ("list", "--json"), ("show", S), ("show", S, "--json"), ("cat", S), ("subagents", S, "--json"), ("thread", S, "--json"),
     ("search", "walrus", "--json"), ("search", "--regex", "wal.us", "--json"), ("usage", "--json"), ("check", S, "--json"),
     ("sql", "select session_id, title from sessions order by 1", "--json"), ("overview", "--json"), ("tree", S),
     ("keep", "--json"),

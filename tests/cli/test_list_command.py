@@ -12,7 +12,7 @@ from tests.running import run
 from recollect.testing import HomeBuilder, build_demo_home
 
 FIELDS = {
-    "session_id", "path", "project", "title", "first_prompt", "created", "modified", "lines", "messages", "agents", "bytes",
+    "session_id", "path", "project", "title", "first_prompt", "created", "modified", "lines", "messages", "subagents", "bytes",
     "git_branch", "version", "running",
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Sub-agents whose main transcript is gone: found, listed, and opened, in every layout."""
+"""Subagents whose main transcript is gone: found, listed, and opened, in every layout."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     builder = HomeBuilder(tmp_path / "claude", version="2.1.325")
     t = builder.session("/w/app", session_id=S, modified="2026-03-02T10:00Z")
     t.user("go")
-    t.agent("look for the walrus").finish("no walrus here")
+    t.subagent("look for the walrus").finish("no walrus here")
     root = builder.write()
     main = root / "projects" / "-w-app" / f"{S}.jsonl"
     main.unlink()
-    (agent,) = main.with_suffix("").rglob("agent-*.jsonl")
+    (subagent,) = main.with_suffix("").rglob("agent-*.jsonl")
     if request.param == "workflow":
-        target = agent.parent / "workflows" / "run-1" / agent.name
+        target = subagent.parent / "workflows" / "run-1" / subagent.name
         target.parent.mkdir(parents=True)
-        agent.rename(target)
+        subagent.rename(target)
     elif request.param != "subagents":
-        target = main.parent / agent.name
-        agent.rename(target)
-        for meta in agent.parent.glob("*.meta.json"):
+        target = main.parent / subagent.name
+        subagent.rename(target)
+        for meta in subagent.parent.glob("*.meta.json"):
             meta.unlink()
         if request.param == "nameless":
             target.write_bytes(target.read_bytes().replace(b'"sessionId"', b'"sessionWas"'))
@@ -60,15 +60,15 @@ def test_every_command_that_search_prints_works(
 def test_it_is_listed_shown_and_written_out(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = tree_state(root)
     (row,) = run(capsys, root, "list", "--json").data["rows"]
-    assert "main transcript is gone" in row["problem"] and row["agents"] == 1
+    assert "main transcript is gone" in row["problem"] and row["subagents"] == 1
     name = row["session_id"]
-    (agent,) = run(capsys, root, "agents", name, "--json").data["rows"]
+    (subagent,) = run(capsys, root, "subagents", name, "--json").data["rows"]
     assert "walrus" in run(capsys, root, "show", name).out
-    assert "walrus" in run(capsys, root, "show", name, "--agent", agent["agent_id"]).out
-    data = Path(agent["path"]).read_text()
+    assert "walrus" in run(capsys, root, "show", name, "--subagent", subagent["subagent_id"]).out
+    data = Path(subagent["path"]).read_text()
     assert run(capsys, root, "cat", name).out == data
-    assert run(capsys, root, "cat", name, "--agent", agent["agent_id"]).out == data
-    assert "only sub-agents are left" in run(capsys, root, "overview").out
+    assert run(capsys, root, "cat", name, "--subagent", subagent["subagent_id"]).out == data
+    assert "only subagents are left" in run(capsys, root, "overview").out
     for words in (("thread", name), ("tree", name), ("check", name), ("files", name), ("tools", name), ("todos", name)):
         assert run(capsys, root, *words).code in (0, 1, 3), words
     assert tree_state(root) == before
@@ -88,7 +88,7 @@ def test_what_the_vault_has_whole_is_opened_from_there(tmp_path: Path, capsys: p
     builder = HomeBuilder(tmp_path / "claude", version="2.1.325")
     t = builder.session("/w/app", session_id=S, modified="2026-03-02T10:00Z")
     t.user("a whale of a prompt")
-    t.agent("look").finish("done")
+    t.subagent("look").finish("done")
     root = builder.write()
     assert run(capsys, root, "keep").code == 0
     os.unlink(root / "projects" / "-w-app" / f"{S}.jsonl")

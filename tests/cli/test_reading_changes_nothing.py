@@ -13,14 +13,14 @@ from recollect.testing import DAMAGES, SECRET, HomeBuilder, build_age, build_dem
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
-#: Every reading command with arguments that make it do its work. S stands for a session, A for one of its agents.
+#: Every reading command with arguments that make it do its work. S stands for a session, A for one of its subagents.
 READING: dict[str, list[list[str]]] = {
     "overview": [[]],
     "list": [[], ["--count"], ["--since", "2020-01-01"], ["--sort", "bytes"], ["--running"]],
     "show": [["S"], ["S", "--all", "--thinking", "--tools", "full"], ["S", "--history"], ["S", "--tools", "none"]],
     "thread": [["S"]],
     "tree": [["S"]],
-    "agents": [["S"]],
+    "subagents": [["S"]],
     "tools": [["S"]],
     "todos": [[], ["S"]],
     "history": [[], ["--grep", "table"]],
@@ -106,7 +106,7 @@ def test_damaged_sessions_hide_nothing_and_crash_nothing(tmp_path: Path, capsys:
     assert listed.code == 0
     assert listed.data["total"] == len(names)
     for row in listed.data["rows"]:
-        for command in (["show"], ["thread"], ["tree"], ["agents"], ["tools"], ["files"], ["todos"]):
+        for command in (["show"], ["thread"], ["tree"], ["subagents"], ["tools"], ["files"], ["todos"]):
             ran = run(capsys, root, "--json", *command, row["session_id"])
             assert ran.code in (0, 1), (row["path"], command, ran.err)
     assert run(capsys, root, "--json", "doctor").code == 1

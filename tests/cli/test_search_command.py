@@ -263,9 +263,9 @@ class TestLeanStart:
             stream.write(json.dumps(line).encode() + b"\n")
         assert main(["--home", str(home), "search", "armadillo"]) == 0
         assert self.lean(capsys, home, ["search", "armadillo"])[0] == 0
-        assert self.lean(capsys, home, ["search", "armadillo -status:agent"]) == (None, "", "")
-        assert main(["--home", str(home), "search", "armadillo -status:agent"]) == 0
-        assert self.lean(capsys, home, ["search", "armadillo -status:agent"])[0] == 0
+        assert self.lean(capsys, home, ["search", "armadillo -status:subagent"]) == (None, "", "")
+        assert main(["--home", str(home), "search", "armadillo -status:subagent"]) == 0
+        assert self.lean(capsys, home, ["search", "armadillo -status:subagent"])[0] == 0
 
     def test_it_does_nothing_without_an_index(self, capsys: pytest.CaptureFixture[str], home: Path) -> None:
         assert self.lean(capsys, home, ["search", "connection"]) == (None, "", "")

@@ -1,4 +1,4 @@
-"""Finding a session, and show, thread, tree, agents, tools, cat, doctor, completion."""
+"""Finding a session, and show, thread, tree, subagents, tools, cat, doctor, completion."""
 
 from __future__ import annotations
 
@@ -89,29 +89,29 @@ class TestCat:
         sys.stdout.flush()
         assert capfdbinary.readouterr().out == data
 
-    def test_an_agents_file(self, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    def test_an_subagents_file(self, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
         from recollect.cli.main import main
 
         root = tmp_path / "claude"
         described = build_age(root, "2.1.325")
-        session = next(item for item in described.sessions if item.agents)
+        session = next(item for item in described.sessions if item.subagents)
         path = next(root.glob(f"projects/*/{session.session_id}/subagents/agent-*.jsonl"))
-        agent = path.stem.removeprefix("agent-")
-        assert main(["--home", str(root), "cat", session.session_id, "--agent", agent]) == 0
+        subagent = path.stem.removeprefix("agent-")
+        assert main(["--home", str(root), "cat", session.session_id, "--subagent", subagent]) == 0
         sys.stdout.flush()
         assert capfdbinary.readouterr().out == path.read_bytes()
 
 
 @pytest.mark.parametrize("version", ALL_AGES)
-def test_thread_and_agents_of_every_age(version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_thread_and_subagents_of_every_age(version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root = tmp_path / "claude"
     for session in build_age(root, version).sessions:
         assert run(capsys, root, "thread", session.session_id).out.split() == list(session.thread)
-        rows = run(capsys, root, "agents", session.session_id, "--json").data["rows"]
+        rows = run(capsys, root, "subagents", session.session_id, "--json").data["rows"]
         there = [
             row for row in rows if row["layout"] != "mentioned"
-        ]  # known only from results of agents without a transcript
-        assert len(there) == len(session.agents)
+        ]  # known only from results of subagents without a transcript
+        assert len(there) == len(session.subagents)
         assert all(row["tool_use_id"] for row in there)
 
 
@@ -161,20 +161,20 @@ def test_show_pages(builder: HomeBuilder, capsys: pytest.CaptureFixture[str]) ->
     assert answer["total"] == 20
 
 
-def test_show_folds_tools_and_nests_agents(builder: HomeBuilder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_folds_tools_and_nests_subagents(builder: HomeBuilder, capsys: pytest.CaptureFixture[str]) -> None:
     t = builder.session("/w/a")
     t.user("go")
     t.call(bash("make test", "line one\nline two"))
-    agent = t.agent("look into it")
-    agent.call(read("/w/a/x", "inner words"))
-    agent.finish("agent's answer")
+    subagent = t.subagent("look into it")
+    subagent.call(read("/w/a/x", "inner words"))
+    subagent.finish("subagent's answer")
     root = builder.write()
     short = run(capsys, root, "show", "last").out
     assert "⏵ Bash  make test" in short
     assert "line one" in short
     assert "(+1 lines)" in short
-    assert "sub-agent" in short
-    assert "agent's answer" in short
+    assert "subagent" in short
+    assert "subagent's answer" in short
     assert "make test" not in run(capsys, root, "show", "last", "--tools", "none").out
     assert "line two" in run(capsys, root, "show", "last", "--tools", "full").out
 

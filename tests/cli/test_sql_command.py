@@ -179,7 +179,7 @@ def test_the_query_may_come_from_stdin(
 
 def test_tables_are_listed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     listed = {row["table"] for row in sql(capsys, home, "--tables", "--json").data["rows"]}
-    assert {"sessions", "messages", "responses", "tool_calls", "agents", "entries", "prompts", "tasks"} <= listed
+    assert {"sessions", "messages", "responses", "tool_calls", "subagents", "entries", "prompts", "tasks"} <= listed
     columns = sql(capsys, home, "--tables", "prompts", "--json").data["rows"]
     assert [row["column"] for row in columns][:2] == ["time", "project"]
 

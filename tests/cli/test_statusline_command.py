@@ -106,7 +106,7 @@ def test_status_line_begins_with_its_own_session(ask: Any, scene: Scene, monkeyp
     scene.write("zz", scene.answer("msg_z", FULL, request="rz", time=now(), session="zz"))
     monkeypatch.setattr(lean_statusline, "LEAST_BYTES", 1)
     told = json.dumps({"session_id": SESSION})
-    assert status(ask, monkeypatch, told).startswith("session ≥$")  # its sub-agent's file is left
+    assert status(ask, monkeypatch, told).startswith("session ≥$")  # its subagent's file is left
     assert status(ask, monkeypatch, told).startswith("session $")
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.test_orphan_agents import printed_commands
+from tests.cli.test_orphan_subagents import printed_commands
 from tests.running import run
 
 from recollect.testing import HomeBuilder
@@ -24,16 +24,16 @@ def root(tmp_path: Path) -> Path:
     builder = HomeBuilder(tmp_path / "claude", version="2.1.325")
     t = builder.session("/w/app", session_id=S, modified="2026-03-02T10:00Z")
     t.user("find the walrus")
-    t.agent("look for it").finish("no walrus here")
+    t.subagent("look for it").finish("no walrus here")
     builder.session("/w/other", modified="2026-03-01T10:00Z").user("another walrus")
     root = builder.write()
     projects = root / "projects"
     plain = projects / "-w-app"
     shutil.copy(plain / f"{S}.jsonl", plain / f"{STRANGE}.jsonl")
     (plain / STRANGE / "subagents").mkdir(parents=True)
-    agents = next((plain / S / "subagents").glob("agent-*.jsonl"))
-    shutil.copy(agents, plain / STRANGE / "subagents" / f"agent-{STRANGE}.jsonl")
-    shutil.copy(agents, plain / f"agent-{STRANGE}.jsonl")
+    subagents = next((plain / S / "subagents").glob("agent-*.jsonl"))
+    shutil.copy(subagents, plain / STRANGE / "subagents" / f"agent-{STRANGE}.jsonl")
+    shutil.copy(subagents, plain / f"agent-{STRANGE}.jsonl")
     shutil.copytree(projects / "-w-other", projects / f"-w-{STRANGE}")
     for place, content in (
         (f"plans/{STRANGE}.md", b"# a plan"), (f"todos/{STRANGE}.json", b"[]"), (f"todos/{S}-agent-{STRANGE}.json", b"[]"),
@@ -52,7 +52,7 @@ COMMANDS = (
     ("search", "--regex", "wal.us"), ("search", "--substring", "walrus"), ("usage",), ("usage", "--json"), ("index",),
     ("sql", "select * from sessions"), ("sql", "select path from files"), ("sql", "select * from sessions", "--json"),
     ("doctor",), ("doctor", "--json"), ("check",), ("check", "--json"), ("keep",), ("keep", "--status"), ("verify",),
-    ("plans",), ("plans", "--json"), ("todos",), ("todos", "--json"), ("history",), ("tools",), ("agents", S),
+    ("plans",), ("plans", "--json"), ("todos",), ("todos", "--json"), ("history",), ("tools",), ("subagents", S),
     ("show", S), ("files", S), ("repair", "--all", "--dry-run"), ("migrate", "--dry-run"), ("changes",), ("split",),
 )  # fmt: skip
 

@@ -23,10 +23,12 @@ def home(tmp_path: Path) -> Path:
     written.user("go")
     written.call(todo_write([todo("from the transcript", "pending")]))
     builder.todos(
-        ONE, [{"content": "first", "status": "completed"}, {"content": "second", "status": "pending"}], agent=ONE
+        ONE, [{"content": "first", "status": "completed"}, {"content": "second", "status": "pending"}], subagent=ONE
     )
-    builder.todos(ONE, [{"content": "of an agent", "status": "in_progress", "activeForm": "being"}], agent="a753668")
-    builder.todos(GONE, [{"content": "left behind", "status": "pending"}], agent=GONE)
+    builder.todos(
+        ONE, [{"content": "of a subagent", "status": "in_progress", "activeForm": "being"}], subagent="a753668"
+    )
+    builder.todos(GONE, [{"content": "left behind", "status": "pending"}], subagent=GONE)
     builder.task(ONE, 1, "a task", "pending", owner="me", blockedBy=["2"])
     builder.file(f"todos/{uuid_from('bad')}.json", b"[{")
     return builder.write()
@@ -41,10 +43,10 @@ def answer(home: Path, capsys: pytest.CaptureFixture[str], *arguments: str, code
 
 def test_all(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = answer(home, capsys)
-    assert {(row["session_id"], row["agent_id"], row["source"], row["content"]) for row in found["rows"]} == {
+    assert {(row["session_id"], row["subagent_id"], row["source"], row["content"]) for row in found["rows"]} == {
         (ONE, None, "todos", "first"),
         (ONE, None, "todos", "second"),
-        (ONE, "a753668", "todos", "of an agent"),
+        (ONE, "a753668", "todos", "of a subagent"),
         (ONE, None, "tasks", "a task"),
         (GONE, None, "todos", "left behind"),
         (uuid_from("bad"), None, "todos", None),
@@ -55,14 +57,14 @@ def test_all(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_one_session(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = answer(home, capsys, ONE[:8])["rows"]
-    assert [row["content"] for row in rows] == ["first", "second", "of an agent", "a task"]
+    assert [row["content"] for row in rows] == ["first", "second", "of a subagent", "a task"]
     assert (rows[3]["owner"], rows[3]["blocked_by"]) == ("me", ["2"])
 
 
 def test_only_open(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [row["content"] for row in answer(home, capsys, ONE, "--open")["rows"]] == [
         "second",
-        "of an agent",
+        "of a subagent",
         "a task",
     ]
 
@@ -84,7 +86,7 @@ def test_text(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--home", str(home), "--no-color", "todos", ONE]) == 0
     out = capsys.readouterr().out
     assert "[x]" in out
-    assert "of an agent" in out
+    assert "of a subagent" in out
 
 
 def test_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,7 @@ def test_by_day_as_json(ask: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "by", ["day", "week", "month", "year", "session", "project", "model", "agent", "branch", "tool"]
+    "by", ["day", "week", "month", "year", "session", "project", "model", "subagent", "branch", "tool"]
 )
 def test_every_grouping_has_the_same_total(ask: Any, by: str) -> None:
     data = ask("usage", "--by", by, "--json").data
@@ -57,9 +57,9 @@ def test_filters_and_statuses(ask: Any) -> None:
 
     assert calls("--since", "2026-03-02T00:00+00:00") == 1
     assert calls("--until", "2026-03-01T23:00+00:00") == 3
-    assert calls("--agent", "main") == 3
-    assert calls("--model", "opus") == calls("--status", "agent") == 1
-    assert calls("--status", "live") + calls("--status", "abandoned") + calls("--status", "agent") <= 4
+    assert calls("--subagent", "main") == 3
+    assert calls("--model", "opus") == calls("--status", "subagent") == 1
+    assert calls("--status", "live") + calls("--status", "abandoned") + calls("--status", "subagent") <= 4
     assert ask("usage", "--project", "nowhere").code == 1
 
 
@@ -192,7 +192,7 @@ def pr_link(number: int, **more: Any) -> dict[str, Any]:
 
 
 def test_each_pull_request_has_its_part_of_a_session(ask: Any, scene: Scene) -> None:
-    """The session's own calls are known by their lines, those of its sub-agents by their times."""
+    """The session's own calls are known by their lines, those of its subagents by their times."""
 
     def call(number: int, when: str) -> dict[str, Any]:
         return scene.answer(f"msg_{number}", FULL, request=f"req_{number}", time=when, session=SESSION)

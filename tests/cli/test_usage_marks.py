@@ -44,9 +44,9 @@ def test_what_comes_of_a_cost_has_its_marks(ask: Any, cut_off: Scene) -> None:
 
 
 def test_a_commit_is_on_the_branch_of_the_call_that_made_it(ask: Any, scene: Scene) -> None:
-    """Not on that of a sub-agent which worked in a worktree of its own before."""
-    agent = scene.answer("msg_a", tokens(1, 1), request="ra", time="2026-03-01T10:00:08.000Z", session=SESSION)
-    scene.write(f"{SESSION}/subagents/agent-a2", agent | {"gitBranch": "worktree", "isSidechain": True})
+    """Not on that of a subagent which worked in a worktree of its own before."""
+    subagent = scene.answer("msg_a", tokens(1, 1), request="ra", time="2026-03-01T10:00:08.000Z", session=SESSION)
+    scene.write(f"{SESSION}/subagents/agent-a2", subagent | {"gitBranch": "worktree", "isSidechain": True})
     (row,) = ask("usage", "--more", "commits", "--json").data["rows"]
     assert (row["branch"], row["calls"]) == ("main", 3)
 

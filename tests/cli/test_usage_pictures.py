@@ -48,7 +48,7 @@ def drawn(ask: Any, target: Path, *chosen: str) -> str:
 @pytest.mark.parametrize("output", [2, 900, 1000, 1500, 100_000])
 def test_the_numbers_of_the_axis_have_equal_steps(ask: Any, scene: Scene, tmp_path: Path, output: int) -> None:
     scene.write(SESSION, scene.answer("m1", tokens(0, output), time="2026-03-01T10:00:00.000Z", session=SESSION))
-    svg = drawn(ask, tmp_path / "plot.svg", "--agent", "main")
+    svg = drawn(ask, tmp_path / "plot.svg", "--subagent", "main")
     shown = re.findall(r'text-anchor="end" fill="#555555">\$([\d.]+)<', svg)
     numbers = [float(text) for text in shown]
     assert len(set(shown)) == len(shown) > 2 and len({len(text) for text in shown}) == 1
@@ -66,7 +66,7 @@ def test_what_has_no_time_stands_apart_with_its_name(ask: Any, scene: Scene, tmp
         for day in range(days)
     ]  # fmt: skip
     scene.write(SESSION, *rows, scene.answer("n1", FULL, request="n1", time=None, session=SESSION))
-    svg = drawn(ask, tmp_path / "plot.svg", "--agent", "main")
+    svg = drawn(ask, tmp_path / "plot.svg", "--subagent", "main")
     bars = [
         float(x) for x in re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="[\d.]+" height="[\d.]+" fill="#4', svg)
     ][:-1]

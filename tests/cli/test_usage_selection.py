@@ -177,7 +177,7 @@ def test_a_fork_without_calls_of_its_own_takes_nothing_away(ask: Any, scene: Sce
         {**row, "sessionId": second, "forkedFrom": {"sessionId": first, "messageUuid": row["uuid"]}} for row in rows
     ]
     scene.write(second, *copied)
-    chosen = ("--agent", "main")
+    chosen = ("--subagent", "main")
     [changed] = ask("usage", "--more", "changes", "--json", *chosen).data["rows"]
     assert (changed["files"], changed["added"], changed["cost_micro_usd"]) == (1, 2, 2 * round(COST))
     [commit] = ask("usage", "--more", "commits", "--json", *chosen).data["rows"]
@@ -207,7 +207,7 @@ def test_the_clients_count_is_told_of_the_sessions_in_the_report(ask: Any, scene
 @pytest.mark.parametrize(
     ("report", "option"),
     [
-        *((["--check"], option) for option in ("--since", "--until", "--model", "--branch", "--agent", "--status")),
+        *((["--check"], option) for option in ("--since", "--until", "--model", "--branch", "--subagent", "--status")),
         *((report, "--by") for report in (["--check"], ["--heat"], ["--explain"], ["--more", "cache"])),
         (["--heat"], "--limit"),
     ],
@@ -221,7 +221,7 @@ def test_what_a_report_cannot_follow_is_refused(ask: Any, report: list[str], opt
 @pytest.mark.parametrize(
     ("command", "option"),
     [
-        *(("usage", option) for option in ("--project", "--session", "--model", "--branch", "--agent")),
+        *(("usage", option) for option in ("--project", "--session", "--model", "--branch", "--subagent")),
         ("expensive", "--project"), ("expensive", "--session"),
     ],
 )  # fmt: skip

@@ -112,7 +112,7 @@ def test_watching_keeps_what_comes(scene: Scene, own_home: Path) -> None:
 
 
 def test_reading_commands_see_what_the_home_has_lost(scene: Scene, ask: Ask) -> None:
-    shown = {name: ask(name, SESSION).out for name in ("cat", "thread", "tools", "agents", "tree")}
+    shown = {name: ask(name, SESSION).out for name in ("cat", "thread", "tools", "subagents", "tree")}
     data = scene.path().read_bytes()
     ask("keep")
     ask("delete", SESSION, "--yes")

@@ -16,7 +16,7 @@ from tests.running import run
 
 from recollect.cli.commands.watch import EventText, event_data
 from recollect.cli.face import Face
-from recollect.library.watching import EVENTS, AgentStarted, SessionEvent, ToolFinished
+from recollect.library.watching import EVENTS, SessionEvent, SubagentStarted, ToolFinished
 from recollect.testing import HomeBuilder
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -143,7 +143,7 @@ class TestEvents:
         samples: dict[str, dict[str, Any]] = {
             "session_started": {"cwd": "/w"}, "session_ended": {"reason": "closed"},
             "tool_started": {"tool_use_id": "t", "name": "Bash\x1b[2J"},
-            "tool_finished": {"tool_use_id": "t", "name": "Bash", "duration": 1.5}, "agent_started": {"agent_type": "E"},
+            "tool_finished": {"tool_use_id": "t", "name": "Bash", "duration": 1.5}, "subagent_started": {"subagent_type": "E"},
             "compaction": {"trigger": "auto", "tokens_before": 5}, "title_changed": {"title": "T", "source": "ai"},
             "budget": {"name": "day", "spent": 1.0, "limit": 1.0, "unit": "USD"},
         }  # fmt: skip
@@ -161,9 +161,11 @@ class TestEvents:
     def test_whose_it_is(self) -> None:
         text = EventText(Face(color=False), thinking=False, one_session=True)
         events: list[SessionEvent] = [
-            AgentStarted(session_id="s", time=0.0, agent_id="a1", agent_type="Explore", description="look around"),
-            ToolFinished(session_id="s", time=0.0, agent_id="a1", tool_use_id="t", name=None, duration=None),
+            SubagentStarted(
+                session_id="s", time=0.0, subagent_id="a1", subagent_type="Explore", description="look around"
+            ),
+            ToolFinished(session_id="s", time=0.0, subagent_id="a1", tool_use_id="t", name=None, duration=None),
         ]
         lines = [line for event in events for line in text.lines(event)]
-        assert lines[0].endswith("agent a1  ┌ sub-agent a1 started  Explore look around")
-        assert lines[1].endswith("agent a1  ⎿ (empty)")
+        assert lines[0].endswith("subagent a1  ┌ subagent a1 started  Explore look around")
+        assert lines[1].endswith("subagent a1  ⎿ (empty)")

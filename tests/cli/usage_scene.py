@@ -44,7 +44,7 @@ def bash(scene: Scene, number: int, command: str, when: str, done: str) -> list[
 
 
 def spent_scene(folder: Path) -> Scene:
-    """A session with a sub-agent, a commit and two prompts, on two days."""
+    """A session with a subagent, a commit and two prompts, on two days."""
     made = Scene(folder)
     made.write(
         SESSION,

@@ -19,7 +19,7 @@ from tests.compat import clients, fake_api, fake_stream
 from tests.compat.client import Client
 from tests.compat.fake_api import FakeAPI
 from tests.compat.projects import make_project
-from tests.compat.scenarios import agent, bash, say, think
+from tests.compat.scenarios import bash, say, subagent, think
 from tests.compat.sealed import isolate, sealed_environment
 
 Json = dict[str, Any]
@@ -57,7 +57,7 @@ SCENARIOS: dict[str, list[Json]] = {
         say("Done looking.", usage=counts(2, 222, 0, 4000, 900), chunk_delay=SLOW),
     ],
     "errand": [
-        say("I send somebody.", agent("[fake:inside] go"), usage=counts(3, 133, 5, 0, 20), chunk_delay=SLOW),
+        say("I send somebody.", subagent("[fake:inside] go"), usage=counts(3, 133, 5, 0, 20), chunk_delay=SLOW),
         say("They came back.", usage=counts(4, 144, read=12_345), chunk_delay=SLOW),
     ],
     "inside": [

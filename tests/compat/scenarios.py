@@ -7,7 +7,7 @@ from typing import Any
 
 Json = dict[str, Any]
 
-AGENT = ["Agent", "Task"]  # the tool's name changed; the server picks the first one that the request offers
+SUBAGENT = ["Agent", "Task"]  # the tool's name changed; the server picks the first one that the request offers
 PNG_1PX = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
@@ -19,8 +19,8 @@ def bash(command: str, **arguments: Any) -> Json:
     return tool("Bash", command=command, description="Run it", **arguments)
 
 
-def agent(prompt: str, kind: str = "general-purpose", background: bool = False) -> Json:
-    return tool(AGENT, description="A fake errand", prompt=prompt, subagent_type=kind, run_in_background=background)
+def subagent(prompt: str, kind: str = "general-purpose", background: bool = False) -> Json:
+    return tool(SUBAGENT, description="A fake errand", prompt=prompt, subagent_type=kind, run_in_background=background)
 
 
 def think(text: str) -> Json:
@@ -46,7 +46,7 @@ def full_context(tokens: int) -> list[Json]:
 
 
 def build(project: Path) -> dict[str, list[Json]]:
-    return {**talk(), **tool_use(project), **agents(project), **planning(), **failures()}
+    return {**talk(), **tool_use(project), **subagents(project), **planning(), **failures()}
 
 
 def talk() -> dict[str, list[Json]]:
@@ -135,25 +135,31 @@ def tool_use(project: Path) -> dict[str, list[Json]]:
     }
 
 
-def agents(project: Path) -> dict[str, list[Json]]:
+def subagents(project: Path) -> dict[str, list[Json]]:
     return {
         "sub": [
             say("Agent reading.", tool("Read", file_path=str(project / "a.txt"))),
             say("Report: it says hello."),
         ],
         "subthink": [say(think("Agent thinks."), "Report: I only thought.")],
-        "agent": [say("Delegating.", agent("Look around and report. [fake:sub]")), say("The agent reported.")],
-        "agents2": [say(agent("Errand one. [fake:sub]"), agent("Errand two. [fake:subthink]")), say("Both reported.")],
-        "nested": [say(agent("Delegate further. [fake:subnest]")), say("Nested done.")],
-        "subnest": [say(agent("The inner errand. [fake:sub]")), say("Inner reported to me.")],
+        "subagent": [say("Delegating.", subagent("Look around and report. [fake:sub]")), say("The subagent reported.")],
+        "agents2": [
+            say(subagent("Errand one. [fake:sub]"), subagent("Errand two. [fake:subthink]")),
+            say("Both reported."),
+        ],
+        "nested": [say(subagent("Delegate further. [fake:subnest]")), say("Nested done.")],
+        "subnest": [say(subagent("The inner errand. [fake:sub]")), say("Inner reported to me.")],
         "agentbg": [
-            say(agent("Errand in the background. [fake:sub]", background=True)),
+            say(subagent("Errand in the background. [fake:sub]", background=True)),
             say("Started it."),
             say("And it came back."),
             say("Enough."),
         ],
-        "agentcustom": [say(agent("Use the custom agent. [fake:sub]", kind="helper")), say("Custom agent reported.")],
-        "agentfork": [say(agent("Fork. [fake:sub]", kind="fork")), say("Fork came back.")],
+        "agentcustom": [
+            say(subagent("Use the custom subagent. [fake:sub]", kind="helper")),
+            say("Custom subagent reported."),
+        ],
+        "agentfork": [say(subagent("Fork. [fake:sub]", kind="fork")), say("Fork came back.")],
     }
 
 

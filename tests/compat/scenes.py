@@ -72,8 +72,8 @@ CORE: dict[str, list[Scene]] = {
         Scene("slowsplit", "Slowly [fake:slowsplit]", ALLOW),
         Scene("todo", "Plan the work [fake:todo]", ALLOW),
     ],
-    "agents": [
-        Scene("agent", "Delegate [fake:agent]", ALLOW),
+    "subagents": [
+        Scene("subagent", "Delegate [fake:subagent]", ALLOW),
         Scene("agents2", "Delegate twice [fake:agents2]", ALLOW),
     ],
     "turns": [
@@ -151,7 +151,7 @@ MORE: dict[str, list[Scene]] = {
     ],
     "hooked": [
         Scene("hooks", "With hooks [fake:files]", ("--settings", HOOKS, *ALLOW)),
-        Scene("hooks-agent", "With hooks and an agent [fake:agent]", ("--settings", HOOKS, *ALLOW)),
+        Scene("hooks-agent", "With hooks and a subagent [fake:subagent]", ("--settings", HOOKS, *ALLOW)),
     ],
     "checkpoints": [
         Scene(

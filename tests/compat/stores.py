@@ -13,7 +13,7 @@ SESSION_NAME = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def transcripts(config: Path) -> list[Path]:
-    """Main transcripts; those of sub-agents have other names."""
+    """Main transcripts; those of subagents have other names."""
     return sorted(path for path in (config / "projects").glob("*/*.jsonl") if SESSION_NAME.fullmatch(path.stem))
 
 

@@ -1,4 +1,4 @@
-"""Every file that a real client of three ages wrote is read, given back byte for byte, and its sub-agents are found."""
+"""Every file that a real client of three ages wrote is read, given back byte for byte, and its subagents are found."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ pytestmark = [
 LAYOUTS = {clients.NEWEST: "subagents", "2.0.77": "beside", "1.0.128": "inside"}
 
 
-def agents_of(config: Path, session: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = reader.recollect(config, "agents", session, "--json").json()["rows"]
+def subagents_of(config: Path, session: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = reader.recollect(config, "subagents", session, "--json").json()["rows"]
     return rows
 
 
-def calls_of_agents(path: Path) -> set[str]:
-    """Ids of the calls in a main transcript that started a sub-agent, read without Recollect."""
+def calls_of_subagents(path: Path) -> set[str]:
+    """Ids of the calls in a main transcript that started a subagent, read without Recollect."""
     found = set()
     for line in path.read_bytes().split(b"\n"):
         entry = json.loads(line) if line.strip() else {}
@@ -63,23 +63,23 @@ def test_cat_gives_the_bytes_back(version: str, captured: Callable[[str], Store]
         assert reader.recollect(config, "cat", path.stem).data == path.read_bytes(), path.name
 
 
-def test_cat_gives_the_bytes_of_sub_agents_back(version: str, captured: Callable[[str], Store]) -> None:
+def test_cat_gives_the_bytes_of_subagents_back(version: str, captured: Callable[[str], Store]) -> None:
     config = captured(version).config
     given = {}
     for path in stores.transcripts(config):
-        for row in agents_of(config, path.stem):
+        for row in subagents_of(config, path.stem):
             if row["layout"] in ("subagents", "beside"):
-                output = reader.recollect(config, "cat", path.stem, "--agent", row["agent_id"])
+                output = reader.recollect(config, "cat", path.stem, "--subagent", row["subagent_id"])
                 given[Path(row["path"])] = output.data
     assert set(given) == set((config / "projects").rglob("agent-*.jsonl"))
     assert all(data == path.read_bytes() for path, data in given.items())
 
 
-def test_sub_agents_hang_on_their_calls(version: str, captured: Callable[[str], Store]) -> None:
+def test_subagents_hang_on_their_calls(version: str, captured: Callable[[str], Store]) -> None:
     store = captured(version)
-    for scene in ("agent", "agents2"):
-        calls = calls_of_agents(store.transcript(scene))
-        hung = [row for row in agents_of(store.config, store.scenes[scene]) if row["tool_use_id"]]
+    for scene in ("subagent", "agents2"):
+        calls = calls_of_subagents(store.transcript(scene))
+        hung = [row for row in subagents_of(store.config, store.scenes[scene]) if row["tool_use_id"]]
         assert {row["tool_use_id"] for row in hung} == calls
         assert {row["layout"] for row in hung} == {LAYOUTS[version]}
         assert all(row["messages"] > 0 for row in hung)

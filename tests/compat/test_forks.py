@@ -152,24 +152,24 @@ def parallel_tools(t: TranscriptBuilder) -> Meant:
     return Meant(["Q1", "LOOK", *calls, *calls, "A1", "Q2", "A2"], {})
 
 
-@kind("with sub-agents")
-def agents(t: TranscriptBuilder) -> Meant:
+@kind("with subagents")
+def subagents(t: TranscriptBuilder) -> Meant:
     t.user("Q1")
-    agent = t.agent("find it")
-    agent.call(bash("grep", "x"))
-    agent.finish("FOUND")
+    subagent = t.subagent("find it")
+    subagent.call(bash("grep", "x"))
+    subagent.finish("FOUND")
     t.assistant("A1")
     return Meant(["Q1", *t.calls, *t.calls, "A1"], {})
 
 
-@kind("with sub-agents beside it, uuids kept", "2.0.77")
-def agents_beside(t: TranscriptBuilder) -> Meant:
-    return Meant(agents(t).said, {"keep_uuids": True})
+@kind("with subagents beside it, uuids kept", "2.0.77")
+def subagents_beside(t: TranscriptBuilder) -> Meant:
+    return Meant(subagents(t).said, {"keep_uuids": True})
 
 
-@kind("with sub-agents inside", "2.0.26")
-def agents_inside(t: TranscriptBuilder) -> Meant:
-    return agents(t)
+@kind("with subagents inside", "2.0.26")
+def subagents_inside(t: TranscriptBuilder) -> Meant:
+    return subagents(t)
 
 
 @kind("from a branch that was left")

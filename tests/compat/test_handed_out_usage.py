@@ -55,7 +55,7 @@ def test_to_the_last_token(version: str, tmp_path: Path) -> None:
     assert not any(item.lower_bound or item.odd for item in found.values())
     everything = {ident: item.counts for ident, item in found.items()}
     assert accounting.usage("day").totals.counts == accounting.usage("session").totals.counts == total(everything)
-    assert accounting.usage("agent").totals.calls == len(found)
+    assert accounting.usage("subagent").totals.calls == len(found)
     assert sum(item.copies - 1 for item in found.values()) == 5  # what the fork repeats
     calls = {group.key: group.totals.calls for group in accounting.usage("session").groups}
     assert calls.pop(SESSION) == 7 and list(calls.values()) == [1]  # booked on the original, not on the fork

@@ -34,7 +34,7 @@ HELLO = [
     Block("user", "text", "Say hello [fake:hello]"),
     Block("assistant", "text", "Hello from the fake API."),
 ]
-TALK, FILES, BIG, AGENT = (session_id(f"moved-{name}") for name in ("talk", "files", "big", "agent"))
+TALK, FILES, BIG, SUBAGENT = (session_id(f"moved-{name}") for name in ("talk", "files", "big", "subagent"))
 
 
 def say(cwd: Path, text: str, *arguments: str, extra: dict[str, str] | None = None) -> CommandLine:
@@ -92,7 +92,7 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Moved:
         ]),
         Job(root, old, [
             say(old, "Count [fake:bigoutput]", "--session-id", BIG, *ALLOW),
-            say(old / "sub", "Delegate [fake:agent]", "--session-id", AGENT, *ALLOW),
+            say(old / "sub", "Delegate [fake:subagent]", "--session-id", SUBAGENT, *ALLOW),
             say(old, HELLO[0].text, "--session-id", TALK),
         ]),
     ]  # fmt: skip
@@ -100,14 +100,14 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Moved:
     side_files(config, old)
     let_time_pass(config, FILES, TALK)
     home, journal = Home(config), Journal(root / "data")
-    before = conversations(config, {BIG: old, AGENT: old / "sub"})
+    before = conversations(config, {BIG: old, SUBAGENT: old / "sub"})
 
     os.rename(old, new)
     change, _ = plan_move(journal, home, str(old), str(new))
     with change:
         change.commit()
 
-    after = conversations(config, {BIG: new, AGENT: new / "sub"})
+    after = conversations(config, {BIG: new, SUBAGENT: new / "sub"})
     (new / "new.txt").write_text("spoiled\n")
     asked = {
         "continue": probe(new, "--continue"),
@@ -141,7 +141,7 @@ def second_prompt(config: Path) -> str:
 
 
 def test_the_client_sends_the_same_messages_in_the_new_folder(moved: Moved) -> None:
-    assert moved.before[AGENT] == moved.after[AGENT] != []
+    assert moved.before[SUBAGENT] == moved.after[SUBAGENT] != []
 
 
 def test_the_model_is_told_where_a_long_output_is_now(moved: Moved) -> None:

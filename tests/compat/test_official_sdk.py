@@ -1,4 +1,4 @@
-"""Listing, messages and sub-agents against the official SDK, on what real clients wrote and on our own builders' homes.
+"""Listing, messages and subagents against the official SDK, on what real clients wrote and on our own builders' homes.
 
 Where the two differ on purpose, the test says how and why; where they differ about a conversation, the client decides.
 """
@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.compat, pytest.mark.timeout(900), pytest.mark.parametr
 
 SPOKEN = {"user", "assistant", "tool", "summary", "error"}
 FILES_THE_SDK_KNOWS = "subagents"
-"""The SDK lists only the newest layout of sub-agents; older ones, and those without a file, are ours alone."""
+"""The SDK lists only the newest layout of subagents; older ones, and those without a file, are ours alone."""
 
 
 @pytest.fixture
@@ -144,12 +144,12 @@ def ends_at_checkpoint(config: Path, session: str, data: bytes) -> bool:
     return bool(told) and rows[-1]["uuids"][-1] == told[-1]
 
 
-def test_the_same_sub_agents(home: Path) -> None:
+def test_the_same_subagents(home: Path) -> None:
     for session in listed_by_sdk():
-        rows = reader.recollect(home, "agents", session, "--json").json()["rows"]
-        ours = {row["agent_id"] for row in rows if row["layout"] == FILES_THE_SDK_KNOWS}
+        rows = reader.recollect(home, "subagents", session, "--json").json()["rows"]
+        ours = {row["subagent_id"] for row in rows if row["layout"] == FILES_THE_SDK_KNOWS}
         theirs = set(sdk.list_subagents(session))
         assert ours == theirs, session
-        for agent in theirs:
-            uuids = spoken_rows(home, session, "--agent", agent)
-            assert uuids == [message.uuid for message in sdk.get_subagent_messages(session, agent)], agent
+        for subagent in theirs:
+            uuids = spoken_rows(home, session, "--subagent", subagent)
+            assert uuids == [message.uuid for message in sdk.get_subagent_messages(session, subagent)], subagent

@@ -71,9 +71,9 @@ def lifted(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Question, Que
             t = home.session(str(cwd), version=age, session_id=f"5c0f5a52-0000-4000-8000-00000000000{AGES.index(age)}")
             t.user("Look at both.")
             t.parallel([bash("ls", "a\n"), read(str(cwd / "a"), "x")], "two at once")
-            agent = t.agent("find the rest")
-            agent.call(bash("find", "b\n"))
-            agent.finish("found")
+            subagent = t.subagent("find the rest")
+            subagent.call(bash("find", "b\n"))
+            subagent.finish("found")
             t.assistant("Done.")
             root = home.write()
             if state == "after":

@@ -29,7 +29,7 @@ from recollect.vault.vault import Vault
 
 pytestmark = [pytest.mark.compat, pytest.mark.timeout(300)]
 
-TALK, AGENT, BIG = (session_id(f"restored-{name}") for name in ("talk", "agent", "big"))
+TALK, SUBAGENT, BIG = (session_id(f"restored-{name}") for name in ("talk", "subagent", "big"))
 
 
 @pytest.mark.parametrize("version", [clients.NEWEST, "2.1.197", "2.0.77"])
@@ -37,12 +37,12 @@ def test_restored_sessions_are_listed_and_resumed(tmp_path: Path, version: str) 
     root = tmp_path.resolve()
     project = make_project(root / "work" / "here")
     fill = [
-        say(project, "Delegate [fake:agent]", "--session-id", AGENT, *ALLOW),
+        say(project, "Delegate [fake:subagent]", "--session-id", SUBAGENT, *ALLOW),
         say(project, HELLO[0].text, "--session-id", TALK),
     ]
     assert [run.code for run in run_one(root, project, fill, version)] == [0, 0]
-    let_time_pass(root / "config", AGENT, TALK)
-    asked = [probe(project, "--continue"), probe(project, "--resume", AGENT), probe(project, "--resume", TALK)]
+    let_time_pass(root / "config", SUBAGENT, TALK)
+    asked = [probe(project, "--continue"), probe(project, "--resume", SUBAGENT), probe(project, "--resume", TALK)]
     home, vault, journal = Home(root / "config"), Vault(root / "data" / "vault"), Journal(root / "data")
     capture(vault, home)
     kept = root / "before"
@@ -57,7 +57,7 @@ def test_restored_sessions_are_listed_and_resumed(tmp_path: Path, version: str) 
     change, result = plan_restoring(vault, journal, Wanted(everything=True, homes=(str(home.root),)))
     with change:
         change.commit()
-    assert set(result.sessions) >= {AGENT, TALK}
+    assert set(result.sessions) >= {SUBAGENT, TALK}
     for path in (kept / "projects").rglob("*.jsonl"):
         again = home.root / path.relative_to(kept)
         assert again.read_bytes() == path.read_bytes()
@@ -73,16 +73,16 @@ def test_an_unbundled_session_resumes_on_another_machine(tmp_path: Path) -> None
     old, new = make_project(here / "work" / "old"), make_project(there / "Users" / "ann" / "new päth")
     fill = [
         say(old, "Count [fake:bigoutput]", "--session-id", BIG, *ALLOW),
-        say(old, "Delegate [fake:agent]", "--session-id", AGENT, *ALLOW),
+        say(old, "Delegate [fake:subagent]", "--session-id", SUBAGENT, *ALLOW),
     ]
     assert [run.code for run in run_one(here, old, fill)] == [0, 0]
-    let_time_pass(here / "config", BIG, AGENT)
+    let_time_pass(here / "config", BIG, SUBAGENT)
     home = Home(here / "config")
-    files = [Session(file) for file in scan_home(home).sessions if file.session_id in (BIG, AGENT)]
+    files = [Session(file) for file in scan_home(home).sessions if file.session_id in (BIG, SUBAGENT)]
     write_bundle(files, tmp_path / "talk.recollect")
     before = [
         outcome.conversation() or []
-        for outcome in run_one(here, old, [probe(old, "--resume", name) for name in (BIG, AGENT)])
+        for outcome in run_one(here, old, [probe(old, "--resume", name) for name in (BIG, SUBAGENT)])
     ]
 
     target = Home(there / "config")
@@ -90,8 +90,8 @@ def test_an_unbundled_session_resumes_on_another_machine(tmp_path: Path) -> None
         change, result = bundle.plan(target, [(str(old), str(new))])
         with change:
             change.commit()
-    assert sorted(result.sessions) == sorted([BIG, AGENT])
-    asked = [probe(new, "--resume", BIG), probe(new, "--resume", AGENT), probe(new, "--continue")]
+    assert sorted(result.sessions) == sorted([BIG, SUBAGENT])
+    asked = [probe(new, "--resume", BIG), probe(new, "--resume", SUBAGENT), probe(new, "--continue")]
     outcomes = run_one(there, new, asked)
     after = [outcome.conversation() or [] for outcome in outcomes]
     assert after[1] == before[1] != []

@@ -105,10 +105,10 @@ def test_a_session_imported_twice_is_there_once(kind: Kind, tmp_path: Path, monk
     project = tmp_path / "claude" / "projects" / sdk.project_key_for_directory("/home/dev/orchard")
     project.mkdir(parents=True)
     (project / f"{sample.session_id}.jsonl").write_bytes(sample.to_bytes())
-    agent = project / sample.session_id / "subagents" / "agent-7.jsonl"
-    agent.parent.mkdir(parents=True)
-    agent.write_bytes(sample.to_bytes())
-    agent.with_suffix(".meta.json").write_text('{"agentType": "helper"}')
+    subagent = project / sample.session_id / "subagents" / "agent-7.jsonl"
+    subagent.parent.mkdir(parents=True)
+    subagent.write_bytes(sample.to_bytes())
+    subagent.with_suffix(".meta.json").write_text('{"agentType": "helper"}')
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
 
     async def use() -> None:

@@ -58,9 +58,9 @@ def test_the_mirror_is_complete_but_for_the_request_log(mirrored: Json, store: s
     assert set(stored) == set(disk) and len(disk) == 2
     session = mirrored[store]["session"]
     assert stored[session] == without(disk[session], "api-request")
-    (agent,) = set(disk) - {session}
-    assert without(stored[agent], "agent_metadata") == without(disk[agent], "agent_metadata", "api-request")
-    assert [entry for entry in stored[agent] if entry["type"] == "agent_metadata"][-1] == disk[agent][-1]
+    (subagent,) = set(disk) - {session}
+    assert without(stored[subagent], "agent_metadata") == without(disk[subagent], "agent_metadata", "api-request")
+    assert [entry for entry in stored[subagent] if entry["type"] == "agent_metadata"][-1] == disk[subagent][-1]
     assert len(without(disk[session], "api-request")) < len(disk[session]), "the client writes no request log any more"
 
 
@@ -79,7 +79,7 @@ def test_the_client_resumes_from_the_store_alone(mirrored: Json, store: str) -> 
     (request,) = [messages for messages in told["requests"] if SECOND in json.dumps(messages)]
     words = said(request)
     assert words[0] == ("user", FIRST) and words[-1] == ("user", SECOND)
-    assert ("assistant", "Delegating.") in words and ("assistant", "The agent reported.") in words
+    assert ("assistant", "Delegating.") in words and ("assistant", "The subagent reported.") in words
     assert any(role == "user" and "Report: it says hello." in text for role, text in words[1:-1])
 
 

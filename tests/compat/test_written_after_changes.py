@@ -17,7 +17,7 @@ from recollect.edit.state_lines import plan_rename, plan_rewind
 from recollect.journal.changes import Change, Journal
 from recollect.library.library import open_library
 from recollect.library.session import Session
-from recollect.library.writing import agent_writer, new_session_writer, session_writer
+from recollect.library.writing import new_session_writer, session_writer, subagent_writer
 from recollect.store.home import Home
 
 pytestmark = pytest.mark.compat
@@ -69,8 +69,8 @@ def story(tmp_path: Path) -> Story:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_fork_that_is_rewound_moved_and_brought_back(version: str, story: Story) -> None:
     first, uuids = story.begin("Q1", "A1", "Q2", "A2")
-    with agent_writer(session_writer(story.session(first), story.journal)) as agent:
-        agent.append_message("user", "an errand")
+    with subagent_writer(session_writer(story.session(first), story.journal)) as subagent:
+        subagent.append_message("user", "an errand")
     change, forked = plan_fork(story.journal, story.session(first).file, at=uuids[1], keep_uuids=True)
     story.do(change)
     fork = forked.session_id

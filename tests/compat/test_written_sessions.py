@@ -19,7 +19,7 @@ from recollect.edit.state_lines import plan_rename, plan_rewind, plan_tag
 from recollect.format.encode import WRITTEN_AS
 from recollect.journal.changes import Journal
 from recollect.library.library import open_library
-from recollect.library.writing import agent_writer, new_session_writer, session_writer
+from recollect.library.writing import new_session_writer, session_writer, subagent_writer
 from recollect.store.home import Home
 
 pytestmark = pytest.mark.compat
@@ -82,21 +82,21 @@ def test_a_new_session_with_everything_in_it(version: str, scene: Scene) -> None
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_appended_to_and_with_a_sub_agent(version: str, scene: Scene) -> None:
+def test_appended_to_and_with_a_subagent(version: str, scene: Scene) -> None:
     with scene.new() as writer:
         session = writer.context.session_id
         writer.append_message("user", "one")
         writer.append_message("assistant", "two")
-        with agent_writer(writer) as agent:
-            agent.append_message("user", "an errand")
-            agent.append_message("assistant", "its report")
+        with subagent_writer(writer) as subagent:
+            subagent.append_message("user", "an errand")
+            subagent.append_message("assistant", "its report")
     library = open_library([scene.config])
     with session_writer(library.session(session), scene.journal) as again:
         again.append_message("user", "three")
         again.append_message("assistant", "four")
     texts = [value for _, _, value in told(scene.question(session), version)]
     assert texts == ["one", "two", "three", "four"]
-    assert len(open_library([scene.config]).session(session).conversation.agents) == 1
+    assert len(open_library([scene.config]).session(session).conversation.subagents) == 1
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -149,15 +149,15 @@ def test_parallel_tool_calls(version: str, scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_sub_agents_in_the_layouts_of_old_clients(version: str, scene: Scene) -> None:
+def test_subagents_in_the_layouts_of_old_clients(version: str, scene: Scene) -> None:
     """Inside the main file, and beside it: none of their words are sent."""
     writers = [scene.new(age) for age in ("2.0.26", "2.0.77")]
     for main in writers:
         with main:
             main.append_message("user", "one")
-            with agent_writer(main) as agent:
-                agent.append_message("user", "an errand")
-                agent.append_message("assistant", "its report")
+            with subagent_writer(main) as subagent:
+                subagent.append_message("user", "an errand")
+                subagent.append_message("assistant", "its report")
             main.append_message("assistant", "two")
     for answer in ask_many([scene.question(main.context.session_id) for main in writers], version):
         assert answer.messages is not None, answer.error

@@ -69,7 +69,7 @@ def everything_in(folder: Path) -> dict[str, bytes]:
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 KEY: SessionKey = {"project_key": "-p", "session_id": SESSION}
-AGENT: SessionKey = {**KEY, "subpath": "subagents/agent-1"}
+SUBAGENT: SessionKey = {**KEY, "subpath": "subagents/agent-1"}
 
 
 def row(number: int, **more: Any) -> Json:

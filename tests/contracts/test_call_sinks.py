@@ -25,9 +25,9 @@ class SqliteTrial:
         self.db = self.catalogue.connection
         self.sink: CallSink = SqliteCalls(self.db, usual_prices())
 
-    def add_file(self, path: str, session_id: str, agent_id: str | None = None, begun: int | None = None) -> int:
-        kind = "session" if agent_id is None else "agent"
-        change = FileChange(self.home, "calls", path, kind, "new", session_id=session_id, agent_id=agent_id)
+    def add_file(self, path: str, session_id: str, subagent_id: str | None = None, begun: int | None = None) -> int:
+        kind = "session" if subagent_id is None else "subagent"
+        change = FileChange(self.home, "calls", path, kind, "new", session_id=session_id, subagent_id=subagent_id)
         number = begin(self.catalogue, change)
         if begun is not None:
             self.db.execute("INSERT INTO call_files VALUES (?, ?)", (number, begun))
@@ -52,8 +52,8 @@ class MemoryTrial:
         self.calls: dict[int, dict[tuple[int, int], CallRow]] = {}
         self.sink: CallSink = self
 
-    def add_file(self, path: str, session_id: str, agent_id: str | None = None, begun: int | None = None) -> int:
-        self.files[len(self.files) + 1] = path, session_id, agent_id, begun
+    def add_file(self, path: str, session_id: str, subagent_id: str | None = None, begun: int | None = None) -> int:
+        self.files[len(self.files) + 1] = path, session_id, subagent_id, begun
         return len(self.files)
 
     def rename_file(self, file_id: int, path: str) -> None:
@@ -95,14 +95,14 @@ class MemoryTrial:
         return found
 
     def _copy(self, file: int, row: CallRow) -> Copy:
-        path, session, agent, begun = self.files[file]
+        path, session, subagent, begun = self.files[file]
         order = (
-            False, row.time is None, row.time or 0, row.session_id not in (None, session), agent is not None, begun is None,
+            False, row.time is None, row.time or 0, row.session_id not in (None, session), subagent is not None, begun is None,
             begun or 0, path, row.line, row.part,
         )  # fmt: skip
         return Copy(
             (file, row.line, row.part), row.request_id, row.model, session, row.session_id,
-            agent is None and row.agent_id is None, order, row.counts, row.flags,
+            subagent is None and row.subagent_id is None, order, row.counts, row.flags,
         )  # fmt: skip
 
 

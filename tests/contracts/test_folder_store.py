@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from tests.contracts.store_kinds import (
-    AGENT,
     KEY,
     SESSION,
+    SUBAGENT,
     Kind,
     everything_in,
     loaded,
@@ -42,21 +42,21 @@ def test_a_folder_store_is_read_like_a_claude_home(tmp_path: Path) -> None:
     assert transcript(tmp_path).with_name(f"{sample.session_id}.jsonl").read_bytes() == sample.to_bytes()
 
 
-def test_what_the_sdk_says_about_an_agent_becomes_its_meta_file_and_comes_back(tmp_path: Path) -> None:
+def test_what_the_sdk_says_about_an_subagent_becomes_its_meta_file_and_comes_back(tmp_path: Path) -> None:
     described = {"type": "agent_metadata", "agentType": "helper", "toolUseId": "toolu_1"}
     meta = transcript(tmp_path).with_suffix("") / "subagents" / "agent-1.meta.json"
 
     async def use() -> None:
         store = FolderSessionStore(tmp_path)
-        await store.append(AGENT, [{**described, "agentType": "first"}, row(1), described])
+        await store.append(SUBAGENT, [{**described, "agentType": "first"}, row(1), described])
         assert json.loads(meta.read_bytes()) == {"agentType": "helper", "toolUseId": "toolu_1"}
-        assert await loaded(store, AGENT) == [{**described, "agentType": "first"}, row(1), described]
+        assert await loaded(store, SUBAGENT) == [{**described, "agentType": "first"}, row(1), described]
         # The client itself writes no such line: there the file speaks.
         meta.with_name("agent-1.jsonl").write_text(json.dumps(row(1)) + "\n")
-        assert await loaded(store, AGENT) == [row(1), described]
+        assert await loaded(store, SUBAGENT) == [row(1), described]
         meta.write_text("[no object")
-        assert await loaded(store, AGENT) == [row(1)]
-        await store.delete(AGENT)
+        assert await loaded(store, SUBAGENT) == [row(1)]
+        await store.delete(SUBAGENT)
 
     asyncio.run(use())
     assert not meta.exists() and not meta.parent.exists()
@@ -194,7 +194,7 @@ def test_deleting_leaves_what_is_not_the_stores(tmp_path: Path) -> None:
     async def use() -> None:
         store = FolderSessionStore(tmp_path)
         await store.append(KEY, [row(1)])
-        await store.append(AGENT, [row(1)])
+        await store.append(SUBAGENT, [row(1)])
         other.parent.mkdir(parents=True)
         other.write_text("not ours")
         await store.delete(KEY)
@@ -227,16 +227,16 @@ def test_an_append_that_waited_while_the_session_was_deleted_begins_it_anew(tmp_
 
     async def use() -> None:
         store = FolderSessionStore(tmp_path)
-        await store.append(AGENT, [row(1)])
+        await store.append(SUBAGENT, [row(1)])
         path = transcript(tmp_path).with_suffix("") / "subagents" / "agent-1.jsonl"
         with path.open("rb") as other:
             fcntl.flock(other, fcntl.LOCK_EX)
-            waiting = asyncio.create_task(store.append(AGENT, [row(1), row(2)]))
+            waiting = asyncio.create_task(store.append(SUBAGENT, [row(1), row(2)]))
             await asyncio.sleep(0.1)
             assert not waiting.done()
             path.unlink()  # as a deletion by another process does it, folders and all
             path.parent.rmdir()
         await waiting
-        assert await loaded(store, AGENT) == [row(1), row(2)]
+        assert await loaded(store, SUBAGENT) == [row(1), row(2)]
 
     asyncio.run(use())

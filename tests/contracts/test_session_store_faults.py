@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contracts.store_kinds import AGENT, KEY, LASTING, Kind, everything_in, loaded, row, transcript
+from tests.contracts.store_kinds import KEY, LASTING, SUBAGENT, Kind, everything_in, loaded, row, transcript
 
 from recollect.errors import RecollectError, Refused
 from recollect.stores.folder import FolderSessionStore
@@ -114,7 +114,7 @@ def test_whichever_call_fails_the_batch_can_be_sent_again(
         """Whether the batch got through although the Nth call failed."""
         root = tmp_path / str(nth)
         store = FolderSessionStore(root)
-        await store.append(AGENT, [row(0)])
+        await store.append(SUBAGENT, [row(0)])
         beside = everything_in(root)
         failing = Failing(call, nth, fault)
         error: RecollectError | None = None

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 from tests.contracts.store_kinds import (
-    AGENT,
     KEY,
     KINDS,
     LASTING,
     SESSION,
+    SUBAGENT,
     Kind,
     loaded,
     row,
@@ -153,7 +153,7 @@ def test_nobody_else_may_read_it(lasting: Kind) -> None:
     async def use() -> None:
         store = lasting.open(lasting.place / "deeper" / "store")
         await store.append(KEY, [row(1)])
-        await store.append(AGENT, [row(1), {"type": "agent_metadata", "agentType": "x"}])
+        await store.append(SUBAGENT, [row(1), {"type": "agent_metadata", "agentType": "x"}])
         modes = {path: path.stat().st_mode & 0o777 for path in lasting.place.rglob("*")}
         # The parents of a place are made by mkdir's own rules, which follow the umask alone.
         del modes[lasting.place / "deeper"]

@@ -115,7 +115,7 @@ class Stale(MemorySessionStore):
 
 
 class Mixing(MemorySessionStore):
-    """Lets sub-agents change the summary of the session."""
+    """Lets subagents change the summary of the session."""
 
     async def append(self, key: SessionKey, entries: Any) -> None:
         await super().append(key, entries)

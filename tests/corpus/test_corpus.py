@@ -28,7 +28,7 @@ FILES = sorted(CORPUS.rglob("*.jsonl")) if CORPUS.is_dir() else []
 Json = dict[str, Any]
 
 #: Other agents that write JSON lines, and an object by which their files are known.
-OTHER_AGENTS: dict[str, Callable[[Json], bool]] = {
+OTHER_SUBAGENTS: dict[str, Callable[[Json], bool]] = {
     "antigravity": lambda o: "step_index" in o,
     "codex": lambda o: "payload" in o,
     "codex, before its rollouts": lambda o: (
@@ -70,9 +70,9 @@ def objects_of(path: Path) -> list[Json]:
     return found
 
 
-def agent_of(objects: list[Json]) -> str | None:
+def subagent_of(objects: list[Json]) -> str | None:
     """The other agent that wrote a file; None where it is Claude Code's."""
-    return next((name for name, marks in OTHER_AGENTS.items() if any(marks(value) for value in objects)), None)
+    return next((name for name, marks in OTHER_SUBAGENTS.items() if any(marks(value) for value in objects)), None)
 
 
 def name(path: Path) -> str:
@@ -80,7 +80,7 @@ def name(path: Path) -> str:
 
 
 def test_there_is_something_to_read() -> None:
-    ours = [path for path in FILES if agent_of(objects_of(path)) is None]
+    ours = [path for path in FILES if subagent_of(objects_of(path)) is None]
     assert len(FILES) > 100
     assert len(ours) > 80
 
@@ -108,12 +108,12 @@ def test_nothing_raises_and_every_row_has_a_status() -> None:
     assert rows > 1_000
 
 
-def test_no_file_of_claude_code_is_taken_for_another_agents() -> None:
+def test_no_file_of_claude_code_is_taken_for_another_subagents() -> None:
     for path in FILES:
         objects = objects_of(path)
         rows = [o for o in objects if {"parentUuid", "sessionId", "cwd"} <= set(o) and o.get("type") == "assistant"]
         if any("content" in o["message"] for o in rows):
-            assert agent_of(objects) is None, name(path)
+            assert subagent_of(objects) is None, name(path)
 
 
 def test_no_type_is_unknown_without_a_reason(record_testsuite_property: Callable[[str, object], None]) -> None:
@@ -122,12 +122,12 @@ def test_no_type_is_unknown_without_a_reason(record_testsuite_property: Callable
     explained: Counter[str] = Counter()
     for path in FILES:
         objects = objects_of(path)
-        agent = agent_of(objects)
+        subagent = subagent_of(objects)
         for value in objects:
             kind = value.get("type")
             if kind in KNOWN_TYPES:
                 continue
-            reason = agent or next((words for words, marks in MADE_UP.items() if marks(value)), None)
+            reason = subagent or next((words for words, marks in MADE_UP.items() if marks(value)), None)
             if reason is None:
                 unexplained[f"{kind} in {name(path)}"] += 1
             else:
@@ -151,5 +151,5 @@ def test_what_the_reader_counts_as_unknown_is_what_is_unknown() -> None:
 def test_every_explanation_is_needed() -> None:
     """A reason that explains nothing any more would hide the next drift."""
     every = [objects_of(path) for path in FILES]
-    for words, marks in (OTHER_AGENTS | MADE_UP).items():
+    for words, marks in (OTHER_SUBAGENTS | MADE_UP).items():
         assert any(marks(value) for objects in every for value in objects), words

@@ -49,7 +49,7 @@ HIDING = {
     "a progress row has the same uuid": [
         said("a", None, 1), said("b", "a", 20, type="progress"), said("c", "a", 30), said("b", "c", 40),
     ],
-    "told to end on a sub-agent's row": [said("a", None, 1), said("s", "a", 2, isSidechain=True), checkpoint("s")],
+    "told to end on a subagent's row": [said("a", None, 1), said("s", "a", 2, isSidechain=True), checkpoint("s")],
     "rows without uuids": [{key: value for key, value in said("a", None, 1).items() if "uu" not in key.lower()}],
 }  # fmt: skip
 

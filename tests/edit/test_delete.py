@@ -49,7 +49,7 @@ def test_the_footprint_of_a_session(scene: Scene) -> None:
 
 
 def test_the_footprint_of_an_early_session(scene: Scene) -> None:
-    """Its sub-agents stand beside it, its todos have its plain name."""
+    """Its subagents stand beside it, its todos have its plain name."""
     sid = scene.early.session_id
     found = names(scene, footprint(scene.home, file_of(scene, scene.early)))
     beside = {name for name in found if "/agent-" in name}

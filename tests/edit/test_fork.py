@@ -60,10 +60,10 @@ class TestWhatAForkHolds:
             assert forked.sent == forked.named(list(session.thread))
             assert is_one_chain(forked)
             statuses = {place.status for place in forked.thread.placements}
-            assert statuses <= {"live", "precompact", "agent"}
+            assert statuses <= {"live", "precompact", "subagent"}
             assert set(forked.transcript.session_ids) == {forked.result.session_id}
-            agents = {agent.agent_id for agent in session.agents if agent.path is not None}
-            assert agents <= set(forked.result.agents)
+            subagents = {subagent.subagent_id for subagent in session.subagents if subagent.path is not None}
+            assert subagents <= set(forked.result.subagents)
 
     def test_up_to_a_message(self, builder: HomeBuilder, t: TranscriptBuilder) -> None:
         uuids = turns(t, 1, 2, 3)
@@ -427,13 +427,13 @@ class TestRefusals:
         assert "--at" in (caught.value.hint or "")
         assert forge.fork(t.session_id, at=uuids[0]).sent != []
 
-    def test_a_sub_agents_row(self, builder: HomeBuilder) -> None:
+    def test_a_subagents_row(self, builder: HomeBuilder) -> None:
         t = builder.session("/w/app", version="2.0.26")
         t.user("Q1")
-        agent = t.agent("look")
-        agent.finish("done")
-        with pytest.raises(Refused, match="sub-agent"):
-            Forge(builder).fork(t.session_id, at=agent.row_uuids[0])
+        subagent = t.subagent("look")
+        subagent.finish("done")
+        with pytest.raises(Refused, match="subagent"):
+            Forge(builder).fork(t.session_id, at=subagent.row_uuids[0])
 
     def test_nothing_is_left_behind_by_a_refusal(self, builder: HomeBuilder, t: TranscriptBuilder) -> None:
         turns(t, 1)

@@ -1,4 +1,4 @@
-"""What a fork takes along beside the main file: sub-agents, long outputs, file checkpoints; and undo takes it all back."""
+"""What a fork takes along beside the main file: subagents, long outputs, file checkpoints; and undo takes it all back."""
 
 from __future__ import annotations
 
@@ -24,23 +24,25 @@ def builder(tmp_path: Path) -> HomeBuilder:
     return HomeBuilder(tmp_path / "claude")
 
 
-def agent_files(forked: Forked) -> dict[str, Path]:
-    return {item.agent_id: item.path for item in Library([forked.home]).session(forked.result.session_id).file.agents}
+def subagent_files(forked: Forked) -> dict[str, Path]:
+    return {
+        item.subagent_id: item.path for item in Library([forked.home]).session(forked.result.session_id).file.subagents
+    }
 
 
 def delegating(t: TranscriptBuilder) -> tuple[str, list[str]]:
-    """A sub-agent with one of its own, then another: the answer after the first, and the agents' ids in order."""
+    """A subagent with one of its own, then another: the answer after the first, and the subagents' ids in order."""
     t.user("Q1")
-    first = t.agent("look into it")
+    first = t.subagent("look into it")
     first.call(read("/w/app/a", "x"))
-    deeper = first.agent("deeper")
+    deeper = first.subagent("deeper")
     deeper.finish("deep")
     first.finish("looked")
     answer = t.assistant("A1")
     t.user("Q2")
-    t.agent("another thing").finish("done")
+    t.subagent("another thing").finish("done")
     t.assistant("A2")
-    return answer, [agent.agent_id or "" for agent in t.all_agents()]
+    return answer, [subagent.subagent_id or "" for subagent in t.all_subagents()]
 
 
 class TestSubAgents:
@@ -50,26 +52,26 @@ class TestSubAgents:
         t = builder.session("/w/app", version=version)
         _, ids = delegating(t)
         forked = Forge(builder).fork(t.session_id, keep_uuids=keep)
-        found = agent_files(forked)
+        found = subagent_files(forked)
         assert sorted(found) == sorted(ids)
         assert all(path.parent == forked.folder / "subagents" for path in found.values())
-        for agent in t.all_agents():
-            entries = [json.loads(line) for line in found[agent.agent_id or ""].read_bytes().splitlines()]
-            uuids = forked.named(agent.row_uuids)
+        for subagent in t.all_subagents():
+            entries = [json.loads(line) for line in found[subagent.subagent_id or ""].read_bytes().splitlines()]
+            uuids = forked.named(subagent.row_uuids)
             assert [entry["uuid"] for entry in entries] == uuids
             assert [entry["parentUuid"] for entry in entries] == [
                 parent if parent is None else forked.result.uuid_of(parent)
-                for parent in (agent.entry(uuid)["parentUuid"] for uuid in agent.row_uuids)
+                for parent in (subagent.entry(uuid)["parentUuid"] for uuid in subagent.row_uuids)
             ]
             assert {entry["sessionId"] for entry in entries} == {forked.result.session_id}
-            assert {entry["agentId"] for entry in entries} == {agent.agent_id}
+            assert {entry["agentId"] for entry in entries} == {subagent.subagent_id}
             assert all(("forkedFrom" in entry) != keep for entry in entries)
-            meta = found[agent.agent_id or ""].with_suffix(".meta.json")
+            meta = found[subagent.subagent_id or ""].with_suffix(".meta.json")
             assert meta.exists() == (version == "2.1.325")
             if meta.exists():
-                assert json.loads(meta.read_bytes()) == agent.meta()
+                assert json.loads(meta.read_bytes()) == subagent.meta()
 
-    def test_the_agents_hang_on_the_same_calls(self, builder: HomeBuilder) -> None:
+    def test_the_subagents_hang_on_the_same_calls(self, builder: HomeBuilder) -> None:
         t = builder.session("/w/app")
         delegating(t)
         forge = Forge(builder)
@@ -77,8 +79,8 @@ class TestSubAgents:
         library = Library([forge.home])
 
         def hung(session: str) -> list[tuple[str, str | None, str | None, int]]:
-            agents = library.session(session).conversation.agents
-            return [(item.agent_id, item.tool_use_id, item.parent_agent, item.depth) for item in agents]
+            subagents = library.session(session).conversation.subagents
+            return [(item.subagent_id, item.tool_use_id, item.parent_subagent, item.depth) for item in subagents]
 
         assert hung(forked.result.session_id) == hung(t.session_id)
 
@@ -87,48 +89,48 @@ class TestSubAgents:
         answer, _ = delegating(t)
         forge = Forge(builder)
         whole = forge.fork(t.session_id)
-        first, deeper, second = t.all_agents()
+        first, deeper, second = t.all_subagents()
         rows = [row for row in whole.transcript.rows if row.sidechain]
         assert [row.uuid for row in rows] == whole.named([row["uuid"] for row in t.entries if row.get("isSidechain")])
         part = forge.fork(t.session_id, at=answer)
         inside = {row["uuid"] for row in part.rows if row["isSidechain"]}
         assert inside == set(part.named([*first.row_uuids, *deeper.row_uuids]))
-        assert part.result.left_out["agent_rows"] == len(second.row_uuids)
+        assert part.result.left_out["subagent_rows"] == len(second.row_uuids)
         assert part.sent[-1] == part.result.uuid_of(answer)
 
     def test_only_those_of_the_conversation(self, builder: HomeBuilder) -> None:
         t = builder.session("/w/app")
         answer, ids = delegating(t)
         forked = Forge(builder).fork(t.session_id, at=answer)
-        assert sorted(agent_files(forked)) == sorted(ids[:2])
-        assert forked.result.left_out["agents"] == 1
+        assert sorted(subagent_files(forked)) == sorted(ids[:2])
+        assert forked.result.left_out["subagents"] == 1
 
     def test_workflow_runs_keep_their_folder(self, builder: HomeBuilder) -> None:
         t = builder.session("/w/app")
         t.user("Q1")
-        agent = t.agent("step", workflow="wf_1")
-        agent.finish("ok")
+        subagent = t.subagent("step", workflow="wf_1")
+        subagent.finish("ok")
         forked = Forge(builder).fork(t.session_id)
-        name = f"agent-{agent.agent_id}.jsonl"
-        assert list(agent_files(forked).values()) == [forked.folder / "subagents" / "workflows" / "wf_1" / name]
+        name = f"agent-{subagent.subagent_id}.jsonl"
+        assert list(subagent_files(forked).values()) == [forked.folder / "subagents" / "workflows" / "wf_1" / name]
 
     def test_without(self, builder: HomeBuilder) -> None:
         t = builder.session("/w/app")
         delegating(t)
-        forked = Forge(builder).fork(t.session_id, with_agents=False)
-        assert agent_files(forked) == {}
+        forked = Forge(builder).fork(t.session_id, with_subagents=False)
+        assert subagent_files(forked) == {}
         assert not forked.folder.exists()
         assert forked.sent == forked.named(t.thread)
 
-    def test_damaged_lines_of_agents_are_left_out(self, builder: HomeBuilder) -> None:
+    def test_damaged_lines_of_subagents_are_left_out(self, builder: HomeBuilder) -> None:
         t = builder.session("/w/app")
         t.user("Q1")
-        agent = t.agent("look")
-        agent.raw(b'{"torn')
-        agent.finish("ok")
+        subagent = t.subagent("look")
+        subagent.raw(b'{"torn')
+        subagent.finish("ok")
         forked = Forge(builder).fork(t.session_id)
-        (path,) = agent_files(forked).values()
-        assert len(path.read_bytes().splitlines()) == len(agent.row_uuids)
+        (path,) = subagent_files(forked).values()
+        assert len(path.read_bytes().splitlines()) == len(subagent.row_uuids)
         assert forked.result.left_out["damaged_lines"] == 1
 
 

@@ -34,7 +34,7 @@ def test_sessions_lie_in_the_folder_of_the_new_path(scene: Scene) -> None:
     assert scene.neighbour.session_id not in result.sessions
     names = {path.name for path in scene.folder(NEW).iterdir()}
     assert {"memory", "sessions-index.json", scene.main.session_id} <= names
-    assert any(name.startswith("agent-") for name in names), "a sub-agent of 2.0.77 stands beside"
+    assert any(name.startswith("agent-") for name in names), "a subagent of 2.0.77 stands beside"
 
 
 def test_nothing_else_changes(scene: Scene) -> None:
@@ -125,9 +125,9 @@ def test_words_of_people_and_tools_stay(scene: Scene) -> None:
 def test_long_outputs_are_found_where_the_transcript_says(scene: Scene) -> None:
     carry_out(scene)
     folder = scene.folder(NEW) / scene.main.session_id
-    agent = next(folder.glob("subagents/*.jsonl"))
+    subagent = next(folder.glob("subagents/*.jsonl"))
     said = []
-    for path in (scene.path(scene.main, NEW), agent):
+    for path in (scene.path(scene.main, NEW), subagent):
         for row in lines(path):
             content = row["message"]["content"] if "message" in row and row["type"] == "user" else ""
             if isinstance(content, list) and "saved to: " in str(content[0].get("content")):

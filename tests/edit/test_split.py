@@ -46,7 +46,7 @@ def shared(tmp_path: Path) -> Shared:
     a.user("a")
     b.user("b")
     b.call(persisted(builder.tool_output(b, "t", "long"), id="toolu_b"))
-    b.agent("go").finish("done")
+    b.subagent("go").finish("done")
     builder.memory(A, "both wrote this")
     builder.history("b", B, b.session_id)
     builder.global_config({A: builder.project_config(), B: builder.project_config()})

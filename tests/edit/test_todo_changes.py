@@ -23,7 +23,7 @@ FIRST = {"content": "first", "status": "pending", "activeForm": "first"}
 def root(tmp_path: Path) -> Path:
     builder = HomeBuilder(tmp_path / "claude", version="2.0.77")
     builder.session("/w/app", session_id=S, version="2.0.77", modified="2026-03-02T10:00Z").user("go")
-    builder.todos(S, [FIRST], agent=S)
+    builder.todos(S, [FIRST], subagent=S)
     builder.task(S, 1, "one", "pending")
     return builder.write()
 

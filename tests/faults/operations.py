@@ -30,7 +30,7 @@ from recollect.edit.todo_changes import plan_add_task, plan_remove_task, plan_sa
 from recollect.format.encode import RowContext, custom_title, encode_line
 from recollect.journal.changes import Change, Journal, Record
 from recollect.library.library import Library
-from recollect.library.writing import agent_writer
+from recollect.library.writing import subagent_writer
 
 Perform = Callable[[Scene], None]
 
@@ -89,9 +89,9 @@ def _create_with_a_writer(scene: Scene) -> None:
         writer.append_message("user", "A new session")
 
 
-def _begin_a_sub_agent(scene: Scene) -> None:
+def _begin_a_subagent(scene: Scene) -> None:
     """Its folder, the file that says what it is, and its first line."""
-    with agent_writer(scene.writer(BYSTANDER), "a0123456789abcdef") as writer:
+    with subagent_writer(scene.writer(BYSTANDER), "a0123456789abcdef") as writer:
         writer.append_message("user", "An errand")
 
 
@@ -205,9 +205,9 @@ def _repair_into_a_fork(scene: Scene) -> None:
 
 
 def _age(scene: Scene) -> None:
-    """The sub-agent's file stands beside the session, as old clients put it, and there is a to-do list."""
-    (agent,) = (scene.project / SESSION / "subagents").glob("agent-*.jsonl")
-    agent.rename(scene.project / agent.name)
+    """The subagent's file stands beside the session, as old clients put it, and there is a to-do list."""
+    (subagent,) = (scene.project / SESSION / "subagents").glob("agent-*.jsonl")
+    subagent.rename(scene.project / subagent.name)
     for rest in (scene.project / SESSION / "subagents").iterdir():
         rest.unlink()
     (scene.project / SESSION / "subagents").rmdir()
@@ -288,7 +288,7 @@ OPERATIONS = {
         Operation("append with a writer", _append_with_a_writer, grows=True),
         Operation("append behind a torn line", _append_behind_a_torn_line, grows=True),
         Operation("create with a writer", _create_with_a_writer, grows=True),
-        Operation("begin a sub-agent", _begin_a_sub_agent, grows=True, share=0.4),
+        Operation("begin a subagent", _begin_a_subagent, grows=True, share=0.4),
         Operation("append as a change", _append_as_a_change),
         Operation("create", _create),
         Operation("replace", _replace),
@@ -316,7 +316,7 @@ OPERATIONS = {
         Operation("undo an append", _undo, _append_as_a_change),
         Operation("undo a writer", _undo, _append_with_a_writer),
         Operation("undo a new session", _undo, _create_with_a_writer),
-        Operation("undo a new sub-agent", _undo, _begin_a_sub_agent, share=0.25),
+        Operation("undo a new subagent", _undo, _begin_a_subagent, share=0.25),
         Operation("undo a replace", _undo, _replace),
         Operation("undo many files", _undo, _many_files),
         Operation("undo a move", _undo, _move),

@@ -157,14 +157,14 @@ class Scene:
 
 
 def build_home(root: Path) -> None:
-    """Two projects, three sessions, a sub-agent, and some of the files beside them. All of it is months old."""
+    """Two projects, three sessions, a subagent, and some of the files beside them. All of it is months old."""
     home = HomeBuilder(root)
     main = home.session(CWD, session_id=SESSION)
     main.user("What is in the notes?")
     main.call(read(f"{CWD}/notes.md", "milk, bread"))
     main.call(write(f"{CWD}/list.md", "milk\nbread\n"))
     first = main.assistant("Milk and bread.")
-    helper = main.agent("look for more")
+    helper = main.subagent("look for more")
     helper.user("anything else?")
     helper.finish("no")
     main.user("Thanks.")

@@ -14,7 +14,7 @@ from recollect.errors import StoreBusy
 from recollect.format.encode import custom_title, encode_line
 from recollect.journal import locks as presence
 from recollect.journal.guard import refuse_if_busy, why_busy
-from recollect.library.writing import agent_writer
+from recollect.library.writing import subagent_writer
 
 
 @pytest.fixture
@@ -141,32 +141,32 @@ def test_an_undo_is_a_rewrite_too(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("layout", ["in its folder", "of a workflow", "beside it"])
-def test_while_a_sub_agent_writes_the_session_is_in_use(scene: Scene, layout: str) -> None:
+def test_while_a_subagent_writes_the_session_is_in_use(scene: Scene, layout: str) -> None:
     """Its own file may rest for minutes then, and clients before 2.1.100 leave no other sign that they run."""
     places = {
         "in its folder": scene.project / SESSION / "subagents",
         "of a workflow": scene.project / SESSION / "subagents" / "workflows" / "run",
         "beside it": scene.project,
     }
-    agent = places[layout] / "agent-a0123456.jsonl"
-    agent.parent.mkdir(parents=True, exist_ok=True)
-    agent.write_bytes(encode_line({"type": "user", "sessionId": SESSION, "isSidechain": True}))
-    with pytest.raises(StoreBusy, match="sub-agent"):
+    subagent = places[layout] / "agent-a0123456.jsonl"
+    subagent.parent.mkdir(parents=True, exist_ok=True)
+    subagent.write_bytes(encode_line({"type": "user", "sessionId": SESSION, "isSidechain": True}))
+    with pytest.raises(StoreBusy, match="subagent"):
         _check(scene)
     with pytest.raises(StoreBusy):
         _check(scene, force=True, rewrite=True)
     _check(scene, force=True)
-    os.utime(agent, (1, 1))
+    os.utime(subagent, (1, 1))
     _check(scene, rewrite=True)
 
 
-def test_a_sub_agent_of_another_session_is_no_reason(scene: Scene) -> None:
-    agent = scene.project / "agent-a0123456.jsonl"
-    agent.write_bytes(encode_line({"type": "user", "sessionId": TORN, "isSidechain": True}))
+def test_a_subagent_of_another_session_is_no_reason(scene: Scene) -> None:
+    subagent = scene.project / "agent-a0123456.jsonl"
+    subagent.write_bytes(encode_line({"type": "user", "sessionId": TORN, "isSidechain": True}))
     _check(scene, rewrite=True)
 
 
 def test_nor_is_one_that_we_wrote_ourselves(scene: Scene) -> None:
-    with agent_writer(scene.writer(), "a0123456789abcdef") as writer:
+    with subagent_writer(scene.writer(), "a0123456789abcdef") as writer:
         writer.append_message("user", "An errand")
     _check(scene, rewrite=True)

@@ -33,7 +33,7 @@ ABOUT_HOMES = _listed("""
     overview; list; list --json --limit 0; list --sort messages; index; search text;
     search x --json --facets --limit 1000; search --substring e --limit 1000 --json;
     search --regex [a-z]+ --limit 1000; search --everything e --jsonl; usage; usage --json --by session,model;
-    usage --by project,branch,agent,tool; usage --explain; usage --more tools; usage --more cache;
+    usage --by project,branch,subagent,tool; usage --explain; usage --more tools; usage --more cache;
     usage --more speed; usage --more context; usage --more blocks; usage --more hours; usage --more changes;
     usage --more commits; usage --more prs; expensive; expensive --json; budget; statusline; todos;
     todos --json; history; history --json; plans; plans --json; config; config --json; flags; flags --json;
@@ -43,7 +43,7 @@ ABOUT_HOMES = _listed("""
 """)
 ABOUT_A_SESSION = _listed("""
     show {}; show {} --all --thinking --tokens --tools full; show {} --history --json; thread {} --json;
-    thread {}; tree {}; tree {} --json; agents {}; agents {} --json; tools {}; tools {} --json; files {};
+    thread {}; tree {}; tree {} --json; subagents {}; subagents {} --json; tools {}; tools {} --json; files {};
     files {} --json; cat {}; check {} --severity info; repair {} --json; migrate {} --to 2.1;
     usage --session {} --explain; todos {}; append {} hello --dry-run; rename {} title --dry-run;
     tag {} word --dry-run; archive {} --dry-run; fork {} --dry-run --yes; delete {} --dry-run;
@@ -130,8 +130,8 @@ def half_pairs(tmp_path: Path) -> Path:
     lines = [json.loads(line) for line in session.to_bytes().splitlines()]
     lines[0]["cwd"] = "/home/dev/" + HALF
     system = {**lines[-1], "type": "system", "content": HALF, "uuid": HALF, "parentUuid": lines[-1]["uuid"]}
-    agent = {**lines[0], "isSidechain": True, "uuid": "\ud800 agent", "parentUuid": None}
-    lines += [{"type": "tag", "tag": HALF, "sessionId": session.session_id}, system, agent]
+    subagent = {**lines[0], "isSidechain": True, "uuid": "\ud800 subagent", "parentUuid": None}
+    lines += [{"type": "tag", "tag": HALF, "sessionId": session.session_id}, system, subagent]
     home.damage(session, b"".join(json.dumps(line).encode() + b"\n" for line in lines))
     home.session("/home/dev/odd").user("a second one")
     home.sessions_index("/home/dev/odd", [{**home.index_entry(session), "sessionId": ["x"]}, home.index_entry(session)])

@@ -70,9 +70,9 @@ def test_a_session_that_a_client_has_open_is_refused(name: str, scene: Scene) ->
         client.communicate(b"\n")
 
 
-def test_a_sub_agent_that_disappears_ends_the_plan(scene: Scene) -> None:
+def test_a_subagent_that_disappears_ends_the_plan(scene: Scene) -> None:
     file = scene.session_file(SESSION)
-    file.agents[0].path.unlink()
+    file.subagents[0].path.unlink()
     with pytest.raises(NotFound):
         plan_repair(scene.journal, file)
     assert not list(scene.journal.staging.glob("*"))

@@ -16,13 +16,13 @@ def test_plan() -> None:
 
 
 def test_definition() -> None:
-    agent = parse_document(
+    subagent = parse_document(
         b"---\nname: reviewer\ndescription: \"Looks: twice\"\ntools: [Read, 'Bash(git:*)']\n---\n\nYou review.\n",
         "x.md",
     )
-    assert (agent.name, agent.description) == ("reviewer", "Looks: twice")
-    assert agent.fields["tools"] == ("Read", "Bash(git:*)")
-    assert agent.body == "\nYou review.\n"
+    assert (subagent.name, subagent.description) == ("reviewer", "Looks: twice")
+    assert subagent.fields["tools"] == ("Read", "Bash(git:*)")
+    assert subagent.body == "\nYou review.\n"
 
 
 def test_a_skill_is_named_after_its_folder() -> None:

@@ -43,7 +43,7 @@ def _outcome(make: Any) -> bytes | str:
     uuid=TEXTS,
     cwd=TEXTS,
     branch=st.none() | TEXTS,
-    agent=st.none() | st.just("a0b1c2d3"),
+    subagent=st.none() | st.just("a0b1c2d3"),
     moment=st.integers(0, _YEAR_2200),
     answers=st.booleans(),
 )
@@ -59,11 +59,11 @@ def test_rows_are_written_quickly_as_they_are_written_slowly(
     uuid: str,
     cwd: str,
     branch: str | None,
-    agent: str | None,
+    subagent: str | None,
     moment: int,
     answers: bool,
 ) -> None:
-    context = RowContext(_SESSION, cwd, git_branch=branch, agent_id=agent)
+    context = RowContext(_SESSION, cwd, git_branch=branch, subagent_id=subagent)
     kind = "assistant" if answers else "user"
     message = assistant_message(words, message_id="msg_1", model="m") if answers else user_message(words)
     slowly = _outcome(lambda: encode_line(row(context, kind, uuid, parent, moment / 1000, message)))

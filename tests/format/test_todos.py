@@ -12,7 +12,7 @@ SESSION = "6f2d0c1e-1111-4222-8333-444455556666"
 
 
 @pytest.mark.parametrize(
-    ("name", "session", "agent", "main"),
+    ("name", "session", "subagent", "main"),
     [
         (f"{SESSION}.json", SESSION, None, True),
         (f"{SESSION}-agent-{SESSION}.json", SESSION, SESSION, True),
@@ -20,10 +20,10 @@ SESSION = "6f2d0c1e-1111-4222-8333-444455556666"
         ("hand-made.json", "hand-made", None, True),
     ],
 )
-def test_names(name: str, session: str, agent: str | None, main: bool) -> None:
+def test_names(name: str, session: str, subagent: str | None, main: bool) -> None:
     parsed = parse_todo_file_name(name)
     assert parsed is not None
-    assert (parsed.session_id, parsed.agent_id, parsed.is_main) == (session, agent, main)
+    assert (parsed.session_id, parsed.subagent_id, parsed.is_main) == (session, subagent, main)
 
 
 @pytest.mark.parametrize("name", ["notes.txt", ".json", "-agent-x.json", f"{SESSION}-agent-.json", SESSION])

@@ -46,10 +46,10 @@ class TestWithoutCheckpoint:
         last = t.assistant("last", parent=one)
         assert leaf_of(t).uuid == last
 
-    def test_sub_agents_rows_do_not_count(self, t: TranscriptBuilder) -> None:
+    def test_subagents_rows_do_not_count(self, t: TranscriptBuilder) -> None:
         t.user("one")
         two = t.assistant("two")
-        t.entry(t.user("sub-agent", parent=None))["isSidechain"] = True
+        t.entry(t.user("subagent", parent=None))["isSidechain"] = True
         assert leaf_of(t).uuid == two
 
     @pytest.mark.parametrize("kind", ["attachment", "system"])
@@ -84,19 +84,19 @@ class TestNothingThere:
         t.state("mode", mode="normal")
         assert leaf_of(t) == Leaf(None, "no rows")
 
-    def test_only_sub_agents(self, t: TranscriptBuilder) -> None:
+    def test_only_subagents(self, t: TranscriptBuilder) -> None:
         for uuid in (t.user("one"), t.assistant("two")):
             t.entry(uuid)["isSidechain"] = True
         assert leaf_of(t).uuid is None
         assert not thread_of(t).found
 
-    def test_a_checkpoint_on_a_sub_agents_row(self, t: TranscriptBuilder) -> None:
+    def test_a_checkpoint_on_a_subagents_row(self, t: TranscriptBuilder) -> None:
         t.user("one")
         t.assistant("two")
-        side = t.user("sub-agent", parent=None)
+        side = t.user("subagent", parent=None)
         t.entry(side)["isSidechain"] = True
         t.last_prompt(leaf=side)
-        assert leaf_of(t) == Leaf(None, "the conversation would end on a sub-agent's row")
+        assert leaf_of(t) == Leaf(None, "the conversation would end on a subagent's row")
 
     def test_nothing_but_attachments_is_a_conversation_that_says_nothing(self, t: TranscriptBuilder) -> None:
         t.attachment("date", date="x")

@@ -140,10 +140,10 @@ class TestCheckpoints:
         state = loaded(t)
         assert (state.checkpoint, state.ever_explicit, state.any_checkpoint) == (None, False, True)
 
-    def test_rows_of_sub_agents_leave_it_as_it_is(self, t: TranscriptBuilder) -> None:
+    def test_rows_of_subagents_leave_it_as_it_is(self, t: TranscriptBuilder) -> None:
         one = t.user("one")
         t.last_prompt(explicit=True)
-        t.entry(t.user("sub-agent", parent=None))["isSidechain"] = True
+        t.entry(t.user("subagent", parent=None))["isSidechain"] = True
         state = loaded(t)
         assert state.checkpoint_explicit
         assert state.last_row == one

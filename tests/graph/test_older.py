@@ -136,7 +136,7 @@ def test_answers_of_local_commands_are_sent_as_the_users_words(t: TranscriptBuil
 def test_every_row_has_its_place(version: str, age: str) -> None:
     t = TranscriptBuilder(uuid_from("older", age), "/home/dev/orchard", age, step=30.0)
     first = t.user("one")
-    t.agent("Find it.").finish("Found.")
+    t.subagent("Find it.").finish("Found.")
     t.rewind(first)
     t.parallel([bash("ls", "a\n"), read("/a", "x")], "both")
     t.compact()

@@ -102,18 +102,18 @@ def test_a_branch_that_left_before_the_compaction(t: TranscriptBuilder) -> None:
     assert statuses(t) == ["precompact", "abandoned", "precompact", "precompact", "live"]
 
 
-def test_sub_agents_inside_the_main_file() -> None:
+def test_subagents_inside_the_main_file() -> None:
     t = TranscriptBuilder(uuid_from("inside"), version="2.0.26")
     t.user("one")
-    agent = t.agent("look into it")
-    agent.assistant("I looked")
-    agent.finish("done")
+    subagent = t.subagent("look into it")
+    subagent.assistant("I looked")
+    subagent.finish("done")
     t.assistant("thanks")
     found = statuses(t)
-    assert Counter(found) == {"live": 4, "agent": 3}
-    assert {row.sidechain for row, status in zip(transcript_of(t).rows, found, strict=True) if status == "agent"} == {
-        True
-    }
+    assert Counter(found) == {"live": 4, "subagent": 3}
+    assert {
+        row.sidechain for row, status in zip(transcript_of(t).rows, found, strict=True) if status == "subagent"
+    } == {True}
 
 
 def test_bridged_rows(t: TranscriptBuilder) -> None:
@@ -176,13 +176,13 @@ class TestUnreachable:
         assert placement.reason.startswith("the client finds no conversation: ")
         assert thread_of(t).reachable_share == 0.0
 
-    def test_below_a_sub_agents_row(self, t: TranscriptBuilder) -> None:
-        side = t.user("sub-agent", parent=None)
+    def test_below_a_subagents_row(self, t: TranscriptBuilder) -> None:
+        side = t.user("subagent", parent=None)
         t.entry(side)["isSidechain"] = True
         t.assistant("below it")
         t.user("one", parent=None)
-        assert statuses(t) == ["agent", "unreachable", "live"]
-        assert reasons(t)[1] == "hangs on a sub-agent's row"
+        assert statuses(t) == ["subagent", "unreachable", "live"]
+        assert reasons(t)[1] == "hangs on a subagent's row"
 
     def test_without_a_uuid(self, t: TranscriptBuilder) -> None:
         t.entry(t.user("one")).pop("uuid")
@@ -197,7 +197,7 @@ class TestReachableShare:
 
     def test_only_messages_of_the_main_conversation_count(self, t: TranscriptBuilder) -> None:
         t.attachment("date", date="x")
-        t.entry(t.user("sub-agent", parent=None))["isSidechain"] = True
+        t.entry(t.user("subagent", parent=None))["isSidechain"] = True
         t.user("one", parent=None)
         t.user("two", parent="nowhere")
         assert thread_of(t).reachable_share == 0.5

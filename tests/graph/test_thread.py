@@ -85,10 +85,10 @@ class TestMending:
         one = t.user("one", parent="nowhere")
         assert sent(t) == [one]
 
-    def test_a_row_of_a_sub_agent_is_not_taken(self, t: TranscriptBuilder) -> None:
+    def test_a_row_of_a_subagent_is_not_taken(self, t: TranscriptBuilder) -> None:
         t.step = 1.0
         one = t.user("one")
-        t.entry(t.user("sub-agent", parent=None))["isSidechain"] = True
+        t.entry(t.user("subagent", parent=None))["isSidechain"] = True
         two = t.assistant("two", parent="nowhere")
         assert sent(t) == [one, two]
 

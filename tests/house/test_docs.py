@@ -123,7 +123,7 @@ def test_every_command_is_in_the_readme(name: str) -> None:
 
 
 ANSWERS = (
-    "overview", "list", "show last", "thread last", "tree last", "agents Harbour", "tools last", "todos", "history",
+    "overview", "list", "show last", "thread last", "tree last", "subagents Harbour", "tools last", "todos", "history",
     "files Cache", "files Cache cache.py", "files Cache cache.py --at end", "files Cache --diff", "plans", "plans gentle",
     "config", "flags", "doctor --deep", "rename last x --dry-run", "tag last x --dry-run", "archive last --dry-run",
     "append last --role user x --dry-run", "rewind Cache c61320c6 --dry-run", "todo Cache add x --dry-run",
@@ -211,7 +211,7 @@ FINDS_NOTHING = {
     "recollect sql --forget by-project": "saved by the sample before it",
 }
 ASKING = {
-    "agents", "cat", "config", "expensive", "files", "flags", "history", "list", "plans", "search", "show", "sql", "thread",
+    "subagents", "cat", "config", "expensive", "files", "flags", "history", "list", "plans", "search", "show", "sql", "thread",
     "todos", "tools", "tree", "usage",
 }  # fmt: skip
 #: Samples that show what they print are held elsewhere. In the reference, sessions and words are made up, tables are not.
@@ -245,7 +245,7 @@ def test_the_wrong_words_in_a_question_would_be_noticed(ada: Path) -> None:
 
 
 READING = (
-    "overview", "list", "show last", "thread last", "tree last", "agents last", "tools last", "todos", "history",
+    "overview", "list", "show last", "thread last", "tree last", "subagents last", "tools last", "todos", "history",
     "files last", "plans", "config", "flags", "cat last", "doctor --deep", "rename last x --dry-run",
 )  # fmt: skip
 

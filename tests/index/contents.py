@@ -44,7 +44,7 @@ def contents(catalogue: Catalogue) -> dict[str, list[Any]]:
                 ),
                 key=repr,
             )
-    names = "path, kind, session_id, agent_id, folder, workflow"
+    names = "path, kind, session_id, subagent_id, folder, workflow"
     found["files"] = sorted(db.execute(f"SELECT {names} FROM files").fetchall())
     return found
 

@@ -40,7 +40,7 @@ def build_home(root: Path) -> HomeBuilder:
     third = home.session(SITE, start="2026-03-05T09:00:00Z", session_id=session(3))
     third.user("Deploy the site, refused twice: a connection problem?")
     third.call(failed("Bash", {"command": "make deploy"}, "ssh: no route to host"))
-    helper = third.agent("Look for the deployment key")
+    helper = third.subagent("Look for the deployment key")
     helper.assistant("The badger knows where the key is.")
     helper.finish("found")
     third.attachment("prompt_snapshot", content="You are a walrus and nobody sees this.")

@@ -52,7 +52,7 @@ def small_home(root: Path, *, sessions: int = 3) -> HomeBuilder:
         t.assistant("beta")
         t.rewind(answer)
         t.user("another way")
-        helper = t.agent("help with beta")
+        helper = t.subagent("help with beta")
         helper.call(bash("true", "gamma"))
         helper.finish("delta")
         t.title(f"Title {number}")

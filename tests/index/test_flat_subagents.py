@@ -1,4 +1,4 @@
-"""A sub-agent's file beside its session belongs to the first session that its lines name, whatever way it is taken in."""
+"""A subagent's file beside its session belongs to the first session that its lines name, whatever way it is taken in."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recollect.library.accounting import Accounting
 from recollect.store.home import Home
 from recollect.store.read import session_named_in
 
-AGENT = "agent-a1"
+SUBAGENT = "agent-a1"
 PROMPT = {"type": "user", "uuid": "u0", "message": {"role": "user", "content": "go"}, "isSidechain": True}
 
 
@@ -51,13 +51,13 @@ def _answer(scene: Scene, session: str | None) -> dict[str, Any]:
 @pytest.mark.parametrize("stages", STAGES)
 @pytest.mark.parametrize("first", ["first", None, 7])
 def test_lines_that_name_different_sessions(scene: Scene, stages: Any, first: Any) -> None:
-    scene.write(AGENT, PROMPT | {"sessionId": first}, _answer(scene, "second"))
+    scene.write(SUBAGENT, PROMPT | {"sessionId": first}, _answer(scene, "second"))
     assert _owner(scene, stages) == (first if first == "first" else "second")
 
 
 @pytest.mark.parametrize("stages", STAGES)
 def test_a_name_that_no_database_holds(scene: Scene, stages: Any) -> None:
-    scene.write(AGENT, PROMPT | {"sessionId": "x\ud800"}, _answer(scene, "second"))
+    scene.write(SUBAGENT, PROMPT | {"sessionId": "x\ud800"}, _answer(scene, "second"))
     with scene.open() as accounting:
         for stage in stages:
             stage(accounting)
@@ -66,38 +66,38 @@ def test_a_name_that_no_database_holds(scene: Scene, stages: Any) -> None:
 
 @pytest.mark.parametrize("stages", STAGES)
 def test_a_first_line_that_is_long(scene: Scene, stages: Any) -> None:
-    scene.write(AGENT, PROMPT | {"text": "x" * 70_000, "sessionId": "first"}, _answer(scene, "second"))
+    scene.write(SUBAGENT, PROMPT | {"text": "x" * 70_000, "sessionId": "first"}, _answer(scene, "second"))
     assert _owner(scene, stages) == "first"
 
 
 @pytest.mark.parametrize("stages", STAGES)
 def test_a_name_that_comes_with_a_later_line(scene: Scene, stages: Any) -> None:
-    scene.write(AGENT, PROMPT)
+    scene.write(SUBAGENT, PROMPT)
     assert _owner(scene, stages) is None
-    scene.append(AGENT, _answer(scene, "second"))
+    scene.append(SUBAGENT, _answer(scene, "second"))
     assert _owner(scene, stages) == "second"
-    scene.append(AGENT, _answer(scene, "third"))
+    scene.append(SUBAGENT, _answer(scene, "third"))
     assert _owner(scene, stages) == "second"
 
 
 @pytest.mark.parametrize("stages", STAGES)
 def test_a_file_that_is_rewritten_or_moved(scene: Scene, stages: Any) -> None:
-    scene.write(AGENT, PROMPT | {"sessionId": "first"}, _answer(scene, "second"))
+    scene.write(SUBAGENT, PROMPT | {"sessionId": "first"}, _answer(scene, "second"))
     assert _owner(scene, stages) == "first"
-    scene.path(AGENT).parent.rename(scene.root / "projects" / "-q")
+    scene.path(SUBAGENT).parent.rename(scene.root / "projects" / "-q")
     assert _owner(scene, stages) == "first"
-    (scene.root / "projects" / "-q").rename(scene.path(AGENT).parent)
-    scene.write(AGENT, PROMPT)
+    (scene.root / "projects" / "-q").rename(scene.path(SUBAGENT).parent)
+    scene.write(SUBAGENT, PROMPT)
     assert _owner(scene, stages) is None
 
 
 def test_a_file_that_stood_below_another_session(scene: Scene) -> None:
     """Then its folder named its session; now its lines do."""
-    scene.write(f"other/subagents/{AGENT}", PROMPT | {"sessionId": "first"}, _answer(scene, "first"))
+    scene.write(f"other/subagents/{SUBAGENT}", PROMPT | {"sessionId": "first"}, _answer(scene, "first"))
     with scene.open() as accounting:
         _calls(accounting)
         _entries(accounting)
-    scene.path(f"other/subagents/{AGENT}").rename(scene.path(AGENT))
+    scene.path(f"other/subagents/{SUBAGENT}").rename(scene.path(SUBAGENT))
     assert _owner(scene, (_calls, _entries)) == "first"
 
 

@@ -77,7 +77,7 @@ def test_several_processes_sync_and_read_at_once(tmp_path: Path) -> None:
             rows: list[Any] = reader.connection.execute(
                 "SELECT (SELECT count(*) FROM entries),"
                 " (SELECT coalesce(sum(p.lines), 0) FROM progress p JOIN files f ON f.id = p.file_id"
-                "  WHERE f.kind IN ('session', 'agent'))"
+                "  WHERE f.kind IN ('session', 'subagent'))"
             ).fetchall()
             entries, noted = rows[0]
             assert entries == noted  # every line of these files holds one object

@@ -1,4 +1,4 @@
-"""What the catalogue knows of a home: sessions, entries, calls, sub-agents, changed files, prompts, tasks, damage."""
+"""What the catalogue knows of a home: sessions, entries, calls, subagents, changed files, prompts, tasks, damage."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_new_file_counts_its_lines(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("age", ALL_AGES)
 def test_every_age_of_the_client_is_taken_in(tmp_path: Path, age: str) -> None:
-    """Sub-agents in all three places, titles of all kinds, lines whole or by block."""
+    """Subagents in all three places, titles of all kinds, lines whole or by block."""
     age_of = build_age(tmp_path / "claude", age)
     catalogue = index_of(tmp_path / "claude", tmp_path / "index")
     for session in (age_of.everyday, age_of.long, age_of.continued, age_of.rare):
@@ -107,31 +107,33 @@ def test_every_age_of_the_client_is_taken_in(tmp_path: Path, age: str) -> None:
             continue
         found = row(catalogue, "SELECT * FROM sessions WHERE session_id = ?", session.session_id)
         assert (found["project"], found["lines"]) == (session.cwd, session.lines)
-        agents = catalogue.connection.execute(
-            "SELECT agent_id FROM agents WHERE session_id = ?", (session.session_id,)
+        subagents = catalogue.connection.execute(
+            "SELECT subagent_id FROM subagents WHERE session_id = ?", (session.session_id,)
         ).fetchall()
-        assert len(agents) == len(session.agents)
+        assert len(subagents) == len(session.subagents)
         live = catalogue.connection.execute(
             "SELECT count(*) FROM entries WHERE file_id = ? AND status = 'live'", (found["file_id"],)
         ).get
         assert live >= len(session.thread)
 
 
-def test_a_sub_agent_is_known_by_its_note_and_its_call(tmp_path: Path) -> None:
+def test_a_subagent_is_known_by_its_note_and_its_call(tmp_path: Path) -> None:
     home = HomeBuilder(tmp_path / "claude")
     t = home.session("/w/app")
     t.user("go")
-    helper = t.agent("Look into it")
+    helper = t.subagent("Look into it")
     helper.call(read("/w/app/a", "x"))
     helper.finish("seen")
     catalogue = index_of(home, tmp_path / "index")
-    agent = row(catalogue, "SELECT * FROM agents")
-    assert agent["session_id"] == t.session_id
-    assert agent["tool_use_id"] is not None
-    assert agent["description"]
-    assert agent["prompt"] == "Look into it"
-    statuses = catalogue.connection.execute("SELECT DISTINCT status FROM entries WHERE agent_id IS NOT NULL").fetchall()
-    assert statuses == [("agent",)]
+    subagent = row(catalogue, "SELECT * FROM subagents")
+    assert subagent["session_id"] == t.session_id
+    assert subagent["tool_use_id"] is not None
+    assert subagent["description"]
+    assert subagent["prompt"] == "Look into it"
+    statuses = catalogue.connection.execute(
+        "SELECT DISTINCT status FROM entries WHERE subagent_id IS NOT NULL"
+    ).fetchall()
+    assert statuses == [("subagent",)]
 
 
 def test_side_files_are_in_it(tmp_path: Path) -> None:

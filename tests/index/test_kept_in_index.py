@@ -91,7 +91,7 @@ def test_a_second_look_reads_nothing(root: Path) -> None:
     assert (again.lines, again.files) == (0, 0)
 
 
-def test_sub_agents_of_it_too(root: Path) -> None:
+def test_subagents_of_it_too(root: Path) -> None:
     keep(root)
     lose(root)
     assert {session for session, _ in found(recollect.open(root), '"anything else"')} == {SESSION}

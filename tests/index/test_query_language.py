@@ -43,7 +43,7 @@ def phrase(text: str, *, prefix: bool = False) -> Text:
         ("project:app role:user", (Filter("project", ("app",)), Filter("role", ("user",)))),
         ("PROJECT:app", (Filter("project", ("app",)),)),
         ('project:"my app"', (Filter("project", ("my app",)),)),
-        ("status:(live|agent)", (Filter("status", ("live", "agent")),)),
+        ("status:(live|subagent)", (Filter("status", ("live", "subagent")),)),
         ("tool:(Bash OR Read)", (Filter("tool", ("Bash", "Read")),)),
         ("after:7d before:2026-03-02", (Filter("after", ("7d",)), Filter("before", ("2026-03-02",)))),
         # Things that people copy from code and logs.

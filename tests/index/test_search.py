@@ -52,7 +52,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         ("検索", [2], {"検索"}),
         ("日本", [2], {"日本"}),
         ("索検", [], set()),
-        # What people said and saw: titles, thinking, tool inputs and outputs, sub-agents.
+        # What people said and saw: titles, thinking, tool inputs and outputs, subagents.
         ("trouble", [1], {"trouble"}),
         ("swallowed", [1], {"swallowed"}),
         ("pytest", [1], {"pytest"}),
@@ -106,13 +106,13 @@ def test_words(scene: Scene, query: str, found: list[int], marks: set[str]) -> N
         ("giraffe status:abandoned", [2]),
         ("giraffe status:live", []),
         ("zebra status:live", [2]),
-        ("badger status:agent", [3]),
+        ("badger status:subagent", [3]),
         ("giraffe -status:abandoned", []),
-        ("giraffe OR status:agent", [2, 3]),
-        ("(giraffe OR badger) (status:agent OR role:user)", [2, 3]),
+        ("giraffe OR status:subagent", [2, 3]),
+        ("(giraffe OR badger) (status:subagent OR role:user)", [2, 3]),
         ("(giraffe OR zebra) -(status:live OR has:image)", [2]),
         ("badger NOT (status:live OR status:abandoned)", [3]),
-        ("(giraffe status:live) OR (badger status:(live|agent))", [3]),
+        ("(giraffe status:live) OR (badger status:(live|subagent))", [3]),
         ("status:precompact OR firewall", [1]),
         ("*", [1, 2, 3]),
     ],
@@ -130,17 +130,17 @@ def test_a_hit_says_where_it_is(scene: Scene) -> None:
     assert hit.uuid.encode() in line
     assert (item.session_id, item.project, item.title, item.hit_count) == (session(1), APP, "Database trouble", 1)
     assert item.path == os.path.realpath(scene.home.root / "projects" / "-w-app" / f"{session(1)}.jsonl")
-    assert (hit.role, hit.agent_id) == ("assistant", None)
+    assert (hit.role, hit.subagent_id) == ("assistant", None)
     assert item.open_command(hit) == ["show", "10000000", "--line", str(hit.line)]
 
 
-def test_a_hit_in_a_sub_agent_belongs_to_its_session(scene: Scene) -> None:
+def test_a_hit_in_a_subagent_belongs_to_its_session(scene: Scene) -> None:
     (item,) = scene.find("badger").sessions
     (hit,) = item.hits
     assert item.session_id == session(3)
-    assert hit.in_agent_file
-    assert hit.agent_id is not None
-    assert item.open_command(hit) == ["show", "30000000", "--agent", hit.agent_id, "--line", str(hit.line)]
+    assert hit.in_subagent_file
+    assert hit.subagent_id is not None
+    assert item.open_command(hit) == ["show", "30000000", "--subagent", hit.subagent_id, "--line", str(hit.line)]
 
 
 def test_order_by_date(scene: Scene) -> None:
@@ -249,12 +249,12 @@ def test_signs_beside_words_are_left_out_and_said_so(scene: Scene) -> None:
 
 def test_status_counts_in_totals_and_facets(scene: Scene) -> None:
     everywhere = scene.find("*", facets=True)
-    agents = scene.find("status:agent", facets=True)
+    subagents = scene.find("status:subagent", facets=True)
     assert everywhere.facets is not None
-    assert agents.facets is not None
-    assert 0 < agents.total < everywhere.total
-    assert agents.exact
-    assert sum(agents.facets["projects"].values()) == agents.total
+    assert subagents.facets is not None
+    assert 0 < subagents.total < everywhere.total
+    assert subagents.exact
+    assert sum(subagents.facets["projects"].values()) == subagents.total
 
 
 def test_status_follows_a_session_that_grows(tmp_path: Path) -> None:
@@ -342,7 +342,7 @@ class TestFreshness:
         assert self.known(self.settled(tmp_path))
 
     @pytest.mark.parametrize(
-        "change", ["grow", "rewrite", "same size and time", "new", "new folder", "delete", "new agent", "touch"]
+        "change", ["grow", "rewrite", "same size and time", "new", "new folder", "delete", "new subagent", "touch"]
     )
     def test_every_change_is_seen(self, tmp_path: Path, change: str) -> None:
         scene = self.settled(tmp_path)
@@ -365,7 +365,7 @@ class TestFreshness:
             (projects / "-w-new").mkdir()
         elif change == "delete":
             path.unlink()
-        elif change == "new agent":
+        elif change == "new subagent":
             (projects / "-w-site" / session(3) / "subagents" / "agent-a1.jsonl").write_bytes(b"{}\n")
         else:
             os.utime(path)

@@ -53,7 +53,7 @@ def test_every_documented_column_is_there_with_its_type(builder: HomeBuilder) ->
             assert all(column.doc for column in table.columns)
             assert len(set(dict(documented))) == len(documented)
     assert {
-        "sessions", "messages", "responses", "tool_calls", "agents", "entries", "prompts", "tasks", "file_changes", "projects",
+        "sessions", "messages", "responses", "tool_calls", "subagents", "entries", "prompts", "tasks", "file_changes", "projects",
     } <= set(names())  # fmt: skip
 
 
@@ -62,23 +62,23 @@ def test_numbers_agree_with_the_library(tmp_path: Path) -> None:
     build_demo_home(root)
     library = recollect.open(root)
     listed = {item.session_id: item for item in library.sessions(count=True)}
-    sql = "SELECT session_id, project, title, messages, agents, lines, bytes, git_branch FROM sessions"
+    sql = "SELECT session_id, project, title, messages, subagents, lines, bytes, git_branch FROM sessions"
     assert len(rows(library, sql)) == len(listed) > 10
     asked = rows(library, f"{sql} WHERE damaged = 0")  # a line without an end is not counted before it has one
     assert len(asked) == len(listed) - 1
-    for session_id, project, title, messages, agents, lines, size, branch in asked:
+    for session_id, project, title, messages, subagents, lines, size, branch in asked:
         item = listed[session_id]
         told = (
             item.project,
             item.title,
             item.messages,
-            item.agents,
+            item.subagents,
             item.lines,
             item.file.size,
             item.git_branch or None,
         )
-        assert (project, title, messages, agents, lines, size, branch) == told
-    counted = rows(library, "SELECT session_id, count(*) FROM messages WHERE agent_id IS NULL GROUP BY ALL")
+        assert (project, title, messages, subagents, lines, size, branch) == told
+    counted = rows(library, "SELECT session_id, count(*) FROM messages WHERE subagent_id IS NULL GROUP BY ALL")
     for session_id, count in counted:
         assert listed[session_id].messages is not None
         assert count <= (listed[session_id].messages or 0)

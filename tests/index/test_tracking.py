@@ -80,13 +80,13 @@ def test_every_kind_of_file_is_found(home: Home, catalogue: Catalogue) -> None:
     write(home, f"tasks/{SESSION}/.lock", "")
     take_in(catalogue, home)
     rows = catalogue.connection.execute(
-        "SELECT kind, session_id, agent_id, folder, workflow FROM files ORDER BY kind, agent_id"
+        "SELECT kind, session_id, subagent_id, folder, workflow FROM files ORDER BY kind, subagent_id"
     ).fetchall()
     assert rows == [
-        ("agent", SESSION, "a1", "-p", None),
-        ("agent", SESSION, "a2", "-p", "run7"),
-        ("agent", None, "abc1234", "-p", None),
-        ("agent_meta", SESSION, "a1", "-p", None),
+        ("subagent", SESSION, "a1", "-p", None),
+        ("subagent", SESSION, "a2", "-p", "run7"),
+        ("subagent", None, "abc1234", "-p", None),
+        ("subagent_meta", SESSION, "a1", "-p", None),
         ("history", None, None, None, None),
         ("session", SESSION, None, "-p", None),
         ("task", SESSION, None, None, None),

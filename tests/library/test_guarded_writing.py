@@ -20,7 +20,7 @@ from recollect.journal.changes import Journal
 from recollect.library.chat import ChatMessage
 from recollect.library.library import open_library
 from recollect.library.provider import ClaudeStorageProvider
-from recollect.library.writing import agent_writer, new_session_writer, session_writer
+from recollect.library.writing import new_session_writer, session_writer, subagent_writer
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder
 
@@ -118,9 +118,9 @@ class TestNewSessions:
         asyncio.run(provider.log_message(str(cwd), ChatMessage("user", "hello"), ident))
         assert json.loads(path.read_bytes())["cwd"] == os.path.realpath(cwd)
 
-    def test_a_sub_agent_may_speak_first(self, provider: ClaudeStorageProvider, cwd: Path) -> None:
+    def test_a_subagent_may_speak_first(self, provider: ClaudeStorageProvider, cwd: Path) -> None:
         ident = str(uuid.uuid4())
-        asyncio.run(provider.log_message(str(cwd), ChatMessage("user", "look"), ident, agent_id="a1b2c3"))
+        asyncio.run(provider.log_message(str(cwd), ChatMessage("user", "look"), ident, subagent_id="a1b2c3"))
         asyncio.run(provider.log_message(str(cwd), ChatMessage("user", "hello"), ident))
         provider.library.refresh()
         assert [item["text"] for item in asyncio.run(provider.get_session_messages(ident))] == ["hello"]
@@ -161,7 +161,9 @@ class TestEmptyMessages:
 Write = Callable[[ClaudeStorageProvider, str, bool], Awaitable[Any]]
 WRITES: dict[str, Write] = {
     "log_message": lambda p, cwd, force: p.log_message(cwd, ChatMessage("user", "x"), S, force=force),
-    "log_message of an agent": lambda p, cwd, force: p.log_message(cwd, ChatMessage("user", "x"), S, "a1", force=force),
+    "log_message of a subagent": lambda p, cwd, force: p.log_message(
+        cwd, ChatMessage("user", "x"), S, "a1", force=force
+    ),
     "save_todos": lambda p, _, force: p.save_todos(S, TODO, force=force),
     "update_title": lambda p, _, force: p.update_title(S, "T", force=force),
 }
@@ -193,7 +195,7 @@ class TestSessionsInUse:
     ) -> None:
         asyncio.run(provider.log_message(str(cwd), ChatMessage("user", "three"), S))
         opened(root)
-        for name in ("log_message", "log_message of an agent", "save_todos", "update_title", "log_message"):
+        for name in ("log_message", "log_message of a subagent", "save_todos", "update_title", "log_message"):
             asyncio.run(_of(WRITES[name](provider, str(cwd), False)))
         written(root)
         with pytest.raises(StoreBusy):
@@ -205,7 +207,7 @@ class TestSessionsInUse:
             opened(root)
             writer.append_message("assistant", "four")
             writer.append_entry({"type": "tag", "tag": "x", "sessionId": S})
-            agent_writer(writer, "a1b2c3").append_message("user", "look")
+            subagent_writer(writer, "a1b2c3").append_message("user", "look")
             written(root)
             for say in (lambda: writer.append_message("user", "no"), lambda: writer.append_entry({"type": "x"})):
                 before = transcript(root).read_bytes()
@@ -222,7 +224,7 @@ class TestSessionsInUse:
             writer.append_message("user", "three")
             written(root)
             writer.append_message("assistant", "four")
-            agent_writer(writer, "a1b2c3").append_message("user", "look")
+            subagent_writer(writer, "a1b2c3").append_message("user", "look")
 
     def test_who_wrote_the_last_line_may_go_on_but_not_rewrite(
         self, root: Path, cwd: Path, provider: ClaudeStorageProvider

@@ -15,7 +15,7 @@ from recollect.journal.changes import Journal
 from recollect.library.cache import ByteBoundCache
 from recollect.library.library import Library
 from recollect.library.repository import LibrarySessionRepository, SessionFilter, SessionRepository
-from recollect.library.writing import agent_writer, session_writer
+from recollect.library.writing import session_writer, subagent_writer
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder
 from recollect.testing.toolcalls import bash
@@ -78,16 +78,16 @@ class TestLibrary:
                 change.commit()
             assert told() == {title}
 
-    def test_a_sub_agent_that_went_on_is_seen(self, builder: HomeBuilder, tmp_path: Path) -> None:
+    def test_a_subagent_that_went_on_is_seen(self, builder: HomeBuilder, tmp_path: Path) -> None:
         t = builder.session("/w/app", modified="2026-03-02T10:00Z")
         t.user("a")
         library, journal = recollect.open(builder.write()), Journal(tmp_path / "data")
         for number in range(1, 4):
-            with agent_writer(session_writer(library.session(t.session_id), journal), "a1") as writer:
+            with subagent_writer(session_writer(library.session(t.session_id), journal), "a1") as writer:
                 writer.append_message("user", "go on")
             library.refresh()
-            (agent,) = library.session(t.session_id).conversation.agents
-            assert len(agent.rows) == number
+            (subagent,) = library.session(t.session_id).conversation.subagents
+            assert len(subagent.rows) == number
 
     @pytest.mark.parametrize("reference", ["/a\0b", "a\0.jsonl", "/a\ud800b", "/nowhere/a.jsonl"])
     def test_a_path_outside_is_refused_whatever_it_holds(self, reference: str, builder: HomeBuilder) -> None:
@@ -213,12 +213,14 @@ class TestProvider:
             for role, words in (("user", "Hello"), ("assistant", "Hi"), ("user", "Bye")):
                 await provider.log_message(str(project), recollect.ChatMessage(role, words), session_id)
             await provider.update_title(session_id, "A talk")
-            agent = "a" + "0" * 16
-            await provider.log_message(str(project), recollect.ChatMessage("user", "Look"), session_id, agent_id=agent)
+            subagent = "a" + "0" * 16
+            await provider.log_message(
+                str(project), recollect.ChatMessage("user", "Look"), session_id, subagent_id=subagent
+            )
             warnings = await provider.save_todos(session_id, [{"content": "x", "status": "pending", "activeForm": "x"}])
             assert warnings == []
             (row,) = await provider.get_sessions(project_path=str(project))
-            assert (row["title"], row["agent_ids"]) == ("A talk", [agent])
+            assert (row["title"], row["subagent_ids"]) == ("A talk", [subagent])
             messages = await provider.get_session_messages(session_id=session_id)
             assert [item["text"] for item in messages] == ["Hello", "Hi", "Bye"]
             with pytest.raises(Refused):

@@ -21,7 +21,7 @@ def library(tmp_path: Path) -> Library:
 
 
 def counts(library: Library, *, count: bool | None = None) -> dict[str, tuple[int | None, int | None, int]]:
-    return {item.session_id: (item.lines, item.messages, item.agents) for item in library.sessions(count=count)}
+    return {item.session_id: (item.lines, item.messages, item.subagents) for item in library.sessions(count=count)}
 
 
 def test_a_large_store_has_the_counts_of_the_index(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Where the provider reads and writes: projects behind links, several homes, sub-agents of another session or of none."""
+"""Where the provider reads and writes: projects behind links, several homes, subagents of another session or of none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recollect.journal.changes import Journal
 from recollect.library.chat import ChatMessage
 from recollect.library.library import Library
 from recollect.library.provider import ClaudeStorageProvider
-from recollect.library.writing import agent_writer, new_session_writer, session_writer
+from recollect.library.writing import new_session_writer, session_writer, subagent_writer
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder
 
@@ -35,8 +35,8 @@ def provider_at(place: Path, version: str = "2.1.325") -> ClaudeStorageProvider:
     return ClaudeStorageProvider(base_dir=place / "claude", data_dir=place / "data", client_version=version)
 
 
-def log(provider: ClaudeStorageProvider, project: Path | str, session: str, agent: str | None = None) -> str:
-    return asyncio.run(provider.log_message(str(project), ChatMessage("user", "Hello"), session, agent))
+def log(provider: ClaudeStorageProvider, project: Path | str, session: str, subagent: str | None = None) -> str:
+    return asyncio.run(provider.log_message(str(project), ChatMessage("user", "Hello"), session, subagent))
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -143,7 +143,7 @@ class TestSeveralHomes:
 
 class TestSubAgents:
     @pytest.mark.parametrize("version", ["2.0.77", "2.1.8"])
-    def test_beside_sessions_the_id_of_another_sessions_agent_is_refused(
+    def test_beside_sessions_the_id_of_another_sessions_subagent_is_refused(
         self, version: str, tmp_path: Path, cwd: Path
     ) -> None:
         provider = provider_at(tmp_path, version)
@@ -166,7 +166,7 @@ class TestSubAgents:
         assert len(list(tmp_path.rglob("agent-a1234567.jsonl"))) == 2
 
     @pytest.mark.parametrize("version", ["2.1.325", "2.0.77", "2.0.26"])
-    def test_a_session_begins_with_its_sub_agent(self, version: str, tmp_path: Path, cwd: Path) -> None:
+    def test_a_session_begins_with_its_subagent(self, version: str, tmp_path: Path, cwd: Path) -> None:
         provider = provider_at(tmp_path, version)
         log(provider, cwd, S, "a1234567")
         (found,) = asyncio.run(provider.get_sessions(str(cwd)))
@@ -176,7 +176,7 @@ class TestSubAgents:
         messages = asyncio.run(provider.get_session_messages(S, str(cwd)))
         assert [(item["text"], item["parent"]) for item in messages] == [("Hello", None)]
         session = provider.library.session(S)
-        assert [len(agent.rows) for agent in session.conversation.agents] == [2]
+        assert [len(subagent.rows) for subagent in session.conversation.subagents] == [2]
         assert session.summary.version == version
 
     def test_a_message_that_is_refused_begins_nothing(
@@ -189,14 +189,14 @@ class TestSubAgents:
 
     def test_tasks_may_begin_it_together(self, provider: ClaudeStorageProvider, cwd: Path) -> None:
         async def together() -> None:
-            agents = ["a1", "a2", None, "a1"]
-            await asyncio.gather(*(provider.log_message(str(cwd), ChatMessage("user", "x"), S, it) for it in agents))
+            subagents = ["a1", "a2", None, "a1"]
+            await asyncio.gather(*(provider.log_message(str(cwd), ChatMessage("user", "x"), S, it) for it in subagents))
 
         asyncio.run(together())
         session = provider.library.session(S)
         assert len(session.thread.chain) == 1
         provider.library.refresh()
-        assert sorted(len(agent.rows) for agent in provider.library.session(S).conversation.agents) == [1, 2]
+        assert sorted(len(subagent.rows) for subagent in provider.library.session(S).conversation.subagents) == [1, 2]
 
 
 def test_what_was_written_is_read_at_once(provider: ClaudeStorageProvider, cwd: Path, tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ class TestWhatIsRefused:
             asyncio.run(provider.update_title(S, title))
         assert caught.value.slug == "empty-title"
 
-    def test_agents_have_the_same_names_in_to_do_lists(
+    def test_subagents_have_the_same_names_in_to_do_lists(
         self, provider: ClaudeStorageProvider, cwd: Path, tmp_path: Path
     ) -> None:
         log(provider, cwd, S)
@@ -263,7 +263,7 @@ class TestWhatIsRefused:
             ):
                 with pytest.raises(Refused) as caught:
                     asyncio.run(_of(change()))
-                assert caught.value.slug == "bad-agent-id"
+                assert caught.value.slug == "bad-subagent-id"
         assert len(list(tmp_path.rglob("todos/*.json"))) == 2
 
 
@@ -285,7 +285,7 @@ def test_a_writer_takes_the_callers_version_only_where_the_session_names_none(
     provider.library.refresh()
     writer = session_writer(provider.library.session(S), provider.journal, version="2.0.77")
     assert writer.context.version == "2.1.325"
-    assert agent_writer(writer, "a1").path.parent.name == "subagents"
+    assert subagent_writer(writer, "a1").path.parent.name == "subagents"
 
 
 async def _of(answer: Awaitable[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Writers from code: sub-agents in the layout of every client age, and whose session the provider changes."""
+"""Writers from code: subagents in the layout of every client age, and whose session the provider changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recollect.edit.append import SessionWriter
 from recollect.errors import NotFound, Refused
 from recollect.journal.changes import Journal
 from recollect.library.provider import ClaudeStorageProvider
-from recollect.library.writing import agent_writer, new_session_writer
+from recollect.library.writing import new_session_writer, subagent_writer
 from recollect.store.home import Home
 
 Row = dict[str, Any]
@@ -38,41 +38,41 @@ def rows_of(path: Path) -> list[Row]:
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
-def talk_with_agent(place: Path, version: str, **told: Any) -> tuple[SessionWriter, SessionWriter, str]:
+def talk_with_subagent(place: Path, version: str, **told: Any) -> tuple[SessionWriter, SessionWriter, str]:
     with new(place, version) as main:
         main.append_message("user", "Look around")
         call = main.append_tool_call("Task", {"prompt": "errand"})
-        with agent_writer(main, tool_use_id=call, sync=False, **told) as agent:
-            agent.append_message("user", "errand")
-            agent.append_message("assistant", "report")
+        with subagent_writer(main, tool_use_id=call, sync=False, **told) as subagent:
+            subagent.append_message("user", "errand")
+            subagent.append_message("assistant", "report")
         main.append_tool_result(call, "report")
-    return main, agent, call
+    return main, subagent, call
 
 
 @pytest.mark.parametrize("version", ["2.1.70", "2.1.325"])
-def test_a_sub_agent_says_in_a_file_beside_it_what_it_is(place: Path, version: str) -> None:
-    main, agent, call = talk_with_agent(place, version, agent_type="Explore", description="look")
-    meta = json.loads(agent.path.with_suffix(".meta.json").read_bytes())
+def test_a_subagent_says_in_a_file_beside_it_what_it_is(place: Path, version: str) -> None:
+    main, subagent, call = talk_with_subagent(place, version, subagent_type="Explore", description="look")
+    meta = json.loads(subagent.path.with_suffix(".meta.json").read_bytes())
     assert meta == {"agentType": "Explore", "description": "look", "toolUseId": call, "spawnDepth": 1}
-    (found,) = recollect.open(place / "claude").session(main.context.session_id).conversation.agents
+    (found,) = recollect.open(place / "claude").session(main.context.session_id).conversation.subagents
     assert (found.tool_use_id, found.linked_by, found.layout) == (call, "meta", "subagents")
-    assert rows_of(agent.path)[0]["parentUuid"] is None
+    assert rows_of(subagent.path)[0]["parentUuid"] is None
 
 
 @pytest.mark.parametrize("version", ["2.1.9", "2.1.69", "2.0.77", "2.0.26"])
 def test_clients_before_that_get_no_such_file(place: Path, version: str) -> None:
-    talk_with_agent(place, version)
+    talk_with_subagent(place, version)
     assert not list((place / "claude").rglob("*.meta.json"))
 
 
-def test_the_file_beside_it_goes_and_comes_with_the_sub_agent(place: Path) -> None:
+def test_the_file_beside_it_goes_and_comes_with_the_subagent(place: Path) -> None:
     with new(place, "2.1.325") as main:
         main.append_message("user", "one")
     before = tree_state(place / "claude" / "projects").keys()
     for number in range(2):
-        with agent_writer(main, "a1", description=f"number {number}", sync=False) as agent:
-            agent.append_message("user", "errand")
-    meta = agent.path.with_suffix(".meta.json")
+        with subagent_writer(main, "a1", description=f"number {number}", sync=False) as subagent:
+            subagent.append_message("user", "errand")
+    meta = subagent.path.with_suffix(".meta.json")
     assert json.loads(meta.read_bytes())["description"] == "number 0", "what is there is not written again"
     journal = Journal(place / "data")
     for _ in range(2):
@@ -80,22 +80,22 @@ def test_the_file_beside_it_goes_and_comes_with_the_sub_agent(place: Path) -> No
     assert tree_state(place / "claude" / "projects").keys() == before
 
 
-def test_a_sub_agent_of_a_sub_agent_stands_beside_it(place: Path) -> None:
+def test_a_subagent_of_a_subagent_stands_beside_it(place: Path) -> None:
     with new(place, "2.1.325") as main:
         main.append_message("user", "one")
-        with agent_writer(main, sync=False) as agent:
-            agent.append_message("user", "errand")
-            with agent_writer(agent, sync=False) as inner:
+        with subagent_writer(main, sync=False) as subagent:
+            subagent.append_message("user", "errand")
+            with subagent_writer(subagent, sync=False) as inner:
                 inner.append_message("user", "errand of the errand")
-    assert inner.path.parent == agent.path.parent
+    assert inner.path.parent == subagent.path.parent
     meta = json.loads(inner.path.with_suffix(".meta.json").read_bytes())
-    assert meta["parentAgentId"] == agent.context.agent_id
+    assert meta["parentAgentId"] == subagent.context.subagent_id
 
 
 @pytest.mark.parametrize("version", ["1.0.98", "2.0.26"])
-def test_inside_the_main_file_a_sub_agents_first_row_has_no_parent(place: Path, version: str) -> None:
-    main, agent, call = talk_with_agent(place, version)
-    assert agent.path == main.path
+def test_inside_the_main_file_a_subagents_first_row_has_no_parent(place: Path, version: str) -> None:
+    main, subagent, call = talk_with_subagent(place, version)
+    assert subagent.path == main.path
     rows = rows_of(main.path)
     side = [row for row in rows if row["isSidechain"]]
     own = [row for row in rows if not row["isSidechain"]]
@@ -103,20 +103,20 @@ def test_inside_the_main_file_a_sub_agents_first_row_has_no_parent(place: Path, 
     assert [row["parentUuid"] for row in own] == [None, *(row["uuid"] for row in own[:-1])]
     session = recollect.open(place / "claude").session(main.context.session_id)
     assert [row.uuid for row in session.thread.chain] == [row["uuid"] for row in own]
-    (found,) = session.conversation.agents
+    (found,) = session.conversation.subagents
     assert (found.tool_use_id, len(found.rows)) == (call, 2)
-    with agent_writer(main, agent.context.agent_id, sync=False) as again:
+    with subagent_writer(main, subagent.context.subagent_id, sync=False) as again:
         again.append_message("user", "go on")
-    with agent_writer(main, sync=False) as second:
+    with subagent_writer(main, sync=False) as second:
         second.append_message("user", "another errand")
     assert [row["parentUuid"] for row in rows_of(main.path)[-2:]] == [side[1]["uuid"], None]
 
 
 @pytest.mark.parametrize("name", ["a b\n", "a b", "a\n", "../x", "a..b", "", "ä", "a/b", "x" * 101, 5])
-def test_what_is_no_agent_id(place: Path, name: Any) -> None:
+def test_what_is_no_subagent_id(place: Path, name: Any) -> None:
     with pytest.raises(Refused) as caught:
-        agent_writer(new(place, "2.1.325"), name)
-    assert caught.value.slug == "bad-agent-id"
+        subagent_writer(new(place, "2.1.325"), name)
+    assert caught.value.slug == "bad-subagent-id"
 
 
 # --- the provider -----------------------------------------------------------------------------------------------------

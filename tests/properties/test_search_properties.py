@@ -33,7 +33,7 @@ Question = Any
 
 WORDS = st.sampled_from(("alpha", "beta", "delta", "needle", "absent"))
 STATUSES = st.lists(
-    st.sampled_from(("live", "abandoned", "agent", "precompact")), min_size=1, max_size=3, unique=True
+    st.sampled_from(("live", "abandoned", "subagent", "precompact")), min_size=1, max_size=3, unique=True
 ).map(lambda values: ("status", *values))
 ROLES = st.sampled_from((("role", "user"), ("role", "assistant"), ("role", "tool")))
 QUESTIONS: st.SearchStrategy[Question] = st.recursive(

@@ -102,7 +102,7 @@ def test_flags(builder: HomeBuilder, as_text: bool) -> None:
 
 def test_definitions(builder: HomeBuilder, tmp_path: Path) -> None:
     builder.command("git/commit", "---\ndescription: Commit it\n---\nDo.\n")
-    builder.agent_definition("reviewer", "Reviews", "You review.", tools=["Read"])
+    builder.subagent_definition("reviewer", "Reviews", "You review.", tools=["Read"])
     builder.skill("tidy", "Tidies up", "Tidy.")
     builder.file("skills/tidy/reference.md", "# Material")
     (tmp_path / "shared-skill").mkdir()
@@ -113,7 +113,7 @@ def test_definitions(builder: HomeBuilder, tmp_path: Path) -> None:
         for folder, documents in found.items()
     } == {
         "commands": [("git/commit", "Commit it")],
-        "agents": [("reviewer", "Reviews")],
+        "subagents": [("reviewer", "Reviews")],
         "skills": [("elsewhere", None), ("tidy", "Tidies up")],
     }
     problem = found["skills"][0].document.problem

@@ -170,27 +170,27 @@ def test_files_are_found_as_people_write_them(asked: str, found: list[str]) -> N
     assert [file.path for file in collect_file_versions(session.entries).matching(asked)] == found
 
 
-def test_edits_of_sub_agents_are_placed_by_their_time() -> None:
+def test_edits_of_subagents_are_placed_by_their_time() -> None:
     def row(uuid: str, second: int, text: str) -> dict[str, Any]:
         result = {"type": "update", "filePath": "/w/a", "content": text, "structuredPatch": []}
         return {"type": "user", "uuid": uuid, "timestamp": f"2026-03-02T09:00:{second:02}Z", "toolUseResult": result}
 
     main = [row("m1", 0, "1"), row("m2", 20, "3")]
-    agents = [[row("a1", 10, "2")], [row("b1", 30, "5"), row("b2", 25, "4")]]
-    versions = collect_file_versions(main, agents=agents).files["/w/a"].versions
+    subagents = [[row("a1", 10, "2")], [row("b1", 30, "5"), row("b2", 25, "4")]]
+    versions = collect_file_versions(main, subagents=subagents).files["/w/a"].versions
     assert [version.message_uuid for version in versions] == ["m1", "a1", "m2", "b2", "b1"]
 
 
-def test_calls_of_sub_agents_count_by_their_arguments() -> None:
-    """Rows of sub-agents have no structured results."""
+def test_calls_of_subagents_count_by_their_arguments() -> None:
+    """Rows of subagents have no structured results."""
     session = builder()
     session.user("go")
-    agent = session.agent("look")
-    agent.call(write("/w/app/made.txt", "hello\n"))
-    agent.call(failed("Edit", {"file_path": "/w/app/not.txt", "old_string": "a", "new_string": "b"}, "no match"))
-    agent.finish("done")
-    assert all("toolUseResult" not in entry for entry in agent.entries)
-    files = collect_file_versions(session.entries, agents=[agent.entries]).files
+    subagent = session.subagent("look")
+    subagent.call(write("/w/app/made.txt", "hello\n"))
+    subagent.call(failed("Edit", {"file_path": "/w/app/not.txt", "old_string": "a", "new_string": "b"}, "no match"))
+    subagent.finish("done")
+    assert all("toolUseResult" not in entry for entry in subagent.entries)
+    files = collect_file_versions(session.entries, subagents=[subagent.entries]).files
     assert list(files) == ["/w/app/made.txt"]
     assert files["/w/app/made.txt"].created
 

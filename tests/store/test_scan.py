@@ -1,4 +1,4 @@
-"""Which sessions and sub-agents a home holds, by names alone; and what is in the way."""
+"""Which sessions and subagents a home holds, by names alone; and what is in the way."""
 
 from __future__ import annotations
 
@@ -43,52 +43,54 @@ def test_homes_of_every_age(version: str, tmp_path: Path) -> None:
     age = build_age(tmp_path / "claude", version)
     found = scan_home(Home(age.root))
     assert {item.path for item in found.sessions} == {item.path for item in age.sessions}
-    expected = {agent.path for item in age.sessions for agent in item.agents if agent.path is not None}
-    beside = {agent.path for _, agent in found.beside}
-    below = {agent.path for item in found.sessions for agent in item.agents}
+    expected = {subagent.path for item in age.sessions for subagent in item.subagents if subagent.path is not None}
+    beside = {subagent.path for _, subagent in found.beside}
+    below = {subagent.path for item in found.sessions for subagent in item.subagents}
     assert beside | below == expected
     assert not (beside and below)
-    assert found.orphan_agents == []
+    assert found.orphan_subagents == []
     assert found.skipped == []
 
 
 class TestSubAgents:
     def test_beside_the_session(self, builder: HomeBuilder) -> None:
         t = builder.session(CWD, version="2.0.77")
-        agent = t.agent("look")
-        agent.finish("done")
+        subagent = t.subagent("look")
+        subagent.finish("done")
         found = scan(builder)
         ((folder, file),) = found.beside
-        assert (folder, file.agent_id, file.layout, file.meta_path) == (FOLDER, agent.agent_id, "beside", None)
+        assert (folder, file.subagent_id, file.layout, file.meta_path) == (FOLDER, subagent.subagent_id, "beside", None)
         assert len(found.sessions) == 1
 
     def test_below_the_session_with_meta_file(self, builder: HomeBuilder) -> None:
         t = builder.session(CWD)
-        agent = t.agent("look")
-        nested = agent.agent("deeper")
+        subagent = t.subagent("look")
+        nested = subagent.subagent("deeper")
         nested.finish("ok")
-        agent.finish("done")
+        subagent.finish("done")
         (session,) = scan(builder).sessions
-        assert [file.agent_id for file in session.agents] == sorted([agent.agent_id or "", nested.agent_id or ""])
-        for file in session.agents:
+        assert [file.subagent_id for file in session.subagents] == sorted(
+            [subagent.subagent_id or "", nested.subagent_id or ""]
+        )
+        for file in session.subagents:
             assert file.layout == "subagents"
-            assert file.meta_path == file.path.with_name(f"agent-{file.agent_id}.meta.json")
+            assert file.meta_path == file.path.with_name(f"agent-{file.subagent_id}.meta.json")
             assert file.meta_path.is_file()
             assert file.workflow is None
 
     def test_of_workflows(self, builder: HomeBuilder) -> None:
         t = builder.session(CWD)
-        agent = t.agent("look", workflow="run-7")
-        agent.finish("done")
+        subagent = t.subagent("look", workflow="run-7")
+        subagent.finish("done")
         (session,) = scan(builder).sessions
-        (file,) = session.agents
-        assert (file.agent_id, file.workflow) == (agent.agent_id, "run-7")
+        (file,) = session.subagents
+        assert (file.subagent_id, file.workflow) == (subagent.subagent_id, "run-7")
 
     def test_inside_the_main_file_there_are_no_files(self, builder: HomeBuilder) -> None:
         t = builder.session(CWD, version="2.0.26")
-        t.agent("look").finish("done")
+        t.subagent("look").finish("done")
         found = scan(builder)
-        assert found.sessions[0].agents == []
+        assert found.sessions[0].subagents == []
         assert found.beside == []
 
     def test_orphans_are_kept_apart(self, builder: HomeBuilder) -> None:
@@ -96,10 +98,10 @@ class TestSubAgents:
         builder.file(f"projects/{FOLDER}/{gone}/subagents/agent-a1.jsonl", b"{}\n")
         builder.session(CWD).user("another")
         found = scan(builder)
-        assert [file.agent_id for file in found.orphan_agents] == ["a1"]
-        assert [session.agents for session in found.sessions] == [[]]
+        assert [file.subagent_id for file in found.orphan_subagents] == ["a1"]
+        assert [session.subagents for session in found.sessions] == [[]]
 
-    def test_an_agent_without_meta_file_and_files_that_are_none(self, builder: HomeBuilder) -> None:
+    def test_an_subagent_without_meta_file_and_files_that_are_none(self, builder: HomeBuilder) -> None:
         t = builder.session(CWD)
         t.user("hello")
         below = f"projects/{FOLDER}/{t.session_id}/subagents"
@@ -107,7 +109,7 @@ class TestSubAgents:
         builder.file(f"{below}/agent-a2.meta.json", b"{}")
         builder.file(f"{below}/notes.txt", b"x")
         (session,) = scan(builder).sessions
-        assert [(file.agent_id, file.meta_path) for file in session.agents] == [("a1", None)]
+        assert [(file.subagent_id, file.meta_path) for file in session.subagents] == [("a1", None)]
 
 
 class TestNames:
@@ -161,11 +163,11 @@ class TestInTheWay:
             (".DS_Store", "a file where project folders stand")
         ]
 
-    def test_a_file_where_sub_agents_stand(self, builder: HomeBuilder) -> None:
+    def test_a_file_where_subagents_stand(self, builder: HomeBuilder) -> None:
         t = builder.session(CWD)
         t.user("hello")
         builder.file(f"projects/{FOLDER}/{t.session_id}/subagents", b"x")
-        assert scan(builder).sessions[0].agents == []
+        assert scan(builder).sessions[0].subagents == []
 
     def test_a_folder_where_a_session_stands(self, builder: HomeBuilder) -> None:
         builder.folder(f"projects/{FOLDER}/{uuid_from('folder')}.jsonl")
@@ -232,22 +234,22 @@ class TestLinks:
         assert found.skipped == []
 
     @pytest.mark.parametrize("place", ["", "subagents", "subagents/workflows", "subagents/agent-a1.jsonl"])
-    def test_sub_agents_that_lead_out(self, root: Path, tmp_path: Path, place: str) -> None:
+    def test_subagents_that_lead_out(self, root: Path, tmp_path: Path, place: str) -> None:
         (session,) = scan_home(Home(root)).sessions
         link = session.session_folder / place
         link.parent.mkdir(parents=True, exist_ok=True)
         target = tmp_path / "outside"
         link.symlink_to(target / "agent-a1.jsonl" if place.endswith("jsonl") else target)
         found = scan_home(Home(root))
-        assert [agent for item in found.sessions for agent in item.agents] == []
-        assert found.orphan_agents == []
+        assert [subagent for item in found.sessions for subagent in item.subagents] == []
+        assert found.orphan_subagents == []
 
     def test_a_run_of_a_workflow_that_leads_out(self, root: Path, tmp_path: Path) -> None:
         (session,) = scan_home(Home(root)).sessions
         runs = session.session_folder / "subagents" / "workflows"
         runs.mkdir(parents=True)
         (runs / "run").symlink_to(tmp_path / "outside")
-        assert scan_home(Home(root)).sessions[0].agents == []
+        assert scan_home(Home(root)).sessions[0].subagents == []
 
     @pytest.mark.parametrize("place", ["projects/loop", f"projects/{FOLDER}/loop.jsonl", f"projects/{FOLDER}/loop"])
     def test_links_in_a_circle(self, root: Path, place: str) -> None:
@@ -263,7 +265,7 @@ class TestLinks:
 
 
 def test_looking_changes_nothing(builder: HomeBuilder) -> None:
-    builder.session(CWD).agent("look").finish("done")
+    builder.session(CWD).subagent("look").finish("done")
     root = builder.write()
     before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
     scan_home(Home(root))

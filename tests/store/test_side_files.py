@@ -12,7 +12,6 @@ from recollect.format.todos import Todo
 from recollect.store.home import Home
 from recollect.store.parsed_file import survey, walk_files
 from recollect.store.session_files import (
-    agent_meta,
     backup_reader,
     custom_title,
     debug_logs,
@@ -20,6 +19,7 @@ from recollect.store.session_files import (
     session_environment,
     sessions_index,
     shell_snapshots,
+    subagent_meta,
     tool_results,
 )
 from recollect.store.side_files import (
@@ -66,17 +66,17 @@ def test_an_empty_home_gives_empty_answers(builder: HomeBuilder) -> None:
 
 def test_todos_of_all_namings(builder: HomeBuilder) -> None:
     todo = {"content": "x", "status": "pending"}
-    builder.todos(TWO, [todo, todo], agent="a753668")
-    builder.todos(TWO, [todo], agent=TWO)
+    builder.todos(TWO, [todo, todo], subagent="a753668")
+    builder.todos(TWO, [todo], subagent=TWO)
     builder.todos(ONE, [])
     builder.file("todos/README", "not a list")
     home = written(builder)
-    assert [(found.session_id, found.agent_id, len(found.todos.items)) for found in todo_lists(home)] == sorted(
+    assert [(found.session_id, found.subagent_id, len(found.todos.items)) for found in todo_lists(home)] == sorted(
         [(ONE, None, 0), (TWO, None, 1), (TWO, "a753668", 2)], key=lambda row: (row[0], row[1] or "")
     )
-    (main, agent) = todo_lists(home, TWO)
+    (main, subagent) = todo_lists(home, TWO)
     assert main.todos.items == (Todo(content="x", status="pending"),)
-    assert agent.file.modified is not None
+    assert subagent.file.modified is not None
 
 
 def test_tasks_in_order_with_their_mark(builder: HomeBuilder) -> None:
@@ -152,8 +152,8 @@ def test_backups_of_a_session(builder: HomeBuilder) -> None:
 def test_files_of_a_session(builder: HomeBuilder) -> None:
     session = builder.session("/w/app", session_id=ONE)
     session.user("go")
-    agent = session.agent("look")
-    agent.finish("done")
+    subagent = session.subagent("look")
+    subagent.finish("done")
     builder.tool_output(session, "b12345678", "long output")
     builder.custom_title_file("/w/app", ONE, "Mine")
     builder.sessions_index("/w/app", [builder.index_entry(session)])
@@ -168,9 +168,9 @@ def test_files_of_a_session(builder: HomeBuilder) -> None:
     assert index is not None
     assert [entry.session_id for entry in index.entries] == [ONE]
     assert [info.path.name for info in session_environment(home, ONE)] == ["sessionstart-hook-0.sh"]
-    agent_path = builder.agent_path(agent)
-    assert agent_path is not None
-    meta = agent_meta(home, agent_path)
+    subagent_path = builder.subagent_path(subagent)
+    assert subagent_path is not None
+    meta = subagent_meta(home, subagent_path)
     assert meta is not None
     assert meta.tool_use_id is not None
 

@@ -74,10 +74,10 @@ def test_description_counts_are_those_of_the_files(age: AgeDescription) -> None:
         assert set(session.thread) <= uuids
         assert len(set(session.thread)) == len(session.thread) > 3
         assert set(session.abandoned) <= uuids - set(session.thread)
-        for agent in session.agents:
-            found = {row.get("uuid") for row in rows_of(agent.path or session.path)}
-            assert set(agent.rows) <= found
-            assert not set(agent.rows) & set(session.thread)
+        for subagent in session.subagents:
+            found = {row.get("uuid") for row in rows_of(subagent.path or session.path)}
+            assert set(subagent.rows) <= found
+            assert not set(subagent.rows) & set(session.thread)
     assert len(age.long.abandoned) == 2
 
 

@@ -57,7 +57,7 @@ def test_some_sessions_are_about_to_be_deleted_and_none_is_overdue(demo: Path) -
     assert 2 <= sum(age > timedelta(days=23) for age in ages) < len(ages)
 
 
-def test_it_shows_a_rewind_a_compaction_parallel_calls_agents_and_damage(demo: Path) -> None:
+def test_it_shows_a_rewind_a_compaction_parallel_calls_subagents_and_damage(demo: Path) -> None:
     rows = [row for path in transcripts(demo) for row in rows_of(path)]
     assert any(row["type"] == "last-prompt" and row.get("explicit") for row in rows)
     assert any(row.get("subtype") == "compact_boundary" for row in rows)

@@ -28,12 +28,12 @@ def everything(root: Path) -> HomeBuilder:
     t = home.session("/w/app")
     t.user("hello")
     t.call(bash("ls"))
-    agent = t.agent("look", workflow="run1")
-    agent.finish("seen")
+    subagent = t.subagent("look", workflow="run1")
+    subagent.finish("seen")
     sid = t.session_id
     home.todos(sid, [])
-    home.todos(sid, [], agent=sid)
-    home.todos(sid, [], agent=agent.agent_id)
+    home.todos(sid, [], subagent=sid)
+    home.todos(sid, [], subagent=subagent.subagent_id)
     home.task(sid, 1, "one")
     home.plan("slow-blue-fox", "# Plan\n")
     home.history("hello", "/w/app", sid, pasted={1: "text"})
@@ -49,7 +49,7 @@ def everything(root: Path) -> HomeBuilder:
     home.stats_cache()
     home.statsig()
     home.command("go", "Go.")
-    home.agent_definition("scout", "Looks", "You look.")
+    home.subagent_definition("scout", "Looks", "You look.")
     home.skill("see", "Sees", "See.")
     home.plugin("lens")
     home.settings()
@@ -86,32 +86,32 @@ def test_writing_twice_changes_nothing(tmp_path: Path) -> None:
     ("version", "place"),
     [
         ("2.0.26", None),
-        ("2.0.77", "projects/-w-app/agent-{agent}.jsonl"),
-        ("2.1.9", "projects/-w-app/{session}/subagents/agent-{agent}.jsonl"),
-        ("2.1.325", "projects/-w-app/{session}/subagents/agent-{agent}.jsonl"),
+        ("2.0.77", "projects/-w-app/agent-{subagent}.jsonl"),
+        ("2.1.9", "projects/-w-app/{session}/subagents/agent-{subagent}.jsonl"),
+        ("2.1.325", "projects/-w-app/{session}/subagents/agent-{subagent}.jsonl"),
     ],
 )
-def test_sub_agents_are_where_the_age_keeps_them(tmp_path: Path, version: str, place: str | None) -> None:
+def test_subagents_are_where_the_age_keeps_them(tmp_path: Path, version: str, place: str | None) -> None:
     home = HomeBuilder(tmp_path / "c", version=version)
     t = home.session("/w/app")
     t.user("go")
-    agent = t.agent("look")
-    agent.finish("seen")
+    subagent = t.subagent("look")
+    subagent.finish("seen")
     home.write()
-    path = home.agent_path(agent)
+    path = home.subagent_path(subagent)
     found = sorted((home.root / "projects").rglob("agent-*.jsonl"))
     if place is None:
         assert path is None
         assert found == []
         return
-    expected = home.root / place.format(agent=agent.agent_id, session=t.session_id)
+    expected = home.root / place.format(subagent=subagent.subagent_id, session=t.session_id)
     assert path == expected
     assert found == [expected]
     meta = expected.with_suffix("").with_suffix(".meta.json")
     assert meta.exists() is (version == "2.1.325")
 
 
-def test_workflow_agents_have_a_folder_of_their_run(tmp_path: Path) -> None:
+def test_workflow_subagents_have_a_folder_of_their_run(tmp_path: Path) -> None:
     home = everything(tmp_path / "c")
     home.write()
     (found,) = home.root.rglob("agent-*.meta.json")

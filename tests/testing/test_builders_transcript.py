@@ -140,35 +140,35 @@ def test_api_errors_are_links_but_never_sent() -> None:
 
 
 @pytest.mark.parametrize(("version", "inside"), [("2.0.26", True), ("2.0.77", False), ("2.1.9", False)])
-def test_sub_agents_write_into_the_main_file_or_their_own(version: str, inside: bool) -> None:
+def test_subagents_write_into_the_main_file_or_their_own(version: str, inside: bool) -> None:
     t = build(version)
     prompt = t.user("look")
-    agent = t.agent("find it")
-    agent.call(read("/w/app/a", "x"))
-    answer = agent.finish("found")
+    subagent = t.subagent("find it")
+    subagent.call(read("/w/app/a", "x"))
+    answer = subagent.finish("found")
     sidechain = [row for row in t.entries if row["isSidechain"]]
     assert bool(sidechain) is inside
-    assert agent.entries[0]["parentUuid"] is None or inside
+    assert subagent.entries[0]["parentUuid"] is None or inside
     result = t.entry(answer)
-    assert result["parentUuid"] == t.tool_lines[agent.tool_use_id]
+    assert result["parentUuid"] == t.tool_lines[subagent.tool_use_id]
     assert ("agentId" in result["toolUseResult"]) is not inside
-    assert t.thread == [prompt, t.tool_lines[agent.tool_use_id], answer]
+    assert t.thread == [prompt, t.tool_lines[subagent.tool_use_id], answer]
 
 
-def test_agent_ids_grow_longer_and_rows_bear_them() -> None:
-    short, long = build("2.1.9").agent("a"), build("2.1.50").agent("a")
-    assert (len(short.agent_id or ""), len(long.agent_id or "")) == (7, 17)
-    assert {row["agentId"] for row in long.entries} == {long.agent_id}
+def test_subagent_ids_grow_longer_and_rows_bear_them() -> None:
+    short, long = build("2.1.9").subagent("a"), build("2.1.50").subagent("a")
+    assert (len(short.subagent_id or ""), len(long.subagent_id or "")) == (7, 17)
+    assert {row["agentId"] for row in long.entries} == {long.subagent_id}
 
 
-def test_nested_agents_know_their_starter_and_share_the_typed_prompt() -> None:
+def test_nested_subagents_know_their_starter_and_share_the_typed_prompt() -> None:
     t = build()
     t.user("go")
-    outer = t.agent("outer")
-    inner = outer.agent("inner")
+    outer = t.subagent("outer")
+    inner = outer.subagent("inner")
     inner.finish("x")
     outer.finish("y")
-    assert inner.meta()["parentAgentId"] == outer.agent_id
+    assert inner.meta()["parentAgentId"] == outer.subagent_id
     assert (outer.meta()["spawnDepth"], inner.meta()["spawnDepth"]) == (1, 2)
     assert "parentAgentId" not in outer.meta()
     prompts = {row["promptId"] for row in [*t.entries, *outer.entries, *inner.entries] if row["type"] == "user"}

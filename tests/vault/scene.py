@@ -22,7 +22,7 @@ def build_home(root: Path) -> None:
     main = home.session(CWD, session_id=SESSION)
     main.user("What is in the notes?")
     main.assistant("Milk and bread.")
-    helper = main.agent("look for more")
+    helper = main.subagent("look for more")
     helper.user("anything else?")
     helper.finish("no")
     home.tool_output(main, "b12345678", "a long output\n" * 400)

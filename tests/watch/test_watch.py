@@ -1,4 +1,4 @@
-"""A watch of a home: what it tells of sessions, sub-agents and clients, with hints from the system and without."""
+"""A watch of a home: what it tells of sessions, subagents and clients, with hints from the system and without."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from recollect.watch import hints as watch_hints
 from recollect.watch import home as watch_home
 from recollect.watch import lines as watch_lines
 from recollect.watch.events import (
-    AgentStarted,
     Compacted,
     EntryAdded,
     LineDamaged,
@@ -28,6 +27,7 @@ from recollect.watch.events import (
     SessionEnded,
     SessionEvent,
     SessionStarted,
+    SubagentStarted,
     TitleChanged,
     ToolFinished,
     ToolStarted,
@@ -245,7 +245,7 @@ class TestMeaning:
         assert isinstance(finished, ToolFinished)
         assert (finished.name, finished.duration, finished.is_error) == ("Read", 2.0, False)
 
-    def test_a_sub_agent(self, scene: Scene, polling: bool) -> None:
+    def test_a_subagent(self, scene: Scene, polling: bool) -> None:
         scene.add(row("old"))
         scene.watch(polling=polling)
         path = scene.folder / SESSION / "subagents" / "agent-a1b2.jsonl"
@@ -254,28 +254,28 @@ class TestMeaning:
         path.with_suffix(".meta.json").write_text(json.dumps(meta))
         scene.add(row("a", isSidechain=True, agentId="a1b2"), path)
         events = scene.entries(1)
-        assert kinds(events) == ["agent_started", "message"]
-        assert isinstance(events[0], AgentStarted)
-        assert (events[0].session_id, events[0].agent_id, events[0].agent_type) == (SESSION, "a1b2", "Explore")
+        assert kinds(events) == ["subagent_started", "message"]
+        assert isinstance(events[0], SubagentStarted)
+        assert (events[0].session_id, events[0].subagent_id, events[0].subagent_type) == (SESSION, "a1b2", "Explore")
         assert events[0].tool_use_id == "t1"
-        assert events[1].agent_id == "a1b2"
+        assert events[1].subagent_id == "a1b2"
 
-    def test_a_sub_agent_beside_its_session(self, scene: Scene) -> None:
+    def test_a_subagent_beside_its_session(self, scene: Scene) -> None:
         scene.watch()
         scene.add(row("a", isSidechain=True, agentId="abc1234"), scene.folder / "agent-abc1234.jsonl")
         events = scene.entries(1)
-        assert [(event.kind, event.session_id, event.agent_id) for event in events] == [
-            ("agent_started", SESSION, "abc1234"),
+        assert [(event.kind, event.session_id, event.subagent_id) for event in events] == [
+            ("subagent_started", SESSION, "abc1234"),
             ("message", SESSION, "abc1234"),
         ]
 
-    def test_a_sub_agent_inside_its_session(self, scene: Scene) -> None:
+    def test_a_subagent_inside_its_session(self, scene: Scene) -> None:
         scene.add(row("old"))
         scene.watch()
         scene.add(row("aaaaaaaaaa", isSidechain=True) + row("b", isSidechain=True, parentUuid="aaaaaaaaaa") + row("c"))
         events = scene.entries(3)
-        assert [(event.kind, event.agent_id) for event in events] == [
-            ("agent_started", "sidechain-aaaaaaaa"),
+        assert [(event.kind, event.subagent_id) for event in events] == [
+            ("subagent_started", "sidechain-aaaaaaaa"),
             ("message", "sidechain-aaaaaaaa"),
             ("message", "sidechain-aaaaaaaa"),
             ("message", None),

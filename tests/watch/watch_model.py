@@ -24,7 +24,7 @@ _OLD_TIME = 1_767_312_000  # a day later
 
 
 class Store:
-    """Sessions and a sub-agent on disk, changed at random as clients and tools change them."""
+    """Sessions and a subagent on disk, changed at random as clients and tools change them."""
 
     def __init__(self, root: Path, chance: random.Random) -> None:
         self.home = Home(root)
@@ -61,11 +61,11 @@ class Store:
         """One step of some writer."""
         name = self.chance.choice(
             ["append"] * 6 + ["half"] * 4 + ["batch"] * 2 + ["cut", "cut_line", "replace", "rewrite", "regrow", "rename",
-             "remove", "create", "agent"]
+             "remove", "create", "subagent"]
         )  # fmt: skip
         files = self.files()
-        if name in ("create", "agent") or not files:
-            self._create(agent=name == "agent")
+        if name in ("create", "subagent") or not files:
+            self._create(subagent=name == "subagent")
             return name
         path = self.chance.choice(files)
         if not self.is_followed(str(path)):
@@ -75,11 +75,11 @@ class Store:
         getattr(self, f"_{name}")(path)
         return name
 
-    def _create(self, *, agent: bool) -> None:
+    def _create(self, *, subagent: bool) -> None:
         session = self.chance.choice(SESSIONS)
         here = [path for path in self.files() if path.name == f"{session}.jsonl"]
         folder = here[0].parent if here else self.home.projects / self.chance.choice(FOLDERS)
-        path = folder / session / "subagents" / "agent-a1.jsonl" if agent else folder / f"{session}.jsonl"
+        path = folder / session / "subagents" / "agent-a1.jsonl" if subagent else folder / f"{session}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         self._append(path)
 

@@ -41,7 +41,7 @@ def test_sessions(faces: Scene, capsys: pytest.CaptureFixture[str]) -> None:
     assert asyncio.run(provider.get_sessions()) == listed
 
 
-@pytest.mark.parametrize(("command", "path"), [("agents", "agents"), ("tree", "branches"), ("tools", "tools")])
+@pytest.mark.parametrize(("command", "path"), [("subagents", "subagents"), ("tree", "branches"), ("tools", "tools")])
 def test_parts_of_every_session(command: str, path: str, faces: Scene, capsys: pytest.CaptureFixture[str]) -> None:
     seen = 0
     for ident in session_ids(faces):

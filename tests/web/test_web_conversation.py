@@ -156,14 +156,14 @@ def test_branches_stand_at_the_side_and_where_they_left(demo: Scene) -> None:
     assert "This is branch 1" in branch
 
 
-def test_sub_agents_are_nested(demo: Scene) -> None:
+def test_subagents_are_nested(demo: Scene) -> None:
     item = next(found for found in demo.desk.sessions() if found.title == "Harbour map as SVG")
     text = demo.script.get(f"/sessions/{item.session_id}").text
     assert "Compare projections" in text
-    agents = set(re.findall(r"\?agent=([^&\"]+)&amp;nested=1", text))
-    assert len(agents) == 1
+    subagents = set(re.findall(r"\?subagent=([^&\"]+)&amp;nested=1", text))
+    assert len(subagents) == 1
     nested = demo.script.get(
-        f"/sessions/{item.session_id}?agent={agents.pop()}&nested=1", headers={"HX-Request": "true"}
+        f"/sessions/{item.session_id}?subagent={subagents.pop()}&nested=1", headers={"HX-Request": "true"}
     ).text
     assert "Comparing by hand then." in nested
     assert "Check the formula" in nested

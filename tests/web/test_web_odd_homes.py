@@ -1,4 +1,4 @@
-"""Pages of homes with links, file names that are not UTF-8, and sub-agents whose main transcript is gone."""
+"""Pages of homes with links, file names that are not UTF-8, and subagents whose main transcript is gone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def odd(tmp_path: Path) -> Scene:
     for name in (GONE, WHOLE):
         t = builder.session("/w/app", session_id=name, modified="2026-03-02T10:00Z")
         t.user("find the walrus")
-        t.agent("look for it").finish("no walrus here")
+        t.subagent("look for it").finish("no walrus here")
     root = builder.write()
     folder = root / "projects" / "-w-app"
     shutil.copy(folder / f"{WHOLE}.jsonl", folder / f"{STRANGE}.jsonl")

@@ -103,7 +103,7 @@ def test_the_nearest_id_is_offered(demo: Scene) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["branch=9", "branch=x", "branch=-1", "agent=nobody", "page=0", "page=99", "page=x", "page=" + "9" * 50]
+    "query", ["branch=9", "branch=x", "branch=-1", "subagent=nobody", "page=0", "page=99", "page=x", "page=" + "9" * 50]
 )
 def test_unknown_parts_of_a_session(demo: Scene, query: str) -> None:
     assert demo.script.get(f"/sessions/{CACHE_SESSION}?{query}").status_code == 404
@@ -166,17 +166,17 @@ def test_growth_is_seen_at_once(demo: Scene) -> None:
     assert "A new line" in script.get(f"/sessions/{CACHE_SESSION}").text
 
 
-def test_a_sub_agent_that_goes_on_is_seen(demo: Scene) -> None:
+def test_a_subagent_that_goes_on_is_seen(demo: Scene) -> None:
     script = demo.script
     item = next(found for found in demo.desk.sessions() if found.title == "Harbour map as SVG")
-    agent = item.file.agents[0]
-    address = f"/sessions/{item.session_id}?agent={agent.agent_id}"
+    subagent = item.file.subagents[0]
+    address = f"/sessions/{item.session_id}?subagent={subagent.subagent_id}"
     assert "One more thing" not in script.get(address).text
-    lines = agent.path.read_bytes().splitlines()
+    lines = subagent.path.read_bytes().splitlines()
     last = json.loads(lines[-1])
     entry = last | {"uuid": "22222222-2222-4222-8222-222222222222", "parentUuid": last["uuid"], "type": "user"}
     entry["message"] = {"role": "user", "content": "One more thing"}
-    with agent.path.open("a", encoding="utf-8") as stream:
+    with subagent.path.open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(entry) + "\n")
     demo.desk.look_again(at_once=True)
     assert "One more thing" in script.get(address).text

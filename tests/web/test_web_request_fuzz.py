@@ -26,7 +26,7 @@ REQUESTS = 6000 if SOAK else 150
 BATCHES = range(4)
 
 NAMES = (
-    "q", "sort", "start", "at", "offset", "limit", "span", "sql", "branch", "before", "as", "agent", "view", "v", "token",
+    "q", "sort", "start", "at", "offset", "limit", "span", "sql", "branch", "before", "as", "subagent", "view", "v", "token",
     "tag", "step", "session", "seen", "saved", "save", "rows", "path", "page", "note", "name", "message", "key", "force",
     "download", "by", "status", "project", "number", "model", "line", "id", "day", "date", "title", "dry_run", "plan", "text",
     "since", "until", "set", "uuid", "file", "days", "home", "hits", "everything",

@@ -90,10 +90,10 @@ def test_nor_do_parameters(guarded: Scene, step: str) -> None:
     script = guarded.script
     for path, name in (
         (f"/sessions/{CACHE_SESSION}/files", "path"),
-        (f"/sessions/{CACHE_SESSION}", "agent"),
+        (f"/sessions/{CACHE_SESSION}", "subagent"),
         ("/sessions", "project"),
         ("/sql", "saved"),
-        (f"/api/v1/sessions/{CACHE_SESSION}/lines/1", "agent"),
+        (f"/api/v1/sessions/{CACHE_SESSION}/lines/1", "subagent"),
         (f"/sessions/{CACHE_SESSION}/markdown", "message"),
     ):
         answer = script.get(path, params={name: step})

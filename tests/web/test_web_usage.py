@@ -68,7 +68,7 @@ def test_usage_adds_up(demo: Scene) -> None:
     assert chart is not None
     told = json.loads(unescape(chart[1]))
     assert len(told["times"]) == len(told["series"][0]["values"])
-    for by in ("day", "week", "month", "project", "session", "tool", "branch", "agent", "nonsense"):
+    for by in ("day", "week", "month", "project", "session", "tool", "branch", "subagent", "nonsense"):
         assert "<tfoot>" in until(lambda by=by: script.get(f"/usage?span=all&by={by}").text, "<tfoot>")  # type: ignore[misc]
     rows = script.get("/usage.csv?span=all&by=model").text.splitlines()
     assert rows[0].startswith("model,calls,input")
@@ -83,7 +83,7 @@ def _chart(text: str) -> dict[str, Any]:
     return told
 
 
-@pytest.mark.parametrize("by", ["day", "week", "month", "model", "project", "session", "tool", "branch", "agent"])
+@pytest.mark.parametrize("by", ["day", "week", "month", "model", "project", "session", "tool", "branch", "subagent"])
 def test_charts_hold_what_the_table_says(demo: Scene, by: str) -> None:
     text = until(lambda: demo.script.get(f"/usage?span=all&by={by}").text, "<tfoot>")
     told = _chart(text)

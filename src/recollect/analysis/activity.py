@@ -16,7 +16,7 @@ _MINUTE: Final = 60_000_000
 
 
 def active_seconds(found: Iterable[ApiCall], zone: Zone) -> dict[str, float]:
-    """Seconds of work by day. Sub-agents that work at the same time do not count twice."""
+    """Seconds of work by day. Subagents that work at the same time do not count twice."""
     moments = sorted({item.time for item in found if item.time is not None and zone.day(item.time)})
     days: dict[str, float] = {}
     start = before = None

@@ -36,7 +36,7 @@ class ApiCall(NamedTuple):
     speed: str | None
     geo: str | None
     stop_reason: str | None
-    agent_id: str | None
+    subagent_id: str | None
     git_branch: str | None
     cwd: str | None
     session_id: str | None
@@ -87,7 +87,7 @@ def home_numbers(catalogue: Catalogue, homes: Iterable[Home]) -> list[int]:
 
 _ROWS: Final = (
     f"SELECT a.file_id, a.line, a.part, a.message_id, a.request_id, a.model_id, a.time, {', '.join(COUNTS)}, a.tier_id, "
-    "a.speed_id, a.geo_id, a.stop_id, coalesce(a.agent_id, f.agent_id), a.branch_id, a.cwd_id, "
+    "a.speed_id, a.geo_id, a.stop_id, coalesce(a.subagent_id, f.subagent_id), a.branch_id, a.cwd_id, "
     "coalesce(a.session_id, f.session_id), f.path, f.home_id, a.flags, {copies}, a.output_line "
     "FROM {source} a CROSS JOIN files f ON f.id = a.file_id WHERE {where} ORDER BY +a.file_id, a.line, a.part"
 )
@@ -146,10 +146,10 @@ def _read(catalogue: Catalogue, source: str, copies: str, where: str) -> Iterato
     texts[None] = None
     roots = dict(db.execute("SELECT id, path FROM homes"))
     for row in db.execute(_ROWS.format(source=source, copies=copies, where=where)):
-        tier, speed, geo, stop, agent, branch, cwd, session, path, home, flags, number, output_line = row[14:]
+        tier, speed, geo, stop, subagent, branch, cwd, session, path, home, flags, number, output_line = row[14:]
         yield ApiCall._make((
             *row[:5], texts[row[5]] or "", row[6], Counts(*row[7:14]), texts[tier], texts[speed], texts[geo], texts[stop],
-            agent, texts[branch], texts[cwd], session, path, roots[home], flags, number, output_line,
+            subagent, texts[branch], texts[cwd], session, path, roots[home], flags, number, output_line,
         ))  # fmt: skip
 
 

@@ -62,7 +62,7 @@ def _tool_names(catalogue: Catalogue, found: Iterable[ApiCall], place_of: PlaceO
 
 
 def _named_in_progress(catalogue: Catalogue, files: set[int], place_of: PlaceOf) -> dict[str, list[str]]:
-    """Tools that sub-agents called of which only `progress` lines tell (2.1.0 to 2.1.42): the catalogue does not hold them."""
+    """Tools that subagents called of which only `progress` lines tell (2.1.0 to 2.1.42): the catalogue does not hold them."""
     from ..index.catalogue.reading_back import EntryReader
 
     rows = catalogue.connection.execute(

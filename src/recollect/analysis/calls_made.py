@@ -1,7 +1,7 @@
 """Tool calls with the responses that made them: so that whatever a report selects, its tool calls fit its cost.
 
 A call that was copied into other files counts once, with the response as it is booked. Where the booked file has only a
-`progress` line of a response, the sub-agent's own file tells of its calls.
+`progress` line of a response, the subagent's own file tells of its calls.
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ def _per_session(catalogue: Catalogue, sessions: set[str]) -> dict[tuple[str, st
     marks = ", ".join("?" * len(sessions))
     files: list[tuple[Any, ...]] = catalogue.connection.execute(
         "SELECT f.id, h.path, f.session_id FROM files f JOIN homes h ON h.id = f.home_id "
-        f"WHERE f.session_id IN ({marks}) AND f.kind IN ('session', 'agent')",
+        f"WHERE f.session_id IN ({marks}) AND f.kind IN ('session', 'subagent')",
         list(sessions),
     ).fetchall()
     session_of = {file_id: (home, session) for file_id, home, session in files}

@@ -73,7 +73,7 @@ def courses(
     """One per session, the last used first. With a catalogue that holds the entries, compactions in this time count too."""
     sessions: dict[tuple[str, str], Course] = {}
     for item in sorted(found, key=lambda item: (item.file_id, item.line)):
-        if item.session_id is None or item.agent_id is not None or item.flags & (ADVISOR | PROGRESS):
+        if item.session_id is None or item.subagent_id is not None or item.flags & (ADVISOR | PROGRESS):
             continue
         course = sessions.setdefault((item.home, item.session_id), Course(item.session_id))
         course.steps.append(item)

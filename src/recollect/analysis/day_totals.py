@@ -55,7 +55,7 @@ def day_totals(
 
 
 def days_of_sessions(db: apsw.Connection, home: int, zone: Zone) -> dict[str, set[str]]:
-    """The days on which each session of a home, its sub-agents with it, made calls."""
+    """The days on which each session of a home, its subagents with it, made calls."""
     found: dict[str, set[str]] = {}
     for session, step in db.execute(
         f"SELECT DISTINCT coalesce(c.session_id, f.session_id), {_step(zone)} FROM counted_calls c "

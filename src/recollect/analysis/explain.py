@@ -31,7 +31,7 @@ def explain(item: ApiCall, book: PriceBook, zone: Zone) -> dict[str, Any]:
         "time": to_iso(None if item.time is None else item.time / 1_000_000),
         "day": zone.day(item.time) or None,
         "session_id": item.session_id,
-        "agent_id": item.agent_id,
+        "subagent_id": item.subagent_id,
         "model": item.model,
         "message_id": item.message_id,
         "request_id": item.request_id or None,
@@ -71,13 +71,13 @@ def explain(item: ApiCall, book: PriceBook, zone: Zone) -> dict[str, Any]:
 
 
 def fits(item: ApiCall, ident: str, zone: Zone) -> bool:
-    """Whether a response is meant by an id: of its message, request, session, sub-agent or model (also as tables name it), or
+    """Whether a response is meant by an id: of its message, request, session, subagent or model (also as tables name it), or
     its day. What an advisor used belongs to the message that asked it."""
     return bool(
         item.message_id.removesuffix("#advisor") == ident.removesuffix("#advisor")
         or item.request_id == ident
         or (item.session_id or "").startswith(ident)
-        or (item.agent_id or "") == ident
+        or (item.subagent_id or "") == ident
         or ident in (item.model, short_name(item.model))
         or zone.day(item.time).startswith(ident)
     )

@@ -1,4 +1,4 @@
-"""What each prompt cost: everything from it up to the next one, the sub-agents it set to work included."""
+"""What each prompt cost: everything from it up to the next one, the subagents it set to work included."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def prompt_costs(catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBook
     rows = catalogue.connection.execute(
         "SELECT h.path, f.session_id, e.file_id, e.line, e.offset, e.length, e.time FROM entries e "
         "JOIN files f ON f.id = e.file_id JOIN homes h ON h.id = f.home_id "
-        "WHERE f.kind = 'session' AND e.flags & ? AND e.agent_id IS NULL ORDER BY e.file_id, e.line",
+        "WHERE f.kind = 'session' AND e.flags & ? AND e.subagent_id IS NULL ORDER BY e.file_id, e.line",
         (prompt_flag,),
     )
     # By home, too: the catalogue holds others than those asked for, and a copy of a session may have gone on there.
@@ -77,7 +77,7 @@ def prompt_costs(catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBook
 
 
 def _owner(item: ApiCall, prompts: list[PromptCost]) -> PromptCost | None:
-    """The last prompt before a call: by line in its own file, by time for a sub-agent's file."""
+    """The last prompt before a call: by line in its own file, by time for a subagent's file."""
     if not prompts:
         return None
     if item.file_id == prompts[0].file_id:

@@ -1,4 +1,4 @@
-"""Usage by what became of it: still part of the conversation, on an abandoned branch, before a compaction, of a sub-agent.
+"""Usage by what became of it: still part of the conversation, on an abandoned branch, before a compaction, of a subagent.
 
 Every call has exactly one status, so that those of all statuses are all calls.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from ..graph.thread import ABANDONED, AGENT, BRIDGED, LIVE, PRECOMPACT, UNREACHABLE
+from ..graph.thread import ABANDONED, BRIDGED, LIVE, PRECOMPACT, SUBAGENT, UNREACHABLE
 from ..index.api_calls.flags import PROGRESS
 from ..index.catalogue.schema import shown_uuid
 from .api_calls import ApiCall
@@ -16,7 +16,7 @@ from .api_calls import ApiCall
 if TYPE_CHECKING:
     from ..index.catalogue.catalogue import Catalogue
 
-_BEST_FIRST: Final = (LIVE, PRECOMPACT, ABANDONED, AGENT, UNREACHABLE, BRIDGED)
+_BEST_FIRST: Final = (LIVE, PRECOMPACT, ABANDONED, SUBAGENT, UNREACHABLE, BRIDGED)
 """A call has the best status of its lines: one of them may be an older copy that the client passes over."""
 _Key = tuple[int, str | int]
 """A file, and a call or a line in it."""
@@ -27,8 +27,8 @@ def status_test(catalogue: Catalogue, status: str) -> Callable[[ApiCall], bool]:
     best = _best_of_calls(catalogue)
 
     def fits(item: ApiCall) -> bool:
-        if item.agent_id is not None or item.flags & PROGRESS:  # progress lines tell of a sub-agent's calls
-            return status == AGENT
+        if item.subagent_id is not None or item.flags & PROGRESS:  # progress lines tell of a subagent's calls
+            return status == SUBAGENT
         found = best.get((item.file_id, item.answer), best.get((item.file_id, item.line)))
         # Nothing is known of lines that are no rows: the client takes them for none, either.
         return status == (UNREACHABLE if found is None else _BEST_FIRST[found])

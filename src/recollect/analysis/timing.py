@@ -108,7 +108,7 @@ def turn_seconds(catalogue: Catalogue, reader: EntryReader, responses: Iterable[
     2.0.77)."""
     rows = catalogue.connection.execute(
         "SELECT e.file_id, e.offset, e.length, (SELECT a.message_id FROM entries a WHERE a.file_id = e.file_id "
-        "AND a.line < e.line AND a.type = 'assistant' AND a.agent_id IS NULL ORDER BY a.line DESC LIMIT 1) "
+        "AND a.line < e.line AND a.type = 'assistant' AND a.subagent_id IS NULL ORDER BY a.line DESC LIMIT 1) "
         "FROM entries e WHERE e.subtype = 'turn_duration' ORDER BY e.file_id, e.offset"
     )
     ended = {(item.file_id, item.message_id) for item in responses}

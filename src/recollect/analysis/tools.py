@@ -90,7 +90,7 @@ def _feed_back(items: list[ApiCall], given: list[_Given], result: dict[str, Tool
     lines = [line for line, *_ in given]
     ordered = sorted((item for item in items if not item.message_id.endswith("#advisor")), key=lambda item: item.line)
     for before, after in pairwise(ordered):
-        if before.agent_id != after.agent_id:
+        if before.subagent_id != after.subagent_id:
             continue
         between = given[bisect_right(lines, before.line) : bisect_right(lines, after.line)]
         growth = after.counts.prompt - before.counts.prompt - before.counts.output

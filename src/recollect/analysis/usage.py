@@ -1,4 +1,4 @@
-"""Usage by anything: day, week, month, session, project, model, sub-agent, branch, tool; by several of them at once.
+"""Usage by anything: day, week, month, session, project, model, subagent, branch, tool; by several of them at once.
 
 A group's parts are its models; a report's totals are the sum of its groups, whatever it is grouped by.
 """
@@ -17,9 +17,9 @@ from .totals import Totals
 from .zones import Zone, period_of
 
 PERIODS: Final = ("day", "week", "month", "year")
-DIMENSIONS: Final = (*PERIODS, "hour", "session", "project", "model", "agent", "branch", "tool", "version")
+DIMENSIONS: Final = (*PERIODS, "hour", "session", "project", "model", "subagent", "branch", "tool", "version")
 NO_TIME: Final = "(no time)"
-NOTHING: Final = {"branch": "(no branch)", "project": "(no project)", "agent": "(main)", "model": "(no model)"}
+NOTHING: Final = {"branch": "(no branch)", "project": "(no project)", "subagent": "(main)", "model": "(no model)"}
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ def key_function(by: str, zone: Zone, *, separate: bool = False) -> Callable[[Ap
         "session": lambda item: item.session_id,
         "project": lambda item: project_path(item.cwd, separate=separate),
         "model": lambda item: item.model,
-        "agent": lambda item: item.agent_id,
+        "subagent": lambda item: item.subagent_id,
         "branch": lambda item: item.git_branch,
     }
     make, nothing = makers[by], NOTHING.get(by, f"(no {by})")

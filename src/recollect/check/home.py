@@ -10,6 +10,6 @@ from .rules import HOME_LOOKS
 
 
 def check_home(home: Home, scan: Scan) -> list[Finding]:
-    """Findings about a home's own files. `scan` has the sub-agents that stand beside sessions with their sessions."""
+    """Findings about a home's own files. `scan` has the subagents that stand beside sessions with their sessions."""
     subject = HomeSubject(home, scan)
     return fold(item for look in HOME_LOOKS for item in look(subject))

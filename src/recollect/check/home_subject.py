@@ -14,7 +14,7 @@ from ..store.scan import Scan
 class HomeSubject:
     home: Home
     scan: Scan
-    """With the sub-agents beside sessions given to their sessions."""
+    """With the subagents beside sessions given to their sessions."""
 
     @cached_property
     def session_ids(self) -> Counter[str]:

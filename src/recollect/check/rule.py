@@ -45,7 +45,7 @@ class Finding:
     length: int | None = None
     uuid: str | None = None
     session_id: str | None = None
-    agent_id: str | None = None
+    subagent_id: str | None = None
     count: int = 1
     milder: str | None = None
     """A severity in place of the rule's, where the client copes with this case."""

@@ -1,4 +1,4 @@
-"""Check one session: its main file by all rules, the files of its sub-agents by those that fit."""
+"""Check one session: its main file by all rules, the files of its subagents by those that fit."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from ..errors import RecollectError
 from ..graph.gc_pause import collector_waits
-from ..store.scan import AgentFile, SessionFile
+from ..store.scan import SessionFile, SubagentFile
 from .rule import Finding, fold, worst
 from .rules import SESSION_LOOKS, UNREADABLE, line_damage, nul_text, parents
 from .subject import SessionSubject
 
-_AGENT_LOOKS = (line_damage.look, parents.look, nul_text.look)
+_SUBAGENT_LOOKS = (line_damage.look, parents.look, nul_text.look)
 
 
 @dataclass
@@ -36,7 +36,9 @@ def check_session(file: SessionFile) -> SessionReport:
     """All findings of a session, in the order of the rules. Never raises for what stands in the files."""
     report = SessionReport(file)
     with collector_waits():
-        report.findings = fold([*_main(report), *(item for agent in file.agents for item in _agent(file, agent))])
+        report.findings = fold(
+            [*_main(report), *(item for subagent in file.subagents for item in _subagent(file, subagent))]
+        )
     return report
 
 
@@ -57,14 +59,16 @@ def _main(report: SessionReport) -> Iterator[Finding]:
         subject.close()
 
 
-def _agent(file: SessionFile, agent: AgentFile) -> Iterator[Finding]:
+def _subagent(file: SessionFile, subagent: SubagentFile) -> Iterator[Finding]:
     try:
-        subject = SessionSubject(file, agent)
+        subject = SessionSubject(file, subagent)
     except (RecollectError, OSError) as problem:
-        yield Finding(UNREADABLE, agent.path, str(problem), session_id=file.session_id, agent_id=agent.agent_id)
+        yield Finding(
+            UNREADABLE, subagent.path, str(problem), session_id=file.session_id, subagent_id=subagent.subagent_id
+        )
         return
     try:
-        for look in _AGENT_LOOKS:
+        for look in _SUBAGENT_LOOKS:
             yield from look(subject)
     finally:
         subject.close()

@@ -15,7 +15,7 @@ from ..graph.thread import Thread, find_thread
 from ..graph.tool_calls import ToolPairs, pair_tools
 from ..store.home import Home
 from ..store.read import EntryBytes, stream_lines
-from ..store.scan import AgentFile, SessionFile
+from ..store.scan import SessionFile, SubagentFile
 from .rule import Finding, Rule
 
 #: Bytes that tell, while a line is at hand, that its row is worth a second look. Looking for them costs next to nothing.
@@ -58,12 +58,12 @@ def read_watched(path: Path, home: Home, *, file: int = 0) -> tuple[Transcript, 
 
 
 class SessionSubject:
-    """A session's main file, or the file of one of its sub-agents, for the rules to look at."""
+    """A session's main file, or the file of one of its subagents, for the rules to look at."""
 
-    def __init__(self, file: SessionFile, agent: AgentFile | None = None) -> None:
+    def __init__(self, file: SessionFile, subagent: SubagentFile | None = None) -> None:
         self.file = file
-        self.agent = agent
-        self.path = file.path if agent is None else agent.path
+        self.subagent = subagent
+        self.path = file.path if subagent is None else subagent.path
         self.transcript, self._seen = read_watched(self.path, file.home)
         self._source: EntryBytes | None = None
 
@@ -78,7 +78,7 @@ class SessionSubject:
 
     @property
     def is_main(self) -> bool:
-        return self.agent is None
+        return self.subagent is None
 
     @cached_property
     def thread(self) -> Thread:
@@ -116,12 +116,12 @@ class SessionSubject:
         return self._source.value_at(row.offset, row.length)
 
     def finding(self, rule: Rule, row: Row | None = None, detail: str = "", milder: str | None = None) -> Finding:
-        agent_id = self.agent.agent_id if self.agent is not None else None
+        subagent_id = self.subagent.subagent_id if self.subagent is not None else None
         if row is None:
             return Finding(
-                rule, self.path, detail, session_id=self.file.session_id, agent_id=agent_id, milder=milder
+                rule, self.path, detail, session_id=self.file.session_id, subagent_id=subagent_id, milder=milder
             )  # fmt: skip
         return Finding(
-            rule, self.path, detail, row.line, row.offset, row.length, row.uuid, self.file.session_id, agent_id,
+            rule, self.path, detail, row.line, row.offset, row.length, row.uuid, self.file.session_id, subagent_id,
             milder=milder,
         )  # fmt: skip

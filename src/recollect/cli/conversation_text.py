@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from ..format.blocks import MediaBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, UnknownBlock
 from ..format.times import local_minute
-from ..graph.subagents import Agent
 from ..graph.rows import Row
+from ..graph.subagents import Subagent
 from ..graph.thread import LIVE
 from ..library.session import MessageView, Session
 from ..library.wording import argument_line
@@ -44,11 +44,11 @@ class ConversationText:
         self.tools = tools
         self.thinking = thinking
         self.calls = {call.id: call for call in session.conversation.tools.calls}
-        self.agents: dict[str, list[Agent]] = {}
-        for agent in session.conversation.agents:
-            if agent.tool_use_id is not None and agent.rows:
-                self.agents.setdefault(agent.tool_use_id, []).append(agent)
-        self.shown_agents: set[str] = set()
+        self.subagents: dict[str, list[Subagent]] = {}
+        for subagent in session.conversation.subagents:
+            if subagent.tool_use_id is not None and subagent.rows:
+                self.subagents.setdefault(subagent.tool_use_id, []).append(subagent)
+        self.shown_subagents: set[str] = set()
 
     def pieces(
         self, rows: list[Row], offset: int, limit: int | None, total: int, *, numbered: bool = False
@@ -105,7 +105,7 @@ class ConversationText:
             return
         name, color = _NAMES.get(view.role, (view.role, None))
         if depth and view.role == "user":
-            name = "Task"  # in a sub-agent nobody typed: the caller did
+            name = "Task"  # in a subagent nobody typed: the caller did
         if view.model and view.role == "assistant":
             name = f"{name} ({view.model.removeprefix('claude-')})"
         head = self.face.style(f"▌ {name}", fg=color, bold=True)
@@ -140,8 +140,12 @@ class ConversationText:
                 yield self._indent(self.face.style(f"[unknown block: {block.type}]", fg="yellow"), depth + 1)
 
     def _call(self, block: ToolUseBlock, depth: int) -> Iterator[str]:
-        agents = [agent for agent in self.agents.get(block.id, ()) if agent.agent_id not in self.shown_agents]
-        if self.tools == "none" and not agents:
+        subagents = [
+            subagent
+            for subagent in self.subagents.get(block.id, ())
+            if subagent.subagent_id not in self.shown_subagents
+        ]
+        if self.tools == "none" and not subagents:
             return
         call = self.calls.get(block.id)
         mark = self.face.style("⏵", fg="red" if call is not None and call.is_error else "green")
@@ -149,8 +153,8 @@ class ConversationText:
         yield self._indent(f"{mark} {safe(asked)}", depth + 1)
         if self.tools == "full":
             yield self._text(json.dumps(block.input, indent=2, ensure_ascii=False, default=str), depth + 1, dim=True)
-        for agent in agents:
-            yield from self._agent(agent, depth)
+        for subagent in subagents:
+            yield from self._subagent(subagent, depth)
         if self.tools != "none":
             yield from self._result(block, depth)
 
@@ -173,15 +177,15 @@ class ConversationText:
         color = "red" if call.is_error else None
         yield self._indent(self.face.style(f"⎿ {first}{more}  {took}".rstrip(), fg=color, dim=True), depth + 1)
 
-    def _agent(self, agent: Agent, depth: int) -> Iterator[str]:
-        """A sub-agent's talk, indented below the call that started it."""
-        self.shown_agents.add(agent.agent_id)
-        name = f"┌ sub-agent {agent.agent_id}" + (f" ({agent.kind})" if agent.kind else "")
-        yield self._indent(self.face.style(f"{name}, {plural(len(agent.rows), 'row')}", fg="blue"), depth + 1)
+    def _subagent(self, subagent: Subagent, depth: int) -> Iterator[str]:
+        """A subagent's talk, indented below the call that started it."""
+        self.shown_subagents.add(subagent.subagent_id)
+        name = f"┌ subagent {subagent.subagent_id}" + (f" ({subagent.kind})" if subagent.kind else "")
+        yield self._indent(self.face.style(f"{name}, {plural(len(subagent.rows), 'row')}", fg="blue"), depth + 1)
         if depth < _NEST_LIMIT:
-            for view in self.session.messages(agent.rows):
+            for view in self.session.messages(subagent.rows):
                 yield from self._message(view, depth + 2)
-        yield self._indent(self.face.style(f"└ end of {agent.agent_id}", fg="blue"), depth + 1)
+        yield self._indent(self.face.style(f"└ end of {subagent.subagent_id}", fg="blue"), depth + 1)
 
     def _text(self, text: str, depth: int, *, dim: bool = False) -> str:
         cleaned = safe(text).strip("\n")

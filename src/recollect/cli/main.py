@@ -32,7 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "index": ("index", "Bring the index up to date, or build it anew."),
     "thread": ("thread", "The rows the client would send to the model on resume, and why."),
     "tree": ("tree", "The branches of a session, drawn."),
-    "agents": ("agents", "The sub-agents of a session."),
+    "subagents": ("subagents", "The subagents of a session."),
     "watch": ("watch", "What happens in sessions, as it happens."),
     "tools": ("tools", "The tool calls of a session."),
     "usage": ("usage", "Tokens and cost, by day, session, project, model, ..."),

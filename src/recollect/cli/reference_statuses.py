@@ -14,7 +14,7 @@ from .reference_messages import texts_of
 _STATUS_WORDS = {
     "live": "Part of the conversation that a resume continues, since the last compaction.",
     "abandoned": "On a branch that the user left by rewinding. Still in the file; `recollect tree` shows it.",
-    "agent": "Written by a sub-agent whose lines stand in the main file.",
+    "subagent": "Written by a subagent whose lines stand in the main file.",
     "precompact": "Before the last compaction: the model gets a summary of it, the file still has all of it.",
     "bridged": "Passed over by the client: what hung on the row hangs on its parent instead.",
     "unreachable": "Part of the main conversation that a resume no longer gets at.",
@@ -67,7 +67,7 @@ def statuses_page() -> str:
         *(f"| `{status}` | {_STATUS_WORDS[status]} |" for status in STATUSES),
         "",
         "**Reachable share**: of the user and assistant rows of the main conversation, those that are `live` or `precompact`,",
-        "divided by those plus the `unreachable` ones. What was left on purpose (`abandoned`) and what sub-agents wrote does not",
+        "divided by those plus the `unreachable` ones. What was left on purpose (`abandoned`) and what subagents wrote does not",
         "count. 100 % means that a resume gets at every row that is readable; rows that are torn beyond reading are nobody's.",
         "",
         "## Reasons",

@@ -39,7 +39,7 @@ def session_data(item: SessionHits, homes: Sequence[str] = ()) -> dict[str, Any]
                 "line": hit.line,
                 "uuid": hit.uuid,
                 "role": hit.role,
-                "agent_id": hit.agent_id,
+                "subagent_id": hit.subagent_id,
                 "time": iso(hit.time),
                 "score": round(hit.score, 3),
                 "snippet": hit.snippet.text,

@@ -341,12 +341,12 @@ class SessionWriter:
                 hint="a fork of it has other times: recollect fork",
             )  # fmt: skip
         self._last_milliseconds = round(1000 * newest)
-        if self.context.agent_id is None:
+        if self.context.subagent_id is None:
             moment = max(time.time(), self._last_milliseconds / 1000 + 0.001)
             self.leaf, is_read = place_to_go_on(transcript, moment)
             self._end_hides = not is_read
         elif rows:
-            own = [item for item in rows if item.uuid is not None and self._is_of_this_agent(item)]
+            own = [item for item in rows if item.uuid is not None and self._is_of_this_subagent(item)]
             self.leaf = own[-1].uuid if own else None
         self.model = self.model or next(
             (item.model for item in reversed(rows) if item.model and item.model[0] != "<"), None
@@ -362,11 +362,11 @@ class SessionWriter:
             )
         return self.leaf
 
-    def _is_of_this_agent(self, item: Row) -> bool:
-        """Inside a main file (to 2.0.26) only rows that name the agent are, so that its first one has no parent."""
+    def _is_of_this_subagent(self, item: Row) -> bool:
+        """Inside a main file (to 2.0.26) only rows that name the subagent are, so that its first one has no parent."""
         if self.path.stem == self.context.session_id:
-            return item.sidechain and item.agent_id == self.context.agent_id
-        return item.agent_id in (None, self.context.agent_id)
+            return item.sidechain and item.subagent_id == self.context.subagent_id
+        return item.subagent_id in (None, self.context.subagent_id)
 
     def _refuse_known_calls(self, calls: Sequence[str]) -> None:
         for number, ident in enumerate(calls):

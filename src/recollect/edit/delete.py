@@ -22,7 +22,7 @@ from ..store.home import Home
 from ..store.open_clients import refuse_shared_file, refuse_work_in
 from ..store.path_map import is_below
 from ..store.paths import is_inside, list_inside, read_inside
-from ..store.project_folders import Owned, agents_beside, connector_folder, owned_folders, refuse_links
+from ..store.project_folders import Owned, connector_folder, owned_folders, refuse_links, subagents_beside
 from ..store.scan import Scan, SessionFile, is_session_id, scan_home
 from ..store.side_files import prompt_history
 from .config_paths import (
@@ -61,7 +61,7 @@ class DeleteResult:
 
 def footprint(home: Home, session: SessionFile, scan: Scan | None = None) -> list[Path]:
     """Every file and folder that is of this session alone, its transcript first."""
-    beside = agents_beside(home, scan_home(home) if scan is None else scan)
+    beside = subagents_beside(home, scan_home(home) if scan is None else scan)
     return _footprints(home, [session], beside)[0]
 
 
@@ -210,7 +210,7 @@ def _remove_sessions(
     going = {file.path for file in sessions}
     staying = {file.session_id: file.path for file in scan.sessions if file.path not in going}
     gone: set[Path] = set()
-    for file, paths in zip(sessions, _footprints(home, sessions, agents_beside(home, scan), staying), strict=True):
+    for file, paths in zip(sessions, _footprints(home, sessions, subagents_beside(home, scan), staying), strict=True):
         result.sessions.append(file.session_id)
         change.rely_on(file.path)
         for path in paths:

@@ -22,11 +22,11 @@ from ..errors import NotFound, Refused
 from ..format.line import Damage
 from ..format.names import Names
 from ..format.relink import custom_title_file
-from ..graph.subagents import Agent
 from ..graph.branches import find_branches
 from ..graph.fork_point import Ending, ending_at, ending_of
 from ..graph.gc_pause import collector_waits
 from ..graph.rows import Row, Transcript
+from ..graph.subagents import Subagent
 from ..graph.thread import Thread, find_thread
 from ..journal.changes import Change, Journal
 from ..store.home import Home
@@ -38,7 +38,7 @@ from ..store.summary import summarise
 from .fork_ahead import ForkAhead
 from .fork_lines import UNREADABLE, ForkLines, Titles, entry_bytes
 from .fork_plan import plan_rows
-from .fork_subagents import agent_chunks, agent_target, agents_of, agents_of_ending
+from .fork_subagents import subagent_chunks, subagent_target, subagents_of, subagents_of_ending
 from .state_lines import find_row, title_words
 
 CHUNK = 1 << 20
@@ -63,8 +63,8 @@ class ForkResult:
     """Rows that reach the model on resume."""
     state_lines: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    """rows, progress, agent_rows, state_lines, request_log, damaged_lines, agents, file_backups (gone, or behind a link)."""
-    agents: list[str] = field(default_factory=list)
+    """rows, progress, subagent_rows, state_lines, request_log, damaged_lines, subagents, file_backups (lost or linked)."""
+    subagents: list[str] = field(default_factory=list)
     tool_results: int = 0
     file_backups: int = 0
 
@@ -81,7 +81,7 @@ def plan_fork(
     branch: int | None = None,
     keep_uuids: bool = False,
     title: str | None = None,
-    with_agents: bool = True,
+    with_subagents: bool = True,
     with_tool_results: bool = True,
     with_file_history: bool = True,
     new_id: str | None = None,
@@ -92,7 +92,7 @@ def plan_fork(
     `--fork-session` does).
     """
     wanted = _Wanted(
-        _new_id(file.home, new_id), at, branch, keep_uuids, _given_title(title), with_agents, with_tool_results,
+        _new_id(file.home, new_id), at, branch, keep_uuids, _given_title(title), with_subagents, with_tool_results,
         with_file_history,
     )  # fmt: skip
     change = journal.change(file.home, "fork", f"Fork {file.session_id}")
@@ -112,13 +112,13 @@ class _Wanted(NamedTuple):
     branch: int | None
     keep_uuids: bool
     title: str | None
-    with_agents: bool
+    with_subagents: bool
     with_tool_results: bool
     with_file_history: bool
 
 
 def _plan(change: Change, file: SessionFile, wanted: _Wanted) -> ForkResult:
-    for path in (file.path, *(item.path for item in file.agents if wanted.with_agents)):
+    for path in (file.path, *(item.path for item in file.subagents if wanted.with_subagents)):
         change.rely_on(path)
     with ForkAhead(file.path, file.home) as ahead:
         return _plan_with(ahead, change, file, wanted)
@@ -133,13 +133,13 @@ def _plan_with(ahead: ForkAhead, change: Change, file: SessionFile, wanted: _Wan
         found = tool_results(file.home, file.session_folder).values()
         names.outputs = {info.path.name: str(folder / info.path.name) for info in found}
     with EntryBytes(file.path, file.home) as source:
-        lines, agents = _planned_lines(ahead, source, file, wanted, names, result)
+        lines, subagents = _planned_lines(ahead, source, file, wanted, names, result)
         change.title = f"Fork {file.session_id} at {result.at} as {result.session_id} ({result.title})"
         change.write(target, lines.chunks())
     result.rows, result.messages, result.state_lines = lines.rows, lines.messages, lines.states
     result.left_out = lines.left_out
-    _copy_agents(change, file, agents, names, result)
-    result.left_out["agents"] = len(file.agents) - len(_files_of(file, agents))
+    _copy_subagents(change, file, subagents, names, result)
+    result.left_out["subagents"] = len(file.subagents) - len(_files_of(file, subagents))
     _copy_side_files(change, file, names, lines, result)
     result.left_out = +result.left_out
     return result
@@ -147,16 +147,18 @@ def _plan_with(ahead: ForkAhead, change: Change, file: SessionFile, wanted: _Wan
 
 def _planned_lines(
     ahead: ForkAhead, source: EntryBytes, file: SessionFile, wanted: _Wanted, names: Names, result: ForkResult
-) -> tuple[ForkLines, list[Agent]]:
-    """The lines to be written, and the sub-agents that come along. Nobody but the lines has what was read of the session."""
+) -> tuple[ForkLines, list[Subagent]]:
+    """The lines to be written, and the subagents that come along. Nobody but the lines has what was read of the session."""
     transcript = ahead.transcript()
     ending = find_ending(file, transcript, wanted.at, wanted.branch)
-    agents = agents_of_ending(agents_of(file, transcript), ending) if wanted.with_agents else []
-    plan = plan_rows(transcript, ending, names, _rows_inside(agents, transcript), lambda row: entry_bytes(source, row))
+    subagents = subagents_of_ending(subagents_of(file, transcript), ending) if wanted.with_subagents else []
+    plan = plan_rows(
+        transcript, ending, names, _rows_inside(subagents, transcript), lambda row: entry_bytes(source, row)
+    )
     titles = _titles(file, wanted.title)
     result.at, result.leaf, result.sent = ending.live[-1].uuid, plan.leaf, len(ending.sent)
     result.title = titles.title
-    return ForkLines(source, transcript, plan, names, titles, wanted.with_file_history, ahead), agents
+    return ForkLines(source, transcript, plan, names, titles, wanted.with_file_history, ahead), subagents
 
 
 def _new_id(home: Home, given: str | None) -> str:
@@ -208,30 +210,32 @@ def _titles(file: SessionFile, given: str | None) -> Titles:
     summary = summarise(file)
     old = summary.title or "Untitled"
     derived = old.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", "\ufffd")
-    follows = summary.agent_name is not None and summary.agent_name == summary.custom_title
-    return Titles(given or f"{derived} (fork)", agent_name=follows)
+    follows = summary.subagent_name is not None and summary.subagent_name == summary.custom_title
+    return Titles(given or f"{derived} (fork)", subagent_name=follows)
 
 
-def _rows_inside(agents: list[Agent], transcript: Transcript) -> list[Row]:
-    """Rows of sub-agents that stand in the main file."""
-    own = {row.index for agent in agents if agent.layout == "inside" for row in agent.rows}
+def _rows_inside(subagents: list[Subagent], transcript: Transcript) -> list[Row]:
+    """Rows of subagents that stand in the main file."""
+    own = {row.index for subagent in subagents if subagent.layout == "inside" for row in subagent.rows}
     if not own:
         return []
     return [row for row in transcript.rows if row.index in own and row.client_reads]
 
 
-def _files_of(file: SessionFile, agents: list[Agent]) -> list[int]:
-    return [agent.file - 1 for agent in agents if 0 < agent.file <= len(file.agents)]
+def _files_of(file: SessionFile, subagents: list[Subagent]) -> list[int]:
+    return [subagent.file - 1 for subagent in subagents if 0 < subagent.file <= len(file.subagents)]
 
 
-def _copy_agents(change: Change, file: SessionFile, agents: list[Agent], names: Names, result: ForkResult) -> None:
-    result.agents = [agent.agent_id for agent in agents if agent.layout != "mentioned"]
+def _copy_subagents(
+    change: Change, file: SessionFile, subagents: list[Subagent], names: Names, result: ForkResult
+) -> None:
+    result.subagents = [subagent.subagent_id for subagent in subagents if subagent.layout != "mentioned"]
     folder = result.path.with_suffix("")
-    for number in _files_of(file, agents):
-        item = file.agents[number]
+    for number in _files_of(file, subagents):
+        item = file.subagents[number]
         damage: list[Damage] = []
-        target = agent_target(file, item, folder)
-        change.write(target, agent_chunks(file, item, names, damage))
+        target = subagent_target(file, item, folder)
+        change.write(target, subagent_chunks(file, item, names, damage))
         result.left_out["damaged_lines"] += len({found.line for found in damage if found.kind in UNREADABLE})
         if item.meta_path is not None:
             _copy(change, file.home, item.meta_path, target.with_suffix(".meta.json"))

@@ -17,11 +17,11 @@ from ..format.file_history import DELTA_TYPE, SNAPSHOT_TYPE
 from ..format.names import Names
 from ..format.relink import (
     OUTPUTS_FOLDER,
-    agent_name,
     backups_named,
     renamed_row,
     renamed_state,
     rows_named,
+    subagent_name,
     with_new_outputs,
 )
 from ..format.rename_lines import new_names, renamed_lines
@@ -68,7 +68,7 @@ class Titles:
     """What the fork is called."""
 
     title: str
-    agent_name: bool = False
+    subagent_name: bool = False
     """Whether the client's display name follows the title."""
 
 
@@ -262,8 +262,8 @@ class ForkLines:
             yield self._state(line)
         session = self.names.session_id
         yield encode_line(custom_title(session, self.titles.title))
-        if self.titles.agent_name:
-            yield encode_line(agent_name(session, self.titles.title))
+        if self.titles.subagent_name:
+            yield encode_line(subagent_name(session, self.titles.title))
         if self.plan.checkpoint:
             yield encode_line(checkpoint(session, self.plan.leaf))
 
@@ -273,7 +273,7 @@ class ForkLines:
         self.messages = sum([row.type in SPOKEN and row.side is not True for row in rows])
         kept = {row.index for row in rows}
         for row in [row for row in self.transcript.rows if row.index not in kept]:
-            self.left_out["progress" if row.type == "progress" else "agent_rows" if row.sidechain else "rows"] += 1
+            self.left_out["progress" if row.type == "progress" else "subagent_rows" if row.sidechain else "rows"] += 1
 
     def _count_states(self) -> None:
         log = sum(1 for line in self.transcript.states if line.type in REQUEST_LOG_TYPES)

@@ -31,7 +31,7 @@ _NAMES_ROOM: Final = 200
 
 @dataclass(frozen=True)
 class ForkPlan:
-    """The rows in the order of the file, rows of sub-agents inside it where they stood; what each is called, by its place."""
+    """The rows in the order of the file, rows of subagents inside it where they stood; what each is called, by its place."""
 
     ending: Ending
     rows: list[Row]
@@ -56,12 +56,12 @@ class ForkPlan:
 
 
 def plan_rows(
-    transcript: Transcript, ending: Ending, names: Names, agent_rows: list[Row], read: Callable[[Row], bytes]
+    transcript: Transcript, ending: Ending, names: Names, subagent_rows: list[Row], read: Callable[[Row], bytes]
 ) -> ForkPlan:
     """Settle the rows of a fork. `read` gives the bytes of a row's entry."""
     bare = msgspec.structs.replace(ending, before=ending.before[-1:])
     for wanted in (ending, bare) if len(ending.before) > 1 else (ending,):
-        plan = _planned(transcript, wanted, names, agent_rows)
+        plan = _planned(transcript, wanted, names, subagent_rows)
         meant = [uuid_of(row, names) for row in wanted.sent]
         made = _made(transcript, plan, names, read)
         for checkpoint in (False, True):
@@ -83,16 +83,16 @@ def uuid_of(row: Row, names: Names) -> str:
     return Names(names.source, names.session_id).row(f"{row.line}:{row.offset}")
 
 
-def _planned(transcript: Transcript, ending: Ending, names: Names, agent_rows: list[Row]) -> ForkPlan:
-    """The conversation, each row below the one before it, with the rows of sub-agents among them."""
+def _planned(transcript: Transcript, ending: Ending, names: Names, subagent_rows: list[Row]) -> ForkPlan:
+    """The conversation, each row below the one before it, with the rows of subagents among them."""
     chain = [*ending.before, *ending.live]
     olds = [row.uuid for row in chain if row.uuid]
     uuids = names.rows(olds) if len(olds) == len(chain) else [uuid_of(row, names) for row in chain]
     parents: list[str | None] = [None, *uuids[:-1]]
     special = _special(transcript, ending, chain, uuids, parents)
-    if not agent_rows:
+    if not subagent_rows:
         return ForkPlan(ending, chain, uuids, parents, special)
-    return _with_agent_rows(ForkPlan(ending, chain, uuids, parents, special), names, agent_rows)
+    return _with_subagent_rows(ForkPlan(ending, chain, uuids, parents, special), names, subagent_rows)
 
 
 def _special(
@@ -142,12 +142,12 @@ def _new_times(chain: list[Row], leaf: Row | None, start: float) -> dict[int, st
     return told
 
 
-def _with_agent_rows(plan: ForkPlan, names: Names, agent_rows: list[Row]) -> ForkPlan:
+def _with_subagent_rows(plan: ForkPlan, names: Names, subagent_rows: list[Row]) -> ForkPlan:
     rows: list[Row] = []
     uuids: list[str] = []
     parents: list[str | None] = []
     special: dict[int, RowNames] = {}
-    beside = iter(agent_rows)
+    beside = iter(subagent_rows)
     following = next(beside, None)
 
     def add(row: Row, uuid: str, parent: str | None, line: RowNames | None) -> None:
@@ -157,18 +157,18 @@ def _with_agent_rows(plan: ForkPlan, names: Names, agent_rows: list[Row]) -> For
         uuids.append(uuid)
         parents.append(parent)
 
-    def add_agent_row(row: Row) -> None:
+    def add_subagent_row(row: Row) -> None:
         uuid, parent = uuid_of(row, names), None if row.parent is None else names.row(row.parent)
         line = RowNames(row.uuid, uuid, row.parent, parent, row.session_id, row.source_assistant)
         add(row, uuid, parent, None if _is_plain(row) else line)
 
     for place, row in enumerate(plan.rows):
         while following is not None and following.index < row.index:
-            add_agent_row(following)
+            add_subagent_row(following)
             following = next(beside, None)
         add(row, plan.uuids[place], plan.parents[place], plan.special.get(place))
     while following is not None:
-        add_agent_row(following)
+        add_subagent_row(following)
         following = next(beside, None)
     return ForkPlan(plan.ending, rows, uuids, parents, special)
 

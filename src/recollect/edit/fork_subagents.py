@@ -1,4 +1,4 @@
-"""The sub-agents that belong to a fork, and the lines of their files under the fork's names."""
+"""The subagents that belong to a fork, and the lines of their files under the fork's names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 from msgspec import UNSET
 
-from ..format.subagent_meta import parse_agent_meta
 from ..format.blocks import ToolUseBlock, parse_blocks, text_of
 from ..format.decode import Located, parse_row_entries
 from ..format.entries import REQUEST_LOG_TYPES, ROW_TYPES
@@ -15,40 +14,41 @@ from ..format.line import Damage
 from ..format.names import Names, RowNames
 from ..format.relink import renamed_row, renamed_state, with_new_outputs
 from ..format.row_entry import RowEntry
-from ..graph.subagents import Agent
+from ..format.subagent_meta import parse_subagent_meta
 from ..graph.fork_point import Ending
 from ..graph.rows import Row, Transcript
 from ..graph.session import Conversation
+from ..graph.subagents import Subagent
 from ..store.parsed_file import read_if_there
 from ..store.read import EntryBytes, read_transcript, stream_lines
-from ..store.scan import AgentFile, SessionFile
+from ..store.scan import SessionFile, SubagentFile
 
 CHUNK = 1 << 20
 
 
-def agents_of(file: SessionFile, transcript: Transcript) -> list[Agent]:
-    """All sub-agents of a session in every layout, each with the call that started it where that can be told.
+def subagents_of(file: SessionFile, transcript: Transcript) -> list[Subagent]:
+    """All subagents of a session in every layout, each with the call that started it where that can be told.
 
     Where there is no line of any, nobody looks for those that are only mentioned.
     """
-    if not file.agents and not any(transcript.rows[index].side is True for index in transcript.others):
+    if not file.subagents and not any(transcript.rows[index].side is True for index in transcript.others):
         return []
-    own: list[Agent] = []
-    for number, item in enumerate(file.agents, 1):
-        meta = read_if_there(file.home, item.meta_path, parse_agent_meta) if item.meta_path else None
+    own: list[Subagent] = []
+    for number, item in enumerate(file.subagents, 1):
+        meta = read_if_there(file.home, item.meta_path, parse_subagent_meta) if item.meta_path else None
         rows = read_transcript(item.path, file.home, file=number).rows
-        agent = Agent(item.agent_id, item.layout, rows, number, workflow=item.workflow)
+        subagent = Subagent(item.subagent_id, item.layout, rows, number, workflow=item.workflow)
         if meta is not None:
-            agent.tool_use_id, agent.parent_agent = meta.tool_use_id, meta.parent_agent_id
-        own.append(agent)
-    return Conversation(transcript, own, _prompts(file)).agents
+            subagent.tool_use_id, subagent.parent_subagent = meta.tool_use_id, meta.parent_subagent_id
+        own.append(subagent)
+    return Conversation(transcript, own, _prompts(file)).subagents
 
 
 def _prompts(file: SessionFile) -> Callable[[Row], str | None]:
-    """The words of a prompt's row, or the prompt that a call passes on to a sub-agent."""
+    """The words of a prompt's row, or the prompt that a call passes on to a subagent."""
 
     def words(row: Row) -> str | None:
-        path = file.path if row.file == 0 else file.agents[row.file - 1].path
+        path = file.path if row.file == 0 else file.subagents[row.file - 1].path
         message = EntryBytes(path, file.home).value_at(row.offset, row.length).get("message")
         content = message.get("content") if isinstance(message, dict) else None
         for block in parse_blocks(content):
@@ -60,45 +60,45 @@ def _prompts(file: SessionFile) -> Callable[[Row], str | None]:
     return words
 
 
-def agents_of_ending(agents: Iterable[Agent], ending: Ending) -> list[Agent]:
+def subagents_of_ending(subagents: Iterable[Subagent], ending: Ending) -> list[Subagent]:
     """Those that its calls started, and theirs; and of those of which the call is not known, the ones begun by then."""
-    waiting = list(agents)
+    waiting = list(subagents)
     if not waiting:
         return []
     rows = [*ending.before, *ending.live]
     calls = {ident for row in rows for ident, _ in row.tool_uses}
 
-    def belongs(agent: Agent) -> bool:
-        if agent.parent_agent is not None and agent.parent_agent != agent.agent_id:
-            return agent.parent_agent in kept
-        if agent.tool_use_id is not None:
-            return agent.tool_use_id in calls
-        begun = agent.first_time
+    def belongs(subagent: Subagent) -> bool:
+        if subagent.parent_subagent is not None and subagent.parent_subagent != subagent.subagent_id:
+            return subagent.parent_subagent in kept
+        if subagent.tool_use_id is not None:
+            return subagent.tool_use_id in calls
+        begun = subagent.first_time
         end = _newest(rows)
         return begun is None or end is None or begun <= end
 
-    kept: dict[str, Agent] = {}
+    kept: dict[str, Subagent] = {}
     found = True
     while found:
         found = False
-        for agent in [item for item in waiting if belongs(item)]:
-            kept[agent.agent_id] = agent
-            calls.update(ident for row in agent.rows for ident, _ in row.tool_uses)
+        for subagent in [item for item in waiting if belongs(item)]:
+            kept[subagent.subagent_id] = subagent
+            calls.update(ident for row in subagent.rows for ident, _ in row.tool_uses)
             found = True
-        waiting = [item for item in waiting if item.agent_id not in kept]
+        waiting = [item for item in waiting if item.subagent_id not in kept]
     return list(kept.values())
 
 
-def agent_target(file: SessionFile, item: AgentFile, new_folder: Path) -> Path:
-    """Where a sub-agent's copy goes. One that stood beside its session (2.0.28 - 2.1.8) would get in the way of the original
+def subagent_target(file: SessionFile, item: SubagentFile, new_folder: Path) -> Path:
+    """Where a subagent's copy goes. One that stood beside its session (2.0.28 - 2.1.8) would get in the way of the original
     there, which has the same name: it goes where later clients look."""
     if item.layout == "subagents":
         return new_folder / item.path.relative_to(file.session_folder)
     return new_folder / "subagents" / item.path.name
 
 
-def agent_chunks(file: SessionFile, item: AgentFile, names: Names, damage: list[Damage]) -> Iterator[bytes]:
-    """The lines of a sub-agent's file under new names. What no client can read is left out."""
+def subagent_chunks(file: SessionFile, item: SubagentFile, names: Names, damage: list[Damage]) -> Iterator[bytes]:
+    """The lines of a subagent's file under new names. What no client can read is left out."""
     parts: list[bytes] = []
     waiting = 0
     for line in stream_lines(item.path, file.home):

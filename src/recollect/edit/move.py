@@ -4,7 +4,7 @@
     with change:
         change.commit()
 
-What follows: the project's sessions with sub-agents, long outputs, titles and memory; those of its sub-directories and
+What follows: the project's sessions with subagents, long outputs, titles and memory; those of its sub-directories and
 worktrees; `relocated` and `worktree-state` lines at the end of each session (its time stays, so `--continue` picks what it
 picked); paths inside transcripts that must be right to work (see transcript_places.py); `history.jsonl`; the projects of
 `.claude.json`; plugins installed for the project; backups in `file-history/`. Todos, tasks, plans, logs and pastes are
@@ -33,7 +33,7 @@ from ..store.project_folders import MovingFolder, MovingSession, Owned, owned_fo
 from .config_paths import config_problem, history_edits, moved_config, plugin_edits, project_paths
 from .move_index import INDEX, MovingIndexes
 from .move_steps import MovingChange, Placing, has_files
-from .path_references import Context, agent_meta_edits, readable, relocated, scan_transcript, with_edits
+from .path_references import Context, readable, relocated, scan_transcript, subagent_meta_edits, with_edits
 
 _READ_BY_PEOPLE = ("settings.json", "settings.local.json", "CLAUDE.md")
 
@@ -214,16 +214,16 @@ class _Planner:
         names = frozenset(path.name for path in list_inside(self.home, self._backups(session)))
         folders = dict.fromkeys([*([session.project] if session.project else []), *session.folders])
         context = Context(self.paths, self._outputs, tuple(folders), names)
-        for path in [file.path, *session.agents]:
+        for path in [file.path, *session.subagents]:
             self._follow_transcript(session, path, context)
-        for path in session.agents:
+        for path in session.subagents:
             meta = path.with_suffix(".meta.json")
             now, then = self.placing.place_of(meta)
             if then in self._followed:
                 continue
             self._followed.add(then)
             data = self._read(now)
-            edits = agent_meta_edits(data, self.paths) if data is not None else []
+            edits = subagent_meta_edits(data, self.paths) if data is not None else []
             if data is not None and edits:
                 self.result.paths_edited += len(edits)
                 self.placing.rewrite(meta, [apply_edits(data, edits)])

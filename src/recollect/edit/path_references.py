@@ -217,8 +217,8 @@ def readable(home: Home, path: Path) -> bool:
 META_KEYS: Final = ("cwd", "worktreePath")
 
 
-def agent_meta_edits(data: bytes, paths: PathMap) -> list[Edit]:
-    """The folder in which a sub-agent works, in its `.meta.json`."""
+def subagent_meta_edits(data: bytes, paths: PathMap) -> list[Edit]:
+    """The folder in which a subagent works, in its `.meta.json`."""
     return [
         Edit(token.start, token.end, encode_text(str(paths.moved(token.text))))
         for key in META_KEYS

@@ -126,7 +126,7 @@ def find_row(transcript: Transcript, message: str, session_id: str) -> str:
             hint=f"give a uuid (`recollect thread SESSION` lists them) or its first {SHORTEST_START} characters or more",
         )  # fmt: skip
     if rows[found[0]].sidechain:
-        raise Refused(f"{found[0]} is a sub-agent's row; the conversation cannot end there", slug="not-in-conversation")
+        raise Refused(f"{found[0]} is a subagent's row; the conversation cannot end there", slug="not-in-conversation")
     return found[0]
 
 

@@ -19,7 +19,7 @@ from ..journal.changes import Change, Journal
 from ..journal.guard import refuse_lists_if_busy
 from ..store.home import Home
 from ..store.paths import list_inside, read_inside
-from ..store.scan import check_agent_id, check_session_id
+from ..store.scan import check_session_id, check_subagent_id
 
 STATES: Final = ("pending", "in_progress", "completed")
 _USUAL: Final = {("pending", "in_progress"), ("in_progress", "completed")}
@@ -40,13 +40,13 @@ def transition_warning(before: str | None, after: str) -> str | None:
     return f"it went back from {before} to {after}"
 
 
-def todo_file(home: Home, session_id: str, agent_id: str | None, version: str | None) -> Path:
-    """Where a client of that age keeps the to-do list of a session or of one of its agents."""
-    _check_ids(session_id, agent_id)
+def todo_file(home: Home, session_id: str, subagent_id: str | None, version: str | None) -> Path:
+    """Where a client of that age keeps the to-do list of a session or of one of its subagents."""
+    _check_ids(session_id, subagent_id)
     age = parse_version(version)
-    if age is not None and age < (1, 0, 30) and agent_id is None:
+    if age is not None and age < (1, 0, 30) and subagent_id is None:
         return home.root / "todos" / f"{session_id}.json"
-    return home.root / "todos" / f"{session_id}-agent-{agent_id or session_id}.json"
+    return home.root / "todos" / f"{session_id}-agent-{subagent_id or session_id}.json"
 
 
 def plan_save_todos(
@@ -55,12 +55,12 @@ def plan_save_todos(
     session_id: str,
     items: Sequence[Mapping[str, Any]],
     *,
-    agent_id: str | None = None,
+    subagent_id: str | None = None,
     version: str | None = None,
     force: bool = False,
 ) -> tuple[Change, list[str]]:
     """Write a whole to-do list. Returns the change and the warnings."""
-    path = todo_file(home, session_id, agent_id, version)
+    path = todo_file(home, session_id, subagent_id, version)
     listed = _checked(items)
     refuse_lists_if_busy(home, session_id, journal, force=force)
     warnings: list[str] = []
@@ -77,7 +77,7 @@ def plan_save_todos(
     if active > 1:
         warnings.append(f"{active} items are in progress at once")
     change = journal.change(
-        home, "todos", f"Save {len(listed)} to-do{'' if len(listed) == 1 else 's'} of {agent_id or session_id}"
+        home, "todos", f"Save {len(listed)} to-do{'' if len(listed) == 1 else 's'} of {subagent_id or session_id}"
     )
     change.write(path, [_encode(listed)], replace=True)
     return change, warnings
@@ -135,9 +135,9 @@ def _damaged(path: Path, what: str) -> Refused:
     )  # fmt: skip
 
 
-def read_todos(home: Home, session_id: str, agent_id: str | None, version: str | None) -> list[dict[str, Any]]:
+def read_todos(home: Home, session_id: str, subagent_id: str | None, version: str | None) -> list[dict[str, Any]]:
     """The list, to change something in it. Raises Refused where it is damaged."""
-    return _read_list(home, todo_file(home, session_id, agent_id, version))
+    return _read_list(home, todo_file(home, session_id, subagent_id, version))
 
 
 def plan_add_task(
@@ -264,7 +264,7 @@ def _mark(home: Home, folder: Path) -> int:
         return 0
 
 
-def _check_ids(session_id: str, agent_id: str | None) -> None:
+def _check_ids(session_id: str, subagent_id: str | None) -> None:
     check_session_id(session_id)
-    if agent_id is not None:
-        check_agent_id(agent_id)
+    if subagent_id is not None:
+        check_subagent_id(subagent_id)

@@ -1,4 +1,4 @@
-"""The Markdown files of a home: plans, memory, CLAUDE.md, and the definitions of commands, agents and skills.
+"""The Markdown files of a home: plans, memory, CLAUDE.md, and the definitions of commands, subagents and skills.
 
 Definitions and memories begin with front matter between two `---` lines. It is YAML, of which people use very little:
 `key: value`, lists, and block texts. That much is read here by hand; what is deeper nested is kept as the text it is.

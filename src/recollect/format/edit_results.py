@@ -110,7 +110,7 @@ def parse_file_edit(result: object) -> FileEdit | None:
 def edit_of_call(tool: str, arguments: object, answer: str) -> FileEdit | None:
     """What a successful call changed, from its arguments alone.
 
-    Rows of sub-agents (2.1.325) have no `toolUseResult`. `answer` is the text that the model got.
+    Rows of subagents (2.1.325) have no `toolUseResult`. `answer` is the text that the model got.
     """
     if tool not in EDIT_TOOLS or not isinstance(arguments, Mapping):
         return None

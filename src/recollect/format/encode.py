@@ -35,7 +35,7 @@ class RowContext:
     cwd: str
     version: str = WRITTEN_AS
     git_branch: str | None = None
-    agent_id: str | None = None
+    subagent_id: str | None = None
 
 
 def _to_json(value: Any) -> str:
@@ -118,15 +118,15 @@ def row(
     """A user or assistant row in the order in which the client writes its fields."""
     entry: dict[str, Any] = {
         "parentUuid": parent,
-        "isSidechain": context.agent_id is not None,
+        "isSidechain": context.subagent_id is not None,
         "userType": "external",
         "cwd": context.cwd,
         "sessionId": context.session_id,
         "version": context.version,
         "gitBranch": context.git_branch or "",
     }
-    if context.agent_id is not None:
-        entry["agentId"] = context.agent_id
+    if context.subagent_id is not None:
+        entry["agentId"] = context.subagent_id
     entry |= {"type": kind, "message": dict(message)}
     entry |= {key: value for key, value in extra.items() if value is not None}
     entry |= {"uuid": uuid, "timestamp": to_iso(time)}

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from recollect.format.subagent_meta import agent_id_of
 from recollect.format.scratch_files import config_backup_time
 from recollect.format.secret_names import is_secret_file_name
+from recollect.format.subagent_meta import subagent_id_of
 
 
 class FileKind(StrEnum):
     TRANSCRIPT = "transcript"
-    AGENT_TRANSCRIPT = "agent transcript"
-    AGENT_META = "agent meta"
+    SUBAGENT_TRANSCRIPT = "subagent transcript"
+    SUBAGENT_META = "subagent meta"
     TOOL_RESULT = "tool result"
     CUSTOM_TITLE = "custom title"
     RESUME_HEAD = "resume head"
@@ -115,7 +115,7 @@ def _kind_in_projects(parts: Sequence[str]) -> FileKind:
         if name == "sessions-index.json":
             return FileKind.SESSIONS_INDEX
         if name.endswith(".jsonl"):
-            return FileKind.AGENT_TRANSCRIPT if agent_id_of(name) else FileKind.TRANSCRIPT
+            return FileKind.SUBAGENT_TRANSCRIPT if subagent_id_of(name) else FileKind.TRANSCRIPT
         return FileKind.UNKNOWN
     if len(parts) > 2 and parts[1] == "memory":
         return FileKind.MEMORY
@@ -127,6 +127,6 @@ def _kind_in_projects(parts: Sequence[str]) -> FileKind:
         return FileKind.TOOL_RESULT
     if len(parts) > 3 and parts[2] == "subagents":
         if name.endswith(".meta.json"):
-            return FileKind.AGENT_META
-        return FileKind.AGENT_TRANSCRIPT if name.endswith(".jsonl") else FileKind.UNKNOWN
+            return FileKind.SUBAGENT_META
+        return FileKind.SUBAGENT_TRANSCRIPT if name.endswith(".jsonl") else FileKind.UNKNOWN
     return FileKind.UNKNOWN

@@ -222,7 +222,7 @@ def _text(data: bytes, member: Member) -> str | None:
     return decode_text(token) if token[:1] == b'"' else None
 
 
-def agent_name(session_id: str, name: str) -> dict[str, str]:
+def subagent_name(session_id: str, name: str) -> dict[str, str]:
     """The name by which the client shows a session; it follows the title unless somebody chose another."""
     return {"type": "agent-name", "agentName": name, "sessionId": session_id}
 

@@ -35,7 +35,7 @@ class ResultHead(Struct, gc=False):
 
 
 class PartHead(Struct, gc=False):
-    """The type of an attachment or of progress data, and the agent that progress is about."""
+    """The type of an attachment or of progress data, and the subagent that progress is about."""
 
     type: str | None = None
     agentId: str | None = None

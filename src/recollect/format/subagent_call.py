@@ -1,4 +1,4 @@
-"""The call that starts a sub-agent, and the description that clients since 2.1.70 keep beside its transcript."""
+"""The call that starts a subagent, and the description that clients since 2.1.70 keep beside its transcript."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def call_input(data: bytes, tool_use_id: str) -> dict[str, Any]:
     return {}
 
 
-def agent_meta_bytes(given: dict[str, Any], tool_use_id: str | None, parent_agent: str | None) -> bytes:
+def subagent_meta_bytes(given: dict[str, Any], tool_use_id: str | None, parent_subagent: str | None) -> bytes:
     """`agent-<id>.meta.json`."""
     kind, words = given.get("subagent_type"), given.get("description")
     meta: dict[str, Any] = {"agentType": kind if isinstance(kind, str) else "general-purpose"}
@@ -26,8 +26,8 @@ def agent_meta_bytes(given: dict[str, Any], tool_use_id: str | None, parent_agen
         meta["description"] = words
     if tool_use_id:
         meta["toolUseId"] = tool_use_id
-    if parent_agent:
-        meta["parentAgentId"] = parent_agent
+    if parent_subagent:
+        meta["parentAgentId"] = parent_subagent
     return encode_value(meta)
 
 

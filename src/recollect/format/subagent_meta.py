@@ -1,4 +1,4 @@
-"""`agent-<id>.meta.json` beside a sub-agent's transcript (2.1.70 and later): what it is and which call started it."""
+"""`agent-<id>.meta.json` beside a subagent's transcript (2.1.70 and later): what it is and which call started it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import msgspec
 from recollect.format.fields import Fields
 from recollect.format.json_file import decode_json_file
 
-_AGENT_FILE = re.compile(r"agent-(?P<id>.+?)(?:\.jsonl|\.meta\.json)", re.DOTALL)
+_SUBAGENT_FILE = re.compile(r"agent-(?P<id>.+?)(?:\.jsonl|\.meta\.json)", re.DOTALL)
 
 
-class AgentMeta(msgspec.Struct, frozen=True, kw_only=True):
-    """`tool_use_id` is the call that started the agent; `parent_agent_id` is set where an agent made that call."""
+class SubagentMeta(msgspec.Struct, frozen=True, kw_only=True):
+    """`tool_use_id` is the call that started the subagent; `parent_subagent_id` is set where a subagent made that call."""
 
-    agent_type: str | None = None
+    subagent_type: str | None = None
     description: str | None = None
     tool_use_id: str | None = None
-    parent_agent_id: str | None = None
+    parent_subagent_id: str | None = None
     spawn_depth: int | None = None
     model: str | None = None
     is_built_in: bool | None = None
@@ -29,22 +29,22 @@ class AgentMeta(msgspec.Struct, frozen=True, kw_only=True):
     problem: str | None = None
 
 
-def agent_id_of(name: str) -> str | None:
-    """The agent's id in `agent-<id>.jsonl` or `agent-<id>.meta.json`; None for any other name."""
-    match = _AGENT_FILE.fullmatch(name)
+def subagent_id_of(name: str) -> str | None:
+    """The subagent's id in `agent-<id>.jsonl` or `agent-<id>.meta.json`; None for any other name."""
+    match = _SUBAGENT_FILE.fullmatch(name)
     return match["id"] if match else None
 
 
-def parse_agent_meta(data: bytes) -> AgentMeta:
+def parse_subagent_meta(data: bytes) -> SubagentMeta:
     file = decode_json_file(data, expect=dict)
     if not isinstance(file.value, dict):
-        return AgentMeta(extra={} if file.value is None else {"value": file.value}, problem=file.problem)
+        return SubagentMeta(extra={} if file.value is None else {"value": file.value}, problem=file.problem)
     fields = Fields(file.value)
-    return AgentMeta(
-        agent_type=fields.text("agentType"),
+    return SubagentMeta(
+        subagent_type=fields.text("agentType"),
         description=fields.text("description"),
         tool_use_id=fields.text("toolUseId"),
-        parent_agent_id=fields.text("parentAgentId"),
+        parent_subagent_id=fields.text("parentAgentId"),
         spawn_depth=fields.whole("spawnDepth"),
         model=fields.text("model"),
         is_built_in=fields.flag("isBuiltIn"),

@@ -1,9 +1,9 @@
-"""The todo lists of `todos/`: one JSON list per agent of a session.
+"""The todo lists of `todos/`: one JSON list per subagent of a session.
 
 Three namings, by age of the client:
     <session>.json                      0.2.126 - 1.0.0
-    <session>-agent-<session>.json      1.0.30 - 2.1.50, the main agent
-    <session>-agent-<agent>.json        1.0.30 - 2.1.50, a sub-agent
+    <session>-agent-<session>.json      1.0.30 - 2.1.50, the main subagent
+    <session>-agent-<subagent>.json        1.0.30 - 2.1.50, a subagent
 Since 2.1.70 the folder is gone; see tasks.py.
 """
 
@@ -21,11 +21,11 @@ class TodoFileName(msgspec.Struct, frozen=True, kw_only=True):
     """Whose todos a file holds."""
 
     session_id: str
-    agent_id: str | None = None
+    subagent_id: str | None = None
 
     @property
     def is_main(self) -> bool:
-        return self.agent_id is None or self.agent_id == self.session_id
+        return self.subagent_id is None or self.subagent_id == self.session_id
 
 
 class Todo(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,10 +52,10 @@ def parse_todo_file_name(name: str) -> TodoFileName | None:
     stem = name.removesuffix(".json")
     if stem == name or not stem:
         return None
-    session_id, marker, agent_id = stem.partition("-agent-")
-    if not session_id or (marker and not agent_id):
+    session_id, marker, subagent_id = stem.partition("-agent-")
+    if not session_id or (marker and not subagent_id):
         return None
-    return TodoFileName(session_id=session_id, agent_id=agent_id or None)
+    return TodoFileName(session_id=session_id, subagent_id=subagent_id or None)
 
 
 def parse_todo(value: object) -> Todo:

@@ -16,12 +16,12 @@ FIRST_PLACEHOLDERS: Final = (1, 0, 30)
 #: First version of each age, newest last: what changed on disk with it.
 AGES: Final[tuple[tuple[tuple[int, int, int], str], ...]] = (
     ((0, 2, 126), "whole message per line, costUSD, summary titles, todos/<session>.json"),
-    ((1, 0, 30), "a line per content block, requestId, todos/<session>-agent-<agent>.json"),
-    ((2, 0, 26), "sub-agents inside the main file, debug/, session-env/"),
-    ((2, 0, 28), "sub-agents in agent-<id>.jsonl beside the session"),
+    ((1, 0, 30), "a line per content block, requestId, todos/<session>-agent-<subagent>.json"),
+    ((2, 0, 26), "subagents inside the main file, debug/, session-env/"),
+    ((2, 0, 28), "subagents in agent-<id>.jsonl beside the session"),
     ((2, 1, 9), "<session>/subagents/ and tool-results/"),
-    ((2, 1, 50), "long agent ids, progress rows, hashed long project names"),
-    ((2, 1, 70), "agent meta files, last-prompt checkpoints, ai-title"),
+    ((2, 1, 50), "long subagent ids, progress rows, hashed long project names"),
+    ((2, 1, 70), "subagent meta files, last-prompt checkpoints, ai-title"),
     ((2, 1, 98), "true output tokens on every line"),
     ((2, 1, 100), "attachment rows, sessions/<pid>.json, memory/"),
     ((2, 1, 325), "request log, prompt snapshots, cost-state, preserved messages"),
@@ -56,7 +56,7 @@ def is_placeholder(version: object, stop_reason: object) -> bool:
     """Whether the output that a line tells may be no more than what the stream said when it began.
 
     Clients from 1.0.30 up to 2.1.96 wrote their lines before the answer ended, without a reason why it stopped. Later ones do so
-    for sub-agents still, and add a line with the reason and the final count, unless they are stopped before. Older ones wrote
+    for subagents still, and add a line with the reason and the final count, unless they are stopped before. Older ones wrote
     whole answers. A line that names no client may be from any of them.
     """
     if stop_reason is not None:

@@ -34,7 +34,7 @@ def choose_leaf(state: Loaded) -> Leaf:
             return Leaf(None, "nothing but attachments and system rows", cleared=True)
         return Leaf(None, "no user or assistant row with a readable time" if state.rows else "no rows")
     if best.sidechain:
-        return Leaf(None, "the conversation would end on a sub-agent's row")
+        return Leaf(None, "the conversation would end on a subagent's row")
     return Leaf(best.uuid or "", why)
 
 

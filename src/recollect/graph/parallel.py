@@ -325,4 +325,4 @@ def _answers_calls_of(above: Row | None, answer: Row) -> bool:
 
 
 def _same_side(one: Row, other: Row) -> bool:
-    return one.sidechain == other.sidechain and one.agent_id == other.agent_id
+    return one.sidechain == other.sidechain and one.subagent_id == other.subagent_id

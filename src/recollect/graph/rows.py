@@ -54,13 +54,13 @@ class Row(Struct, gc=False, omit_defaults=True):
     has_parent_field: bool = True
     subtype: str | None = None
     logical_parent: str | None = None
-    agent_id: str | None = None
+    subagent_id: str | None = None
     is_meta: bool = False
     is_compact_summary: bool = False
     is_api_error: bool = False
     transcript_only: bool = False
-    result_agent: str | None = None
-    """The sub-agent that a structured result speaks of."""
+    result_subagent: str | None = None
+    """The subagent that a structured result speaks of."""
     source_assistant: str | None = None
     source_tool_use: str | None = None
     compact: Any = None
@@ -78,7 +78,7 @@ class Row(Struct, gc=False, omit_defaults=True):
 
     @property
     def sidechain(self) -> bool:
-        """Written by a sub-agent."""
+        """Written by a subagent."""
         return self.side is True
 
     @property
@@ -350,7 +350,7 @@ def _message_row(entry: RowEntry, kind: str, index: int, line: int, offset: int,
     if entry.subtype is not None:
         row.subtype = entry.subtype
     if entry.agentId is not None:
-        row.agent_id = entry.agentId
+        row.subagent_id = entry.agentId
     if entry.isMeta is True:
         row.is_meta = True
     if entry.isCompactSummary is True:
@@ -376,7 +376,7 @@ def _note_blocks(row: Row, content: list[BlockHead], entry: RowEntry) -> None:
         row.failed = tuple([b.tool_use_id for b in content if b.is_error is True and b.tool_use_id is not None])
         told = entry.toolUseResult
         if isinstance(told, ResultHead):
-            row.result_agent = told.agentId
+            row.result_subagent = told.agentId
 
 
 def _other_row(entry: RowEntry, kind: str, index: int, line: int, offset: int, length: int) -> Row:
@@ -387,7 +387,7 @@ def _other_row(entry: RowEntry, kind: str, index: int, line: int, offset: int, l
         entry.isSidechain, entry.sessionId, entry.promptId,
     )  # fmt: skip
     row.has_parent_field = link is not UNSET
-    row.subtype, row.logical_parent, row.agent_id = entry.subtype, entry.logicalParentUuid, entry.agentId
+    row.subtype, row.logical_parent, row.subagent_id = entry.subtype, entry.logicalParentUuid, entry.agentId
     if kind == "system":
         row.duration_ms = entry.durationMs
         if entry.subtype == "compact_boundary":
@@ -398,7 +398,7 @@ def _other_row(entry: RowEntry, kind: str, index: int, line: int, offset: int, l
         row.detail = entry.data.type
         row.source_tool_use = entry.parentToolUseID or entry.toolUseID
         if row.detail == "agent_progress":
-            row.result_agent = entry.data.agentId
+            row.result_subagent = entry.data.agentId
     return row
 
 

@@ -1,11 +1,10 @@
-"""A whole session: the main transcript, its sub-agents, and every view of them, computed when first asked for."""
+"""A whole session: the main transcript, its subagents, and every view of them, computed when first asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
 
-from .subagents import Agent, collect_links, hang_agents, inside_agents
 from .branches import Branch, find_branches
 from .compaction import Compaction, find_compactions
 from .gc_pause import collector_waits
@@ -13,6 +12,7 @@ from .leaf import Leaf
 from .messages import Message, join_responses
 from .parallel import put_back
 from .rows import Row, Transcript
+from .subagents import Subagent, collect_links, hang_subagents, inside_subagents
 from .thread import Thread, as_written, find_thread, walk_up
 from .tool_calls import ToolPairs, pair_tools
 from .tree import Tree, build_tree
@@ -22,16 +22,16 @@ __all__ = ["Conversation", "Leaf"]
 
 
 class Conversation:
-    """The graph of one session. `agents` are the sub-agents that have files of their own; the others are found here."""
+    """The graph of one session. `subagents` are the subagents that have files of their own; the others are found here."""
 
     def __init__(
         self,
         transcript: Transcript,
-        agents: list[Agent] | None = None,
+        subagents: list[Subagent] | None = None,
         prompts: Callable[[Row], str | None] = lambda _: None,
     ) -> None:
         self.transcript = transcript
-        self._own_files = agents or []
+        self._own_files = subagents or []
         self._prompts = prompts
 
     @property
@@ -61,29 +61,34 @@ class Conversation:
 
     @cached_property
     def tools(self) -> ToolPairs:
-        """Calls and results of the main file and of all sub-agents."""
+        """Calls and results of the main file and of all subagents."""
         with collector_waits():
-            return pair_tools([row for rows in (self.rows, *(agent.rows for agent in self._own_files)) for row in rows])
+            return pair_tools(
+                [row for rows in (self.rows, *(subagent.rows for subagent in self._own_files)) for row in rows]
+            )
 
     @cached_property
-    def agents(self) -> list[Agent]:
-        """All sub-agents, in every layout, linked to the calls that started them."""
+    def subagents(self) -> list[Subagent]:
+        """All subagents, in every layout, linked to the calls that started them."""
         with collector_waits():
-            return self._all_agents()
+            return self._all_subagents()
 
-    def _all_agents(self) -> list[Agent]:
-        own = {agent.agent_id for agent in self._own_files}
-        agents = [*self._own_files, *(agent for agent in inside_agents(self.rows) if agent.agent_id not in own)]
+    def _all_subagents(self) -> list[Subagent]:
+        own = {subagent.subagent_id for subagent in self._own_files}
+        subagents = [
+            *self._own_files,
+            *(subagent for subagent in inside_subagents(self.rows) if subagent.subagent_id not in own),
+        ]
         groups: list[tuple[str | None, list[Row]]] = [(None, self.rows)]
-        groups.extend((agent.agent_id, agent.rows) for agent in self._own_files)
+        groups.extend((subagent.subagent_id, subagent.rows) for subagent in self._own_files)
         links = collect_links(groups)
-        known = {agent.agent_id for agent in agents}
+        known = {subagent.subagent_id for subagent in subagents}
         for table in (links.by_result, links.by_progress):
-            for agent_id in table:
-                if agent_id not in known:
-                    known.add(agent_id)
-                    agents.append(Agent(agent_id, "mentioned", []))
-        return hang_agents(agents, links, self._prompts)
+            for subagent_id in table:
+                if subagent_id not in known:
+                    known.add(subagent_id)
+                    subagents.append(Subagent(subagent_id, "mentioned", []))
+        return hang_subagents(subagents, links, self._prompts)
 
     def messages(self, rows: list[Row] | None = None) -> list[Message]:
         """The thread (or other rows) as messages, lines of one response joined."""

@@ -24,11 +24,11 @@ MENDING_SECONDS: Final = 5.0
 
 LIVE: Final = "live"
 ABANDONED: Final = "abandoned"
-AGENT: Final = "agent"
+SUBAGENT: Final = "subagent"
 PRECOMPACT: Final = "precompact"
 BRIDGED: Final = "bridged"
 UNREACHABLE: Final = "unreachable"
-STATUSES: Final = (LIVE, ABANDONED, AGENT, PRECOMPACT, BRIDGED, UNREACHABLE)
+STATUSES: Final = (LIVE, ABANDONED, SUBAGENT, PRECOMPACT, BRIDGED, UNREACHABLE)
 
 
 class Placement(NamedTuple):
@@ -87,7 +87,7 @@ class Thread(Struct, eq=False):
     def reachable_share(self) -> float:
         """How much of the main conversation the client can still get at: in the thread, or summarised before it.
 
-        What the user left by rewinding and what sub-agents wrote is not counted. 1.0 where there is nothing to lose.
+        What the user left by rewinding and what subagents wrote is not counted. 1.0 where there is nothing to lose.
         """
         reached, lost = self._messages_in(LIVE, PRECOMPACT), self.lost_messages
         return 1.0 if reached + lost == 0 else reached / (reached + lost)
@@ -286,7 +286,7 @@ def _simple_place(row: Row, state: Loaded) -> Placement | None:
     if not row.client_reads:
         return Placement(UNREACHABLE, "on a line that the client cannot read")
     if row.sidechain:
-        return Placement(AGENT, "written by a sub-agent")
+        return Placement(SUBAGENT, "written by a subagent")
     if row.type == "progress":
         return Placement(BRIDGED, "progress rows are passed over")
     if row.uuid is None:
@@ -439,6 +439,6 @@ def _below(above: Placement, row: Row) -> Placement:
         return Placement(ABANDONED, f"on a branch that left the conversation at {row.uuid}")
     if above.status == BRIDGED:
         return Placement(UNREACHABLE, "hangs on a row that is passed over")
-    if above.status == AGENT:
-        return Placement(UNREACHABLE, "hangs on a sub-agent's row")
+    if above.status == SUBAGENT:
+        return Placement(UNREACHABLE, "hangs on a subagent's row")
     return above

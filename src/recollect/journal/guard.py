@@ -38,13 +38,13 @@ def why_busy(home: Home, session_id: str, path: Path, journal: Journal, *, now: 
         if file != path and file.parent == path.parent and session_named_in(file, home) != session_id:
             continue  # beside the session stand those of all sessions of the project
         age = (time.time() if now is None else now) - current.mtime_ns / 1e9
-        what = "it" if file == path else f"its sub-agent {file.name}"
+        what = "it" if file == path else f"its subagent {file.name}"
         return f"{what} was written {max(age, 0):.0f} s ago, and not by us"
     return None
 
 
 def _transcripts_of(home: Home, session_id: str, path: Path) -> Iterator[Path]:
-    """Its own, and those of sub-agents that are or may be its: while one of them works, the session's own may rest."""
+    """Its own, and those of subagents that are or may be its: while one of them works, the session's own may rest."""
     yield path
     if path.name != f"{session_id}.jsonl":
         return
@@ -85,7 +85,7 @@ def refuse_lists_if_busy(home: Home, session_id: str, journal: Journal, *, force
 
 
 def _goes_on(home: Home, session_id: str, path: Path, journal: Journal) -> bool:
-    """Whether this very process wrote the last line of the file, or (a sub-agent's first line) of the session's own."""
+    """Whether this very process wrote the last line of the file, or (a subagent's first line) of the session's own."""
     current = kept(path)
     if current is None and path.is_relative_to(home.projects):
         path = home.projects / path.relative_to(home.projects).parts[0] / f"{session_id}.jsonl"

@@ -61,7 +61,7 @@ class Selection:
     session: str | None = None
     model: str | None = None
     branch: str | None = None
-    agent: str | None = None
+    subagent: str | None = None
     status: str | None = None
 
     @property
@@ -220,7 +220,7 @@ class Accounting:
     def usage(
         self, by: str | Iterable[str] = "day", selection: Selection | None = None, *, separate: bool = False
     ) -> UsageReport:
-        """Usage grouped by a period, `session`, `project`, `model`, `agent`, `branch` or `tool`, or by several of them."""
+        """Usage grouped by a period, `session`, `project`, `model`, `subagent`, `branch` or `tool`, or by several of them."""
         self.sync()
         chosen = selection or Selection()
         names = groupings(by)
@@ -287,9 +287,9 @@ class Accounting:
             tests.append(lambda item: wanted in item.model.lower())
         if chosen.branch is not None:
             tests.append(lambda item: item.git_branch == chosen.branch)
-        if chosen.agent is not None:
-            agent = chosen.agent
-            tests.append(lambda item: (item.agent_id or "main").startswith(agent))
+        if chosen.subagent is not None:
+            subagent = chosen.subagent
+            tests.append(lambda item: (item.subagent_id or "main").startswith(subagent))
         if chosen.status is not None:
             from ..analysis.statuses import status_test
 

@@ -28,7 +28,7 @@ def fork_data(result: ForkResult) -> dict[str, Any]:
         "sent": result.sent,
         "state_lines": result.state_lines,
         "left_out": dict(result.left_out),
-        "agents": result.agents,
+        "subagents": result.subagents,
         "tool_results": result.tool_results,
         "file_backups": result.file_backups,
     }
@@ -37,7 +37,7 @@ def fork_data(result: ForkResult) -> dict[str, Any]:
 def came_along(result: ForkResult) -> str:
     """What came along with a fork, and what a person would miss."""
     counts = [
-        (len(result.agents), "sub-agent"),
+        (len(result.subagents), "subagent"),
         (result.tool_results, "long output"),
         (result.file_backups, "file backup"),
     ]

@@ -113,7 +113,7 @@ class Changes:
         branch: int | None = None,
         title: str | None = None,
         keep_uuids: bool = False,
-        with_agents: bool = True,
+        with_subagents: bool = True,
         with_tool_results: bool = True,
         with_file_history: bool = True,
     ) -> Plan:
@@ -128,7 +128,7 @@ class Changes:
         found = self._named(session)
         end = None if at is None else message_uuid(found, at)
         change, result = plan_fork(
-            self.journal, found.file, at=end, branch=branch, keep_uuids=keep_uuids, title=title, with_agents=with_agents,
+            self.journal, found.file, at=end, branch=branch, keep_uuids=keep_uuids, title=title, with_subagents=with_subagents,
             with_tool_results=with_tool_results, with_file_history=with_file_history,
         )  # fmt: skip
         said = f"{result.title!r}: {result.messages:,} messages{came_along(result)}"
@@ -220,7 +220,7 @@ class Changes:
         what: str,
         status: str | None = None,
         *,
-        agent: str | None = None,
+        subagent: str | None = None,
         kind: str | None = None,
         force: bool = False,
     ) -> Plan:
@@ -231,14 +231,14 @@ class Changes:
         from ..edit.todo_changes import TASKS_SINCE
 
         found = self.session(session)
-        if agent is not None:
-            _refuse_unknown_agent(found, agent)
+        if subagent is not None:
+            _refuse_unknown_subagent(found, subagent)
         version = parse_version(found.summary.version)
-        chosen = kind or ("tasks" if (version or TASKS_SINCE) >= TASKS_SINCE and agent is None else "todos")
+        chosen = kind or ("tasks" if (version or TASKS_SINCE) >= TASKS_SINCE and subagent is None else "todos")
         if chosen == "tasks":
             change, ident, warnings = self._task(found, action, what, status, force)
         else:
-            change, ident, warnings = self._todo(found, action, what, status, agent, force)
+            change, ident, warnings = self._todo(found, action, what, status, subagent, force)
         result = {"session_id": found.id, "kind": chosen, "id": ident, "status": status, "warnings": warnings}
         return Plan(change, result, f"{change.title}: done", warnings, found.id)
 
@@ -257,12 +257,12 @@ class Changes:
         return change, what, warnings
 
     def _todo(
-        self, found: Session, action: str, what: str, status: str | None, agent: str | None, force: bool
+        self, found: Session, action: str, what: str, status: str | None, subagent: str | None, force: bool
     ) -> tuple[Change, str, list[str]]:
         from ..edit.todo_changes import plan_save_todos, read_todos
 
         version = found.summary.version
-        items = read_todos(found.home, found.id, agent, version)
+        items = read_todos(found.home, found.id, subagent, version)
         if action == "add":
             items.append({"content": what, "status": "pending", "activeForm": what})
             ident = str(len(items))
@@ -276,7 +276,7 @@ class Changes:
             else:
                 del items[place]
         change, warnings = plan_save_todos(
-            self.journal, found.home, found.id, items, agent_id=agent, version=version, force=force
+            self.journal, found.home, found.id, items, subagent_id=subagent, version=version, force=force
         )
         return change, ident, warnings
 
@@ -285,16 +285,16 @@ class Changes:
         session_id: str,
         items: Sequence[Mapping[str, Any]],
         *,
-        agent: str | None = None,
+        subagent: str | None = None,
         version: str | None = None,
         force: bool = False,
     ) -> Plan:
-        """Replace the whole to-do list of a session or of one of its sub-agents."""
+        """Replace the whole to-do list of a session or of one of its subagents."""
         from ..edit.todo_changes import plan_save_todos
 
         home = home_with(self.library, session_id, hint=_WHICH_HOME) or self.library.homes[0]
         change, warnings = plan_save_todos(
-            self.journal, home, session_id, items, agent_id=agent, version=version, force=force
+            self.journal, home, session_id, items, subagent_id=subagent, version=version, force=force
         )
         result = {"session_id": session_id, "kind": "todos", "warnings": warnings}
         return Plan(change, result, f"{change.title}: done", warnings, session_id)
@@ -598,16 +598,16 @@ def _given(path: str) -> str:
     return path
 
 
-def _refuse_unknown_agent(found: Session, agent: str) -> None:
-    """A list for a sub-agent that is not there is one that nobody would ever see."""
+def _refuse_unknown_subagent(found: Session, subagent: str) -> None:
+    """A list for a subagent that is not there is one that nobody would ever see."""
     from ..store.side_files import todo_lists
 
-    known = [item.agent_id for item in found.conversation.agents if item.agent_id is not None]
-    lists = [item.agent_id for item in todo_lists(found.home, found.id) if item.agent_id is not None]
-    if agent not in (found.id, *known, *lists):
+    known = [item.subagent_id for item in found.conversation.subagents if item.subagent_id is not None]
+    lists = [item.subagent_id for item in todo_lists(found.home, found.id) if item.subagent_id is not None]
+    if subagent not in (found.id, *known, *lists):
         raise NotFound(
-            f"session {found.id} has no agent {agent}", slug="no-such-agent", nearest=tuple(dict.fromkeys(known)),
-            hint="`recollect agents SESSION` lists them",
+            f"session {found.id} has no subagent {subagent}", slug="no-such-subagent", nearest=tuple(dict.fromkeys(known)),
+            hint="`recollect subagents SESSION` lists them",
         )  # fmt: skip
 
 

@@ -12,7 +12,9 @@ from .session import Session
 
 def session_stats(session: Session) -> dict[str, Any]:
     graph = session.conversation
-    usage = _usage(session, [session.transcript.rows, *(agent.rows for agent in graph.agents if agent.file)])
+    usage = _usage(
+        session, [session.transcript.rows, *(subagent.rows for subagent in graph.subagents if subagent.file)]
+    )
     times = [row.time for row in session.transcript.rows if row.time is not None]
     return {
         "session_id": session.id,
@@ -21,7 +23,7 @@ def session_stats(session: Session) -> dict[str, Any]:
         "thread_messages": len(graph.thread.sent),
         "branches": len(graph.branches),
         "compactions": len(graph.compactions),
-        "agents": len(graph.agents),
+        "subagents": len(graph.subagents),
         "tool_calls": len(graph.tools.calls),
         "tool_errors": sum(call.is_error for call in graph.tools.calls),
         "input_tokens": usage.input_tokens,
@@ -37,7 +39,7 @@ def session_stats(session: Session) -> dict[str, Any]:
 def _usage(session: Session, groups: list[list[Row]]) -> Usage:
     """Tokens of a session: one API response is counted once, however many lines and copies it has.
 
-    Under another request, a sub-agent's row of the same message is a copy, too: see `index.api_calls.dedupe`.
+    Under another request, a subagent's row of the same message is a copy, too: see `index.api_calls.dedupe`.
     """
     responses: dict[tuple[str, str | None], Usage] = {}
     of_main: dict[tuple[str, str | None], bool] = {}

@@ -21,7 +21,7 @@ from ..format.path_text import to_text
 from ..journal import disk
 from ..journal import locks as presence
 from ..store.home import Home
-from ..store.scan import AgentFile, SessionFile, is_session_id, scan_home
+from ..store.scan import SessionFile, SubagentFile, is_session_id, scan_home
 from ..vault.contents import KeptFile, Look
 from ..vault.footprint import Footprints, KeptSession
 from ..vault.restore import files_to_restore
@@ -72,8 +72,8 @@ class KeptShelf:
             session.session_id, path, home, session.folder, session.look.size, session.look.mtime_ns / 1e9,
             client_lists=is_session_id(session.session_id), source=partial(self._open, session.transcript, session.look),
         )  # fmt: skip
-        file.agents = [
-            AgentFile(
+        file.subagents = [
+            SubagentFile(
                 to_text(name[len("agent-") : -len(".jsonl")]),
                 home.root / kept.path,
                 look.size,
@@ -142,8 +142,8 @@ def _lay_out(root: Path, item: FileToRestore) -> None:
 
 
 def _scan(view: Home) -> Iterable[SessionFile]:
-    from .library import attach_agents_beside
+    from .library import attach_subagents_beside
 
     scan = scan_home(view)
-    attach_agents_beside(view, scan)
+    attach_subagents_beside(view, scan)
     return scan.sessions

@@ -47,7 +47,7 @@ class Project:
 
     @property
     def bytes(self) -> int:
-        return sum(item.file.size + sum(agent.size for agent in item.file.agents) for item in self.sessions)
+        return sum(item.file.size + sum(subagent.size for subagent in item.file.subagents) for item in self.sessions)
 
 
 class Library:
@@ -73,7 +73,7 @@ class Library:
         """What is in the homes, by names. Kept until `refresh`."""
         found = [(home, scan_home(home)) for home in self.homes]
         for home, scan in found:
-            attach_agents_beside(home, scan)
+            attach_subagents_beside(home, scan)
         return found
 
     def refresh(self) -> None:
@@ -87,7 +87,7 @@ class Library:
         return [file for _, scan in self.scans for file in scan.sessions]
 
     def orphans(self) -> list[SessionFile]:
-        """Sessions whose main transcript is gone, from the homes and from the vault, and of which sub-agents are left."""
+        """Sessions whose main transcript is gone, from the homes and from the vault, and of which subagents are left."""
         kept = {file.session_id for file in self.kept_files()}
         return [file for _, scan in self.scans for file in scan.orphans.values() if file.session_id not in kept]
 
@@ -159,7 +159,7 @@ class Library:
         """Sessions at a glance, newest first. `count` reads whole files for exact numbers of lines and messages.
 
         Without `count`, these come from the files while that is cheap, else from the index as far as it has them.
-        `kept` asks for those that only the vault has (None: for these as well, and for those of which only sub-agents are
+        `kept` asks for those that only the vault has (None: for these as well, and for those of which only subagents are
         left).
         """
         files = [] if kept else self.files()
@@ -290,7 +290,7 @@ class Library:
     def watch_session(
         self, reference: str, *, from_start: bool = False, polling: bool = False, budget: Budget | None = None
     ) -> Watching:
-        """The same for one session and its sub-agents; with `from_start` first what is there already.
+        """The same for one session and its subagents; with `from_start` first what is there already.
 
         A whole id may be that of a session that does not exist yet.
         """
@@ -319,24 +319,24 @@ class Library:
 
 
 def as_seen(file: SessionFile) -> Hashable:
-    """Differs once anything was written to the session or to one of its sub-agents."""
-    return (str(file.path), file.size, file.mtime, file.ctime_ns, file.is_kept, *file.agents)
+    """Differs once anything was written to the session or to one of its subagents."""
+    return (str(file.path), file.size, file.mtime, file.ctime_ns, file.is_kept, *file.subagents)
 
 
-def attach_agents_beside(home: Home, scan: Scan) -> None:
-    """Sub-agents of 2.0.28 - 2.1.8 stand beside the sessions: their first line says whose they are."""
+def attach_subagents_beside(home: Home, scan: Scan) -> None:
+    """Subagents of 2.0.28 - 2.1.8 stand beside the sessions: their first line says whose they are."""
     if not scan.beside:
         return
     from ..store.read import session_named_in
 
     sessions = {(file.folder, file.session_id): file for file in scan.sessions}
-    for folder, agent in scan.beside:
-        owner = session_named_in(agent.path, home)
+    for folder, subagent in scan.beside:
+        owner = session_named_in(subagent.path, home)
         file = sessions.get((folder, owner)) if owner else None
         if file is not None:
-            file.agents.append(agent)
+            file.subagents.append(subagent)
         else:  # where no line says whose it is, its own name must do
-            scan.note_orphan(home, folder, owner or f"projects/{folder}/{agent.path.name}", agent)
+            scan.note_orphan(home, folder, owner or f"projects/{folder}/{subagent.path.name}", subagent)
 
 
 def project_matcher(project: str, separate: bool) -> Callable[[SessionSummary], bool]:
@@ -352,7 +352,7 @@ def project_matcher(project: str, separate: bool) -> Callable[[SessionSummary], 
 
 
 def sort_sessions(sessions: list[SessionSummary], by: str) -> list[SessionSummary]:
-    """modified, created, bytes, messages, agents: largest first; title, project: by name."""
+    """modified, created, bytes, messages, subagents: largest first; title, project: by name."""
     if by in ("title", "project"):
         return sorted(sessions, key=lambda item: (getattr(item, by) or "").lower())
     keys = {
@@ -361,7 +361,7 @@ def sort_sessions(sessions: list[SessionSummary], by: str) -> list[SessionSummar
         "bytes": lambda item: item.file.size,
         "lines": lambda item: item.lines or 0,
         "messages": lambda item: item.messages or 0,
-        "agents": lambda item: item.agents,
+        "subagents": lambda item: item.subagents,
     }
     return sorted(sessions, key=keys[by], reverse=True)
 

@@ -20,7 +20,7 @@ _CLOSE = 0.5
 
 
 def find_session(library: Library, reference: str) -> SessionFile:
-    """The session meant by `reference`; where the homes have none, one that only the vault has, or only sub-agents are left of.
+    """The session meant by `reference`; where the homes have none, one that only the vault has, or only subagents are left of.
 
     Raises NotFound, with the candidates where it is ambiguous.
     """

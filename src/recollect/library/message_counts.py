@@ -48,7 +48,7 @@ class MessageCounts:
         if known is not None:
             summary.lines, summary.messages = known.lines, known.messages
             if not summary.sidechain_only:
-                summary.agents = max(summary.agents, known.agents)
+                summary.subagents = max(summary.subagents, known.subagents)
         return summary
 
     def _from_index(self, file: SessionFile) -> SessionCount | None:

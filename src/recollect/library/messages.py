@@ -16,7 +16,7 @@ FORMS: Final = "#12 as `recollect show` prints it, line:292, a uuid or its first
 
 
 def message_uuid(session: Session, reference: str) -> str:
-    """Return the uuid of a message, a sub-agent's too. Raises NotFound where none or several fit.
+    """Return the uuid of a message, a subagent's too. Raises NotFound where none or several fit.
 
     `#12` is the twelfth message of the conversation as it stands; of a message of several lines, the last one is meant.
     """
@@ -27,7 +27,7 @@ def message_uuid(session: Session, reference: str) -> str:
         return _by_line(session, wanted)
     found = _by_uuid([session.transcript.rows], reference)
     if not found:
-        found = _by_uuid([part.rows for part in session.agent_transcripts.values()], reference)
+        found = _by_uuid([part.rows for part in session.subagent_transcripts.values()], reference)
     if len(found) > 1:
         raise NotFound(
             f"{wanted!r} is the start of {len(found)} messages", slug="ambiguous-message", nearest=tuple(found[:10])

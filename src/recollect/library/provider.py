@@ -42,7 +42,7 @@ from .locate import home_with
 from .project_paths import ProjectFilter, names_of, refuse_missing_folder, whole_path
 from .session import MessageView, Session
 from .shapes import message_shape, plain, session_shape
-from .writing import agent_writer, new_session_writer, session_writer
+from .writing import new_session_writer, session_writer, subagent_writer
 
 _TODOS_OF_2_0: Final = "2.0.77"
 """To-do files have had this naming since 1.0.30."""
@@ -75,18 +75,18 @@ class ClaudeStorageProvider:
     >>> [message["text"] for message in messages]
     ['Hello']
 
-    A sub-agent has an id of its own and shares the session's:
+    A subagent has an id of its own and shares the session's:
 
-    >>> agent_id = "a" + secrets.token_hex(3)
+    >>> subagent_id = "a" + secrets.token_hex(3)
     >>> errand = ChatMessage(role="user", content="Look around")
-    >>> _ = asyncio.run(provider.log_message(str(folder), errand, session_id, agent_id=agent_id))
-    >>> asyncio.run(provider.get_sessions(str(folder)))[0]["agent_ids"] == [agent_id]
+    >>> _ = asyncio.run(provider.log_message(str(folder), errand, session_id, subagent_id=subagent_id))
+    >>> asyncio.run(provider.get_sessions(str(folder)))[0]["subagent_ids"] == [subagent_id]
     True
 
     To-dos, a title, a fork, and back to nothing:
 
     >>> todos = [{"content": "Write it", "status": "pending", "activeForm": "Writing it"}]
-    >>> asyncio.run(provider.save_todos(session_id, todos, agent_id=agent_id))
+    >>> asyncio.run(provider.save_todos(session_id, todos, subagent_id=subagent_id))
     []
     >>> asyncio.run(provider.update_title(session_id, "A first talk"))
     >>> fork_id = asyncio.run(provider.fork_conversation(session_id))
@@ -108,7 +108,7 @@ class ClaudeStorageProvider:
         )
         self.journal = Journal(own_folder("data") if data_dir is None else Path(data_dir).expanduser().absolute())
         self.client_version = client_version
-        """The client age whose layout new sessions and sub-agents get."""
+        """The client age whose layout new sessions and subagents get."""
 
     @property
     def changes(self) -> Changes:
@@ -197,7 +197,7 @@ class ClaudeStorageProvider:
         return await asyncio.to_thread(count)
 
     async def get_session_stats(self, session_id: str, project_path: str | None = None) -> dict[str, Any]:
-        """Numbers of a session: rows, branches, agents, tool calls, tokens (each API response counted once), times."""
+        """Numbers of a session: rows, branches, subagents, tool calls, tokens (each API response counted once), times."""
         return await asyncio.to_thread(lambda: session_stats(self._as_it_is(session_id, project_path)))
 
     # --- writing ------------------------------------------------------------------------------------------------------
@@ -207,31 +207,33 @@ class ClaudeStorageProvider:
         project_path: str,
         message: ChatMessage,
         session_id: str,
-        agent_id: str | None = None,
+        subagent_id: str | None = None,
         *,
         force: bool = False,
     ) -> str:
-        """Append a message; a session (or sub-agent) that is not there yet begins with it. Returns the row's uuid.
+        """Append a message; a session (or subagent) that is not there yet begins with it. Returns the row's uuid.
 
-        A session whose sub-agent speaks first begins empty: the client resumes it once it has a message of its own.
+        A session whose subagent speaks first begins empty: the client resumes it once it has a message of its own.
         The project is named by its whole path; a new session needs a folder that exists, for the client to resume it there.
         A session that somebody else uses is refused (StoreBusy) without `force`; what this provider wrote last, it goes on
         with, whoever has the session open.
         """
-        return await asyncio.to_thread(self._log, project_path, message, session_id, agent_id, force)
+        return await asyncio.to_thread(self._log, project_path, message, session_id, subagent_id, force)
 
-    def _log(self, project_path: str, message: ChatMessage, session_id: str, agent_id: str | None, force: bool) -> str:
+    def _log(
+        self, project_path: str, message: ChatMessage, session_id: str, subagent_id: str | None, force: bool
+    ) -> str:
         folder = whole_path(project_path)
         check_session_id(session_id)
         _check(message)
         try:
-            return self._append(folder, message, session_id, agent_id, force)
+            return self._append(folder, message, session_id, subagent_id, force)
         except Refused as problem:
             if problem.slug != "exists":
                 raise
-            return self._append(folder, message, session_id, agent_id, force)  # another task just began it
+            return self._append(folder, message, session_id, subagent_id, force)  # another task just began it
 
-    def _append(self, folder: str, message: ChatMessage, session_id: str, agent_id: str | None, force: bool) -> str:
+    def _append(self, folder: str, message: ChatMessage, session_id: str, subagent_id: str | None, force: bool) -> str:
         self.library.refresh()
         is_new = self._home_with(session_id) is None
         if not is_new:
@@ -243,7 +245,7 @@ class ClaudeStorageProvider:
             main = new_session_writer(
                 self.home, self.journal, folder, session_id=session_id, version=self.client_version, force=force
             )
-        writer = main if agent_id is None else agent_writer(main, agent_id)
+        writer = main if subagent_id is None else subagent_writer(main, subagent_id)
         with writer:
             uuid = writer.append_message(
                 message.role,
@@ -260,7 +262,7 @@ class ClaudeStorageProvider:
         return uuid
 
     def _begin(self, main: SessionWriter) -> None:
-        """A sub-agent's file without its session is one that neither the client nor a list shows."""
+        """A subagent's file without its session is one that neither the client nor a list shows."""
         try:
             change, _ = plan_new_session(self.journal, main.home, main.context.cwd, main.context.session_id)
             with change:
@@ -303,18 +305,18 @@ class ClaudeStorageProvider:
         self,
         session_id: str,
         todos: Sequence[Mapping[str, Any]],
-        agent_id: str | None = None,
+        subagent_id: str | None = None,
         *,
         force: bool = False,
     ) -> list[str]:
-        """Write the to-do list of a session or of one of its agents. Returns warnings about odd changes of state.
+        """Write the to-do list of a session or of one of its subagents. Returns warnings about odd changes of state.
 
         Those of a session that somebody else uses are refused (StoreBusy) without `force`.
         """
 
         def save() -> list[str]:
             self.library.refresh()
-            plan = self.changes.save_todos(session_id, todos, agent=agent_id, version=_TODOS_OF_2_0, force=force)
+            plan = self.changes.save_todos(session_id, todos, subagent=subagent_id, version=_TODOS_OF_2_0, force=force)
             plan.commit()
             return plan.notes
 

@@ -1,4 +1,4 @@
-"""One session, opened for reading: its bytes, entries, messages, graph and sub-agents. Nothing is read before it is asked for."""
+"""One session, opened for reading: its bytes, entries, messages, graph and subagents. Nothing is read before it is asked for."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound, Unavailable
-from ..format.subagent_meta import AgentMeta, parse_agent_meta
 from ..format.blocks import Block, ToolUseBlock, parse_blocks, text_of
 from ..format.decode import Located
 from ..format.entries import Entry, decode_loosely
 from ..format.line import HARMLESS, Damage, RawLine
+from ..format.subagent_meta import SubagentMeta, parse_subagent_meta
 from ..format.usage import Usage, parse_usage
 from ..format.versions import is_placeholder
-from ..graph.subagents import Agent
 from ..graph.messages import Message, join_responses
 from ..graph.rows import Row, Transcript, build_transcript
 from ..graph.session import Conversation
+from ..graph.subagents import Subagent
 from ..graph.thread import Thread
 from ..store.home import Home
 from ..store.parsed_file import read_if_there
 from ..store.read import EntryBytes, read_transcript, stream_entries, stream_lines
-from ..store.scan import AgentFile, SessionFile
+from ..store.scan import SessionFile, SubagentFile
 from ..store.summary import SessionSummary, summarise
 
 if TYPE_CHECKING:
@@ -126,41 +126,41 @@ class Session:
 
     # --- bytes and entries -------------------------------------------------------------------------------------------
 
-    def lines(self, agent: str | None = None) -> Iterator[RawLine]:
-        """The lines of the main transcript, or of a sub-agent's file, as bytes."""
-        return chain.from_iterable(stream_lines(path, self.home) for path in self._paths(agent))
+    def lines(self, subagent: str | None = None) -> Iterator[RawLine]:
+        """The lines of the main transcript, or of a subagent's file, as bytes."""
+        return chain.from_iterable(stream_lines(path, self.home) for path in self._paths(subagent))
 
-    def located(self, agent: str | None = None, damage: list[Damage] | None = None) -> Iterator[Located[Entry]]:
+    def located(self, subagent: str | None = None, damage: list[Damage] | None = None) -> Iterator[Located[Entry]]:
         """Entries as they are read, with their places. Memory stays bounded whatever the file's size."""
-        return chain.from_iterable(stream_entries(path, self.home, damage) for path in self._paths(agent))
+        return chain.from_iterable(stream_entries(path, self.home, damage) for path in self._paths(subagent))
 
-    def entries(self, agent: str | None = None) -> Iterator[dict[str, Any]]:
+    def entries(self, subagent: str | None = None) -> Iterator[dict[str, Any]]:
         """Entries as plain data, one after the other. Unknown types and fields are all there."""
         damage: list[Damage] = []
-        for path in self._paths(agent):
+        for path in self._paths(subagent):
             with EntryBytes(path, self.home) as source:
                 for item in stream_entries(path, self.home, damage):
                     yield source.value_at(item.offset, item.length)
 
-    def _paths(self, agent: str | None) -> list[Path]:
+    def _paths(self, subagent: str | None) -> list[Path]:
         """The file that is asked for; of a session whose main transcript is gone, all that is left."""
-        if agent is not None:
-            return [self.agent_file(agent).path]
-        return [item.path for item in self.file.agents] if self.file.is_gone else [self.file.path]
+        if subagent is not None:
+            return [self.subagent_file(subagent).path]
+        return [item.path for item in self.file.subagents] if self.file.is_gone else [self.file.path]
 
-    def agent_file(self, agent: str) -> AgentFile:
-        """A sub-agent's own file, by its id or the start of it."""
-        wanted = agent.removeprefix("agent-")
-        found = [item for item in self.file.agents if item.agent_id == wanted]
-        found = found or [item for item in self.file.agents if item.agent_id.startswith(wanted)]
+    def subagent_file(self, subagent: str) -> SubagentFile:
+        """A subagent's own file, by its id or the start of it."""
+        wanted = subagent.removeprefix("agent-")
+        found = [item for item in self.file.subagents if item.subagent_id == wanted]
+        found = found or [item for item in self.file.subagents if item.subagent_id.startswith(wanted)]
         if len(found) == 1:
             return found[0]
-        names = tuple(item.agent_id for item in (found or self.file.agents))
+        names = tuple(item.subagent_id for item in (found or self.file.subagents))
         if found:
-            raise NotFound(f"{agent} is the start of several agents", slug="ambiguous", nearest=names)
+            raise NotFound(f"{subagent} is the start of several subagents", slug="ambiguous", nearest=names)
         raise NotFound(
-            f"session {self.id} has no agent file {agent}", slug="no-such-agent", nearest=names,
-            hint="`recollect agents SESSION` lists them; agents inside the main file have no file of their own",
+            f"session {self.id} has no subagent file {subagent}", slug="no-such-subagent", nearest=names,
+            hint="`recollect subagents SESSION` lists them; subagents inside the main file have no file of their own",
         )  # fmt: skip
 
     # --- graph -------------------------------------------------------------------------------------------------------
@@ -175,33 +175,33 @@ class Session:
         return transcript
 
     @cached_property
-    def agent_transcripts(self) -> dict[str, Transcript]:
-        """Rows of the sub-agents' own files, by agent."""
+    def subagent_transcripts(self) -> dict[str, Transcript]:
+        """Rows of the subagents' own files, by subagent."""
         found = {
-            item.agent_id: read_transcript(item.path, self.home, file=number)
-            for number, item in enumerate(self.file.agents, 1)
+            item.subagent_id: read_transcript(item.path, self.home, file=number)
+            for number, item in enumerate(self.file.subagents, 1)
         }
-        self.__dict__["agent_transcripts"] = found
+        self.__dict__["subagent_transcripts"] = found
         if self._parsed is not None:
             self._parsed(self)
         return found
 
     @cached_property
     def conversation(self) -> Conversation:
-        agents: list[Agent] = []
-        for number, item in enumerate(self.file.agents, 1):
-            meta = self.agent_meta(item)
-            agents.append(
-                Agent(
-                    item.agent_id, item.layout, self.agent_transcripts[item.agent_id].rows, number,
-                    meta.tool_use_id if meta else None, meta.parent_agent_id if meta else None,
-                    meta.agent_type if meta else None, meta.description if meta else None, item.workflow,
+        subagents: list[Subagent] = []
+        for number, item in enumerate(self.file.subagents, 1):
+            meta = self.subagent_meta(item)
+            subagents.append(
+                Subagent(
+                    item.subagent_id, item.layout, self.subagent_transcripts[item.subagent_id].rows, number,
+                    meta.tool_use_id if meta else None, meta.parent_subagent_id if meta else None,
+                    meta.subagent_type if meta else None, meta.description if meta else None, item.workflow,
                 )
             )  # fmt: skip
-        return Conversation(self.transcript, agents, self._prompt_of)
+        return Conversation(self.transcript, subagents, self._prompt_of)
 
-    def agent_meta(self, item: AgentFile) -> AgentMeta | None:
-        return read_if_there(self.home, item.meta_path, parse_agent_meta) if item.meta_path else None
+    def subagent_meta(self, item: SubagentFile) -> SubagentMeta | None:
+        return read_if_there(self.home, item.meta_path, parse_subagent_meta) if item.meta_path else None
 
     @property
     def thread(self) -> Thread:
@@ -216,15 +216,15 @@ class Session:
     def weight(self) -> int:
         """About how many bytes of memory the parsed session takes."""
         rows = len(self.transcript.rows)
-        if "agent_transcripts" in self.__dict__:
-            rows += sum(len(item.rows) for item in self.agent_transcripts.values())
+        if "subagent_transcripts" in self.__dict__:
+            rows += sum(len(item.rows) for item in self.subagent_transcripts.values())
         return 4096 + rows * 700 + len(self.transcript.states) * 150
 
     # --- words -------------------------------------------------------------------------------------------------------
 
     def value(self, row: Row) -> dict[str, Any]:
         """A row's entry as plain data, read back from its file."""
-        path = self.file.path if row.file == 0 else self.file.agents[row.file - 1].path
+        path = self.file.path if row.file == 0 else self.file.subagents[row.file - 1].path
         return EntryBytes(path, self.home).value_at(row.offset, row.length)
 
     def _content(self, row: Row) -> Any:
@@ -232,7 +232,7 @@ class Session:
         return message.get("content") if isinstance(message, dict) else None
 
     def _prompt_of(self, row: Row) -> str | None:
-        """The words of a prompt, or the prompt that a call passes on to a sub-agent."""
+        """The words of a prompt, or the prompt that a call passes on to a subagent."""
         content = self._content(row)
         for block in parse_blocks(content):
             if isinstance(block, ToolUseBlock) and isinstance(block.input, dict):
@@ -240,10 +240,12 @@ class Session:
                 return prompt if isinstance(prompt, str) else None
         return text_of(content)
 
-    def rows_for(self, branch: int | None = None, *, everything: bool = False, agent: str | None = None) -> list[Row]:
-        """Rows to show: the thread, all rows, a branch by its number, or a sub-agent's rows."""
-        if agent is not None:
-            return self._agent_rows(agent)
+    def rows_for(
+        self, branch: int | None = None, *, everything: bool = False, subagent: str | None = None
+    ) -> list[Row]:
+        """Rows to show: the thread, all rows, a branch by its number, or a subagent's rows."""
+        if subagent is not None:
+            return self._subagent_rows(subagent)
         if branch:
             for item in self.conversation.branches:
                 if item.number == branch:
@@ -253,16 +255,16 @@ class Session:
                 hint="`recollect tree SESSION` shows the branches",
             )  # fmt: skip
         if self.file.is_gone:
-            return [row for item in self.conversation.agents for row in item.rows]
+            return [row for item in self.conversation.subagents for row in item.rows]
         return self.transcript.rows if everything else self.thread.chain
 
-    def _agent_rows(self, agent: str) -> list[Row]:
-        for item in self.conversation.agents:
-            if item.agent_id == agent:
+    def _subagent_rows(self, subagent: str) -> list[Row]:
+        for item in self.conversation.subagents:
+            if item.subagent_id == subagent:
                 return item.rows
         raise NotFound(
-            f"session {self.id} has no agent {agent}", slug="no-such-agent",
-            nearest=tuple(item.agent_id for item in self.conversation.agents),
+            f"session {self.id} has no subagent {subagent}", slug="no-such-subagent",
+            nearest=tuple(item.subagent_id for item in self.conversation.subagents),
         )  # fmt: skip
 
     def messages(
@@ -295,7 +297,7 @@ class Session:
                         usage = told if usage is None else usage.maximum(told)
                         placeholder = placeholder and is_placeholder(value.get("version"), body.get("stop_reason"))
                 first = message.rows[0]
-                status = placements[first.index].status if first.file == 0 else "agent"
+                status = placements[first.index].status if first.file == 0 else "subagent"
                 yield MessageView(
                     message.uuid,
                     message.role,
@@ -313,7 +315,7 @@ class Session:
 
     def _value_from(self, sources: dict[int, EntryBytes], row: Row) -> dict[str, Any]:
         if row.file not in sources:
-            path = self.file.path if row.file == 0 else self.file.agents[row.file - 1].path
+            path = self.file.path if row.file == 0 else self.file.subagents[row.file - 1].path
             sources[row.file] = EntryBytes(path, self.home).__enter__()
         return sources[row.file].value_at(row.offset, row.length)
 

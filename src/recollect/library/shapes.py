@@ -1,4 +1,4 @@
-"""The JSON of sessions, messages, branches, sub-agents, tool calls and changes: one shape each, for every face.
+"""The JSON of sessions, messages, branches, subagents, tool calls and changes: one shape each, for every face.
 
 `--json`, `/api/v1` and the provider give these names and values; the schemas of `/api/v1` are made from these classes. Times are
 UTC in ISO 8601, costs are whole micro-dollars, what is not known is null.
@@ -24,9 +24,9 @@ from ..format.blocks import (
 )
 from ..format.times import to_iso
 from ..format.usage import Usage
-from ..graph.subagents import Agent
 from ..graph.branches import Branch
 from ..graph.rows import Row
+from ..graph.subagents import Subagent
 from ..graph.tool_calls import ToolCall
 from ..journal.changes import Record
 from ..store.summary import SessionSummary, command_text, one_line, typed_text
@@ -55,9 +55,9 @@ class SessionShape(Struct, kw_only=True):
     last_activity: Time | None
     lines: Count | None
     messages: Count | None
-    agents: Count
-    agent_ids: list[str]
-    """Of the sub-agents that have files of their own."""
+    subagents: Count
+    subagent_ids: list[str]
+    """Of the subagents that have files of their own."""
     bytes: Count
     git_branch: str | None
     version: str | None
@@ -132,14 +132,14 @@ class BranchShape(Struct, kw_only=True):
     reason: str
 
 
-class AgentShape(Struct, kw_only=True):
-    """A sub-agent of a session."""
+class SubagentShape(Struct, kw_only=True):
+    """A subagent of a session."""
 
-    agent_id: str
+    subagent_id: str
     kind: str | None
     description: str | None
     layout: str
-    parent_agent: str | None
+    parent_subagent: str | None
     depth: Number
     tool_use_id: str | None
     linked_by: str | None
@@ -163,7 +163,7 @@ class ToolCallShape(Struct, kw_only=True):
     duration: float | None
     is_error: bool
     answered: bool
-    agent: str | None
+    subagent: str | None
     arguments: str
     input: Any
     result_bytes: Count | None
@@ -209,8 +209,8 @@ def session_shape(item: SessionSummary, *, running: bool) -> SessionShape:
         last_activity=to_iso(item.last_activity),
         lines=item.lines,
         messages=item.messages,
-        agents=item.agents,
-        agent_ids=[agent.agent_id for agent in item.file.agents],
+        subagents=item.subagents,
+        subagent_ids=[subagent.subagent_id for subagent in item.file.subagents],
         bytes=item.file.size,
         git_branch=item.git_branch or None,
         version=item.version,
@@ -322,48 +322,48 @@ def prompt_words(session: Session, row: Row | None, width: int = 80) -> str | No
     return one_line(typed_text(content) or command_text(content) or "", width) or None
 
 
-def agent_shapes(session: Session) -> list[AgentShape]:
-    """The sub-agents of a session: parents before their children, in the order in which they started."""
-    return [_agent_shape(session, agent) for agent in _in_tree_order(session.conversation.agents)]
+def subagent_shapes(session: Session) -> list[SubagentShape]:
+    """The subagents of a session: parents before their children, in the order in which they started."""
+    return [_subagent_shape(session, subagent) for subagent in _in_tree_order(session.conversation.subagents)]
 
 
-def _in_tree_order(agents: list[Agent]) -> list[Agent]:
-    by_id = {agent.agent_id: agent for agent in agents}
-    ordered: list[Agent] = []
+def _in_tree_order(subagents: list[Subagent]) -> list[Subagent]:
+    by_id = {subagent.subagent_id: subagent for subagent in subagents}
+    ordered: list[Subagent] = []
     seen: set[str] = set()
-    stack = [agent for agent in reversed(agents) if agent.parent_agent not in by_id]
-    stack = [*(agent for agent in reversed(agents) if agent not in stack), *stack]
+    stack = [subagent for subagent in reversed(subagents) if subagent.parent_subagent not in by_id]
+    stack = [*(subagent for subagent in reversed(subagents) if subagent not in stack), *stack]
     while stack:
-        agent = stack.pop()
-        if agent.agent_id in seen:
+        subagent = stack.pop()
+        if subagent.subagent_id in seen:
             continue
-        seen.add(agent.agent_id)
-        ordered.append(agent)
-        stack.extend(by_id[child] for child in reversed(agent.children) if child in by_id)
+        seen.add(subagent.subagent_id)
+        ordered.append(subagent)
+        stack.extend(by_id[child] for child in reversed(subagent.children) if child in by_id)
     return ordered
 
 
-def _agent_shape(session: Session, agent: Agent) -> AgentShape:
-    file = session.file.agents[agent.file - 1] if agent.file else None
-    transcript = session.agent_transcripts.get(agent.agent_id) if file is not None else None
-    return AgentShape(
-        agent_id=agent.agent_id,
-        kind=agent.kind,
-        description=agent.description,
-        layout=agent.layout,
-        parent_agent=agent.parent_agent,
-        depth=agent.depth,
-        tool_use_id=agent.tool_use_id,
-        linked_by=agent.linked_by,
-        workflow=agent.workflow,
-        messages=sum(1 for row in agent.rows if row.is_message),
-        rows=len(agent.rows),
-        lines=transcript.lines if transcript is not None else len(agent.rows),
+def _subagent_shape(session: Session, subagent: Subagent) -> SubagentShape:
+    file = session.file.subagents[subagent.file - 1] if subagent.file else None
+    transcript = session.subagent_transcripts.get(subagent.subagent_id) if file is not None else None
+    return SubagentShape(
+        subagent_id=subagent.subagent_id,
+        kind=subagent.kind,
+        description=subagent.description,
+        layout=subagent.layout,
+        parent_subagent=subagent.parent_subagent,
+        depth=subagent.depth,
+        tool_use_id=subagent.tool_use_id,
+        linked_by=subagent.linked_by,
+        workflow=subagent.workflow,
+        messages=sum(1 for row in subagent.rows if row.is_message),
+        rows=len(subagent.rows),
+        lines=transcript.lines if transcript is not None else len(subagent.rows),
         bytes=file.size if file is not None else None,
         path=str(file.path) if file is not None else None,
-        first=to_iso(agent.first_time),
-        last=to_iso(agent.last_time),
-        children=agent.children,
+        first=to_iso(subagent.first_time),
+        last=to_iso(subagent.last_time),
+        children=subagent.children,
     )
 
 
@@ -390,7 +390,7 @@ def tool_call_shape(session: Session, call: ToolCall) -> ToolCallShape:
         duration=call.duration,
         is_error=call.is_error,
         answered=call.result is not None,
-        agent=call.call.agent_id if call.call.sidechain or call.call.file else None,
+        subagent=call.call.subagent_id if call.call.sidechain or call.call.file else None,
         arguments=argument_line(arguments, 160),
         input=arguments,
         result_bytes=len(text.encode("utf-8", "replace")) if call.result is not None else None,
@@ -399,7 +399,7 @@ def tool_call_shape(session: Session, call: ToolCall) -> ToolCallShape:
         result_uuid=call.result.uuid if call.result is not None else None,
         call_line=call.call.line,
         result_line=call.result.line if call.result is not None else None,
-        status=session.thread.placements[call.call.index].status if call.call.file == 0 else "agent",
+        status=session.thread.placements[call.call.index].status if call.call.file == 0 else "subagent",
     )
 
 

@@ -25,7 +25,6 @@ from ..store.scan import SessionFile
 from ..store.summary import SessionSummary, summarise
 from ..watch.events import (
     EVENTS,
-    AgentStarted,
     Budget,
     BudgetReached,
     Compacted,
@@ -35,6 +34,7 @@ from ..watch.events import (
     SessionEnded,
     SessionEvent,
     SessionStarted,
+    SubagentStarted,
     TitleChanged,
     ToolFinished,
     ToolStarted,
@@ -46,8 +46,21 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 __all__ = [
-    "EVENTS", "AgentStarted", "Budget", "BudgetReached", "Compacted", "EntryAdded", "LineDamaged", "MessageAdded", "SessionEnded",
-    "SessionEvent", "SessionStarted", "TitleChanged", "ToolFinished", "ToolStarted", "Watching",
+    "EVENTS",
+    "Budget",
+    "BudgetReached",
+    "Compacted",
+    "EntryAdded",
+    "LineDamaged",
+    "MessageAdded",
+    "SessionEnded",
+    "SessionEvent",
+    "SessionStarted",
+    "SubagentStarted",
+    "TitleChanged",
+    "ToolFinished",
+    "ToolStarted",
+    "Watching",
 ]  # fmt: skip
 
 ProjectTest: TypeAlias = Callable[[SessionSummary], bool]

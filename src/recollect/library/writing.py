@@ -1,4 +1,4 @@
-"""Writing to sessions from code: a writer for an existing or a new one, in the layout of a client age for sub-agents.
+"""Writing to sessions from code: a writer for an existing or a new one, in the layout of a client age for subagents.
 
 journal = recollect.journal()
 with session_writer(session, journal) as writer:
@@ -23,7 +23,7 @@ from ..format.versions import parse_version
 from ..journal.changes import Journal
 from ..store.home import Home
 from ..store.read import session_named_in
-from ..store.scan import check_agent_id, refuse_taken_id
+from ..store.scan import check_subagent_id, refuse_taken_id
 from .project_paths import refuse_missing_folder, whole_path
 from .session import Session
 
@@ -76,49 +76,49 @@ def new_session_writer(
     return SessionWriter(journal, home, path, context, sync=sync, title=title, new=True, force=force)
 
 
-def new_agent_id(version: str = WRITTEN_AS) -> str:
+def new_subagent_id(version: str = WRITTEN_AS) -> str:
     """An id as the client of that version makes them: short before 2.1.50, long since."""
     return "a" + secrets.token_hex(8 if _age(version) >= (2, 1, 50) else 3)
 
 
-def agent_path(main: Path, agent_id: str, version: str = WRITTEN_AS) -> Path:
-    """Where the transcript of a sub-agent stands: inside the main file, beside it, or in its folder, by the client's age."""
-    check_agent_id(agent_id)
+def subagent_path(main: Path, subagent_id: str, version: str = WRITTEN_AS) -> Path:
+    """Where the transcript of a subagent stands: inside the main file, beside it, or in its folder, by the client's age."""
+    check_subagent_id(subagent_id)
     age = _age(version)
     if age >= (2, 1, 9):
-        return main.with_suffix("") / "subagents" / f"agent-{agent_id}.jsonl"
+        return main.with_suffix("") / "subagents" / f"agent-{subagent_id}.jsonl"
     if age >= (2, 0, 28):
-        return main.with_name(f"agent-{agent_id}.jsonl")
+        return main.with_name(f"agent-{subagent_id}.jsonl")
     return main
 
 
-def agent_writer(
+def subagent_writer(
     main: SessionWriter,
-    agent_id: str | None = None,
+    subagent_id: str | None = None,
     *,
-    agent_type: str = "general-purpose",
+    subagent_type: str = "general-purpose",
     description: str | None = None,
     tool_use_id: str | None = None,
     sync: bool = True,
 ) -> SessionWriter:
-    """A writer for a sub-agent of a session (or of another sub-agent), in the layout of the session's client version.
+    """A writer for a subagent of a session (or of another subagent), in the layout of the session's client version.
 
-    Since 2.1.70 a new sub-agent has a file beside it that says what it is and by which call (`tool_use_id`) it was begun.
-    Clients of 2.0.28 - 2.1.8 have the sub-agents of all sessions of a project in one folder: there, an id that another
+    Since 2.1.70 a new subagent has a file beside it that says what it is and by which call (`tool_use_id`) it was begun.
+    Clients of 2.0.28 - 2.1.8 have the subagents of all sessions of a project in one folder: there, an id that another
     session has used is refused.
     """
     context = main.context
-    ident = new_agent_id(context.version) if agent_id is None else agent_id
-    path = agent_path(main.path, ident, context.version)
-    if context.agent_id is not None and path != main.path:  # sub-agents of sub-agents stand in the same folder
+    ident = new_subagent_id(context.version) if subagent_id is None else subagent_id
+    path = subagent_path(main.path, ident, context.version)
+    if context.subagent_id is not None and path != main.path:  # subagents of subagents stand in the same folder
         path = main.path.with_name(path.name)
     if (2, 0, 28) <= _age(context.version) < (2, 1, 9):
         _refuse_that_of_another(main, path, ident)
     own = RowContext(context.session_id, context.cwd, context.version, context.git_branch, ident)
     companion = None
     if _age(context.version) >= (2, 1, 70):
-        meta: dict[str, Any] = {"agentType": agent_type, "description": description, "toolUseId": tool_use_id}
-        meta |= {"parentAgentId": context.agent_id, "spawnDepth": 1 if context.agent_id is None else None}
+        meta: dict[str, Any] = {"agentType": subagent_type, "description": description, "toolUseId": tool_use_id}
+        meta |= {"parentAgentId": context.subagent_id, "spawnDepth": 1 if context.subagent_id is None else None}
         told = encode_line({key: value for key, value in meta.items() if value is not None})
         companion = (path.with_suffix(".meta.json"), told.rstrip(b"\n"))
     return SessionWriter(
@@ -127,18 +127,18 @@ def agent_writer(
         path,
         own,
         sync=sync,
-        title=f"Sub-agent {ident} of {context.session_id}",
+        title=f"Subagent {ident} of {context.session_id}",
         companion=companion,
         force=main.force,
     )
 
 
-def _refuse_that_of_another(main: SessionWriter, path: Path, agent_id: str) -> None:
+def _refuse_that_of_another(main: SessionWriter, path: Path, subagent_id: str) -> None:
     owner = session_named_in(path, main.home)
     if owner is not None and owner != main.context.session_id:
         raise Refused(
-            f"{path} is of session {owner}: the sub-agent {agent_id} is not one of {main.context.session_id}",
-            hint="give the sub-agent an id of its own", slug="exists",
+            f"{path} is of session {owner}: the subagent {subagent_id} is not one of {main.context.session_id}",
+            hint="give the subagent an id of its own", slug="exists",
         )  # fmt: skip
 
 

@@ -117,7 +117,7 @@ def plugins(home: Home) -> Plugins:
 
 
 def definitions(home: Home) -> dict[str, list[StoredDocument]]:
-    """Commands, agents, skills and output styles of the user, by folder."""
+    """Commands, subagents, skills and output styles of the user, by folder."""
     found = {name: documents_in(home, home.root / name) for name in DEFINITION_FOLDERS}
     found["skills"] = [skill for skill in found["skills"] if _is_definition(skill.file.path)]
     return {name: documents for name, documents in found.items() if documents}

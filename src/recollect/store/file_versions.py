@@ -32,7 +32,7 @@ from recollect.format.file_history import (
 
 Kind = Literal["checkpoint", "first-touch", "edit"]
 Place = tuple[int, int, float, int]
-"""Where a row stands: line of the main transcript; 1 for a sub-agent's row after it; then its time and its number."""
+"""Where a row stands: line of the main transcript; 1 for a subagent's row after it; then its time and its number."""
 
 _WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
@@ -111,11 +111,11 @@ class SessionFiles:
 def collect_file_versions(
     entries: Iterable[Mapping[str, Any]],
     *,
-    agents: Iterable[Iterable[Mapping[str, Any]]] = (),
+    subagents: Iterable[Iterable[Mapping[str, Any]]] = (),
     backups_on_disk: Container[str] = frozenset(),
     keep_texts: Callable[[str], bool] = lambda _path: True,
 ) -> SessionFiles:
-    """Go through the decoded lines of a transcript (and of its sub-agents' transcripts, placed by their times).
+    """Go through the decoded lines of a transcript (and of its subagents' transcripts, placed by their times).
 
     `keep_texts` says for which absolute paths the texts of edits are kept; a listing needs none, and saves memory.
     """
@@ -128,8 +128,8 @@ def collect_file_versions(
         main_times.append(latest)
         collector.add(entry, (number, 0, 0.0, 0), time)
     number = 0
-    for agent in agents:
-        for entry in agent:
+    for subagent in subagents:
+        for entry in subagent:
             number += 1
             time = moment_of_iso(entry.get("timestamp"))
             moment = time.timestamp() if time else 0.0
@@ -180,7 +180,7 @@ class _Collector:
                 self._lines.append(_Line(place, time, None, found))
 
     def _edit_in(self, entry: Mapping[str, Any]) -> FileEdit | None:
-        """The edit that a row reports: by its structured result, or (in sub-agents) by the call that it answers."""
+        """The edit that a row reports: by its structured result, or (in subagents) by the call that it answers."""
         found = parse_file_edit(entry.get("toolUseResult"))
         if found is not None:
             return found

@@ -23,13 +23,13 @@ from .summary import summarise
 
 @dataclass
 class MovingSession:
-    """A session and where it goes. `agents` are all transcripts of its sub-agents."""
+    """A session and where it goes. `subagents` are all transcripts of its subagents."""
 
     file: SessionFile
     project: str | None
     new_project: str | None
     folders: tuple[str, ...] = ()
-    agents: list[Path] = field(default_factory=list)
+    subagents: list[Path] = field(default_factory=list)
 
     @property
     def session_id(self) -> str:
@@ -37,8 +37,8 @@ class MovingSession:
 
     @property
     def beside(self) -> list[Path]:
-        """Sub-agents of old clients, which stand in the project's folder."""
-        return [path for path in self.agents if path.parent == self.file.path.parent]
+        """Subagents of old clients, which stand in the project's folder."""
+        return [path for path in self.subagents if path.parent == self.file.path.parent]
 
 
 @dataclass
@@ -67,21 +67,21 @@ class Owned:
 
 
 def owned_folders(home: Home) -> dict[str, Owned]:
-    """Every folder below `projects/`, links included, with its sessions, sub-agents and their projects."""
+    """Every folder below `projects/`, links included, with its sessions, subagents and their projects."""
     scan = scan_home(home)
     found: dict[str, Owned] = {}
     if home.projects.is_dir():
         for path in sorted(home.projects.iterdir()):
             if path.is_dir() or path.is_symlink():
                 found[path.name] = Owned(path)
-    owners = agents_beside(home, scan)
+    owners = subagents_beside(home, scan)
     for file in scan.sessions:
         if file.folder not in found:
             continue  # made in this moment
         summary = summarise(file)
         session = MovingSession(file, summary.project, None, tuple(summary.cwds))
-        session.agents = [agent.path for agent in file.agents]
-        session.agents += owners.get((file.folder, file.session_id), [])
+        session.subagents = [subagent.path for subagent in file.subagents]
+        session.subagents += owners.get((file.folder, file.session_id), [])
         found[file.folder].sessions.append(session)
     return found
 
@@ -109,13 +109,13 @@ def _leads_to(name: str, path: str) -> bool:
     return same_project_key(name, path) or name == connector_folder(path)
 
 
-def agents_beside(home: Home, scan: Scan) -> dict[tuple[str, str], list[Path]]:
-    """Sub-agents of 2.0.28 - 2.1.8 by (folder, session): their first line with a session id says whose they are."""
+def subagents_beside(home: Home, scan: Scan) -> dict[tuple[str, str], list[Path]]:
+    """Subagents of 2.0.28 - 2.1.8 by (folder, session): their first line with a session id says whose they are."""
     found: dict[tuple[str, str], list[Path]] = {}
-    for folder, agent in scan.beside:
-        owner = session_named_in(agent.path, home)
+    for folder, subagent in scan.beside:
+        owner = session_named_in(subagent.path, home)
         if owner is not None:
-            found.setdefault((folder, owner), []).append(agent.path)
+            found.setdefault((folder, owner), []).append(subagent.path)
     return found
 
 

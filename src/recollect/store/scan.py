@@ -1,4 +1,4 @@
-"""Which sessions and sub-agents a home holds, by looking at names and sizes only."""
+"""Which sessions and subagents a home holds, by looking at names and sizes only."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ..format.uuids import UUID
 from .home import Home
 from .paths import list_inside, why_left_out
 
-_AGENT: Final = re.compile(r"agent-(.+)\.jsonl")
-_AGENT_ID: Final = re.compile(r"[A-Za-z0-9_@+.-]{1,100}")
+_SUBAGENT: Final = re.compile(r"agent-(.+)\.jsonl")
+_SUBAGENT_ID: Final = re.compile(r"[A-Za-z0-9_@+.-]{1,100}")
 
 
 @dataclass(slots=True, frozen=True)
-class AgentFile:
-    """A transcript of a sub-agent in a file of its own."""
+class SubagentFile:
+    """A transcript of a subagent in a file of its own."""
 
-    agent_id: str
+    subagent_id: str
     path: Path
     size: int
     mtime: float
@@ -43,7 +43,7 @@ class SessionFile:
     folder: str
     size: int
     mtime: float
-    agents: list[AgentFile] = field(default_factory=list)
+    subagents: list[SubagentFile] = field(default_factory=list)
     client_lists: bool = True
     """False where the client does not find it by its name (no UUID in lower case)."""
     problem: str | None = None
@@ -52,7 +52,7 @@ class SessionFile:
     ctime_ns: int = 0
     """When it was last changed, also by lines that keep its time, as titles do; 0 where that is not known."""
     is_gone: bool = False
-    """Whether nothing stands at its path: only sub-agents of the session are left."""
+    """Whether nothing stands at its path: only subagents of the session are left."""
 
     @property
     def is_kept(self) -> bool:
@@ -75,29 +75,29 @@ class Skipped:
 @dataclass(slots=True)
 class Scan:
     sessions: list[SessionFile] = field(default_factory=list)
-    beside: list[tuple[str, AgentFile]] = field(default_factory=list)
-    """(folder, file) of sub-agents that stand beside sessions: whose they are is told by their lines."""
+    beside: list[tuple[str, SubagentFile]] = field(default_factory=list)
+    """(folder, file) of subagents that stand beside sessions: whose they are is told by their lines."""
     orphans: dict[tuple[str, str], SessionFile] = field(default_factory=dict)
-    """Sessions by (folder, id) of which the main transcript is gone and sub-agents are left."""
+    """Sessions by (folder, id) of which the main transcript is gone and subagents are left."""
     skipped: list[Skipped] = field(default_factory=list)
 
     @property
-    def orphan_agents(self) -> list[AgentFile]:
-        """Sub-agent files of which the main transcript is gone."""
-        return [agent for file in self.orphans.values() for agent in file.agents]
+    def orphan_subagents(self) -> list[SubagentFile]:
+        """Subagent files of which the main transcript is gone."""
+        return [subagent for file in self.orphans.values() for subagent in file.subagents]
 
-    def note_orphan(self, home: Home, folder: str, session_id: str, agent: AgentFile) -> None:
-        """A sub-agent whose session has no main transcript."""
+    def note_orphan(self, home: Home, folder: str, session_id: str, subagent: SubagentFile) -> None:
+        """A subagent whose session has no main transcript."""
         path = home.projects / folder / f"{session_id}.jsonl"
         file = self.orphans.setdefault(
             (folder, session_id),
             SessionFile(
                 session_id, path, home, folder, 0, 0.0, client_lists=False, is_gone=True,
-                problem="its main transcript is gone; only sub-agents are left",
+                problem="its main transcript is gone; only subagents are left",
             ),
         )  # fmt: skip
-        file.agents.append(agent)
-        file.mtime = max(file.mtime, agent.mtime)
+        file.subagents.append(subagent)
+        file.mtime = max(file.mtime, subagent.mtime)
 
 
 def is_session_id(text: object) -> bool:
@@ -110,18 +110,19 @@ def check_session_id(session_id: object) -> None:
         raise Refused(f"{session_id!r} is no session id (a UUID in lower case)", slug="bad-session-id")
 
 
-def check_agent_id(agent_id: object) -> None:
-    """Raise Refused where an id cannot be part of the name of a sub-agent's transcript or to-do list."""
-    if not isinstance(agent_id, str) or not _AGENT_ID.fullmatch(agent_id) or ".." in agent_id:
+def check_subagent_id(subagent_id: object) -> None:
+    """Raise Refused where an id cannot be part of the name of a subagent's transcript or to-do list."""
+    if not isinstance(subagent_id, str) or not _SUBAGENT_ID.fullmatch(subagent_id) or ".." in subagent_id:
         raise Refused(
-            f"{agent_id!r} is no agent id (letters, digits and @ . + - _, at most 100 of them)", slug="bad-agent-id"
+            f"{subagent_id!r} is no subagent id (letters, digits and @ . + - _, at most 100 of them)",
+            slug="bad-subagent-id",
         )
 
 
 def refuse_taken_id(home: Home, session_id: str, *, with_folder: bool = False) -> None:
     """Raise Refused where the id of a new session is none, or some project of the home has a session of it.
 
-    With `with_folder`, what is left of a session, or was begun by a sub-agent, counts too.
+    With `with_folder`, what is left of a session, or was begun by a subagent, counts too.
     """
     check_session_id(session_id)
     for folder in list_inside(home, home.projects):
@@ -188,9 +189,9 @@ def _scan_folder(home: Home, path: Path, name: str, scan: Scan) -> None:
         except OSError as problem:
             scan.skipped.append(Skipped(Path(entry.path), problem.strerror or "cannot be read"))
             continue
-        agent = _AGENT.fullmatch(entry.name)
-        if agent is not None:
-            beside = AgentFile(to_text(agent[1]), Path(entry.path), info.st_size, info.st_mtime, "beside")
+        subagent = _SUBAGENT.fullmatch(entry.name)
+        if subagent is not None:
+            beside = SubagentFile(to_text(subagent[1]), Path(entry.path), info.st_size, info.st_mtime, "beside")
             scan.beside.append((name, beside))
             continue
         stem = to_text(entry.name[: -len(".jsonl")])
@@ -200,18 +201,18 @@ def _scan_folder(home: Home, path: Path, name: str, scan: Scan) -> None:
         session.client_lists = is_session_id(stem)
         sessions[stem] = session
     for entry in folders:
-        agents = _scan_agents(home, Path(entry.path) / "subagents", None, scan)
+        subagents = _scan_subagents(home, Path(entry.path) / "subagents", None, scan)
         if to_text(entry.name) in sessions:
-            sessions[to_text(entry.name)].agents.extend(agents)
+            sessions[to_text(entry.name)].subagents.extend(subagents)
         else:
-            for agent_file in agents:
-                scan.note_orphan(home, name, to_text(entry.name), agent_file)
+            for subagent_file in subagents:
+                scan.note_orphan(home, name, to_text(entry.name), subagent_file)
     scan.sessions.extend(sessions.values())
 
 
-def _scan_agents(home: Home, folder: Path, workflow: str | None, scan: Scan) -> list[AgentFile]:
-    """Sub-agents of a session, those of workflow runs (`workflows/<run>/`) included."""
-    found: list[AgentFile] = []
+def _scan_subagents(home: Home, folder: Path, workflow: str | None, scan: Scan) -> list[SubagentFile]:
+    """Subagents of a session, those of workflow runs (`workflows/<run>/`) included."""
+    found: list[SubagentFile] = []
     if _is_left_out(home, folder, scan):
         return found
     try:
@@ -229,19 +230,19 @@ def _scan_agents(home: Home, folder: Path, workflow: str | None, scan: Scan) -> 
                     with os.scandir(entry.path) as runs:
                         for run in sorted(runs, key=lambda item: item.name):
                             if run.is_dir(follow_symlinks=False):
-                                found.extend(_scan_agents(home, Path(run.path), to_text(run.name), scan))
+                                found.extend(_scan_subagents(home, Path(run.path), to_text(run.name), scan))
                 continue
-            agent = _AGENT.fullmatch(entry.name)
-            if agent is None or not entry.is_file():
+            subagent = _SUBAGENT.fullmatch(entry.name)
+            if subagent is None or not entry.is_file():
                 continue
             info = entry.stat()
         except OSError as problem:
             scan.skipped.append(Skipped(Path(entry.path), problem.strerror or "cannot be read"))
             continue
-        meta = f"agent-{agent[1]}.meta.json"
+        meta = f"agent-{subagent[1]}.meta.json"
         found.append(
-            AgentFile(
-                to_text(agent[1]),
+            SubagentFile(
+                to_text(subagent[1]),
                 Path(entry.path),
                 info.st_size,
                 info.st_mtime,

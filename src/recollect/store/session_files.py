@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.errors import RecollectError
-from recollect.format.subagent_meta import AgentMeta, parse_agent_meta
 from recollect.format.file_history import parse_backup_name
 from recollect.format.scratch_files import (
     LogTimes,
@@ -18,6 +17,7 @@ from recollect.format.scratch_files import (
     parse_shell_snapshot_name,
 )
 from recollect.format.sessions_index import CustomTitle, SessionsIndex, parse_custom_title, parse_sessions_index
+from recollect.format.subagent_meta import SubagentMeta, parse_subagent_meta
 from recollect.store.home import Home
 from recollect.store.parsed_file import FileInfo, info_of, read_if_there
 from recollect.store.paths import list_inside, open_inside, read_inside
@@ -100,9 +100,9 @@ def custom_title(home: Home, session_folder: Path) -> CustomTitle | None:
     return read_if_there(home, session_folder / "custom-title.json", parse_custom_title)
 
 
-def agent_meta(home: Home, transcript: Path) -> AgentMeta | None:
-    """The description beside a sub-agent's transcript."""
-    return read_if_there(home, transcript.with_suffix(".meta.json"), parse_agent_meta)
+def subagent_meta(home: Home, transcript: Path) -> SubagentMeta | None:
+    """The description beside a subagent's transcript."""
+    return read_if_there(home, transcript.with_suffix(".meta.json"), parse_subagent_meta)
 
 
 def tool_results(home: Home, session_folder: Path) -> dict[str, FileInfo]:

@@ -27,11 +27,11 @@ from recollect.store.paths import list_inside, open_inside, read_inside
 
 
 @dataclass(frozen=True, slots=True)
-class AgentTodos:
-    """The todos of one agent of a session; `agent_id` is None for the main agent."""
+class SubagentTodos:
+    """The todos of one subagent of a session; `subagent_id` is None for the main subagent."""
 
     session_id: str
-    agent_id: str | None
+    subagent_id: str | None
     file: FileInfo
     todos: TodoList
 
@@ -55,16 +55,16 @@ class StoredDocument:
     document: Document
 
 
-def todo_lists(home: Home, session_id: str | None = None) -> list[AgentTodos]:
-    """The todo lists of all sessions or of one: the main agent's first, then by agent."""
+def todo_lists(home: Home, session_id: str | None = None) -> list[SubagentTodos]:
+    """The todo lists of all sessions or of one: the main subagent's first, then by subagent."""
     found = []
     for path in list_inside(home, home.root / "todos"):
         name = parse_todo_file_name(path.name)
         if name is None or (session_id is not None and name.session_id != session_id):
             continue
-        agent_id = None if name.is_main else name.agent_id
-        found.append(AgentTodos(name.session_id, agent_id, info_of(path), read_parsed(home, path, parse_todos)))
-    return sorted(found, key=lambda todos: (todos.session_id, todos.agent_id is not None, todos.agent_id or ""))
+        subagent_id = None if name.is_main else name.subagent_id
+        found.append(SubagentTodos(name.session_id, subagent_id, info_of(path), read_parsed(home, path, parse_todos)))
+    return sorted(found, key=lambda todos: (todos.session_id, todos.subagent_id is not None, todos.subagent_id or ""))
 
 
 def task_lists(home: Home, session_id: str | None = None) -> list[SessionTasks]:

@@ -54,7 +54,7 @@ class SessionSummary:
     ai_title: str | None = None
     old_summary: str | None = None
     last_prompt: str | None = None
-    agent_name: str | None = None
+    subagent_name: str | None = None
     tag: str | None = None
     created: float | None = None
     last_activity: float | None = None
@@ -64,7 +64,7 @@ class SessionSummary:
     """The repository, where the session ran in a git worktree of it."""
     lines: int | None = None
     messages: int | None = None
-    agents: int = 0
+    subagents: int = 0
     sidechain_only: bool = False
     pr_url: str | None = None
     problem: str | None = None
@@ -122,9 +122,9 @@ def command_text(content: Any) -> str | None:
 
 def summarise(file: SessionFile, *, count: bool = False) -> SessionSummary:
     """Read head and tail of a session (all of it if `count`). Never raises: `problem` says what went wrong."""
-    summary = SessionSummary(file, agents=len(file.agents), problem=file.problem)
+    summary = SessionSummary(file, subagents=len(file.subagents), problem=file.problem)
     try:
-        path = file.agents[0].path if file.is_gone else file.path
+        path = file.subagents[0].path if file.is_gone else file.path
         with file.source() if file.source else open_inside(file.home, path, buffering=0) as stream:
             _read(summary, stream, count and not file.is_gone)
     except RecollectError as error:
@@ -325,7 +325,7 @@ def _note_rare_state(summary: SessionSummary, kind: str, value: Any) -> None:
         summary.pr_url = url if isinstance(url, str) else None
     else:
         name = value.get("agentName")
-        summary.agent_name = name if isinstance(name, str) else None
+        summary.subagent_name = name if isinstance(name, str) else None
 
 
 def _decide_project(summary: SessionSummary) -> None:
@@ -349,7 +349,7 @@ _decode_heads: Final = msgspec.json.Decoder(_RowHead).decode_lines
 
 
 def _count(summary: SessionSummary, stream: BinaryIO, whole: bytes | None) -> None:
-    """Exact numbers of lines, of user and assistant rows, and of sub-agents, by going through all of the file."""
+    """Exact numbers of lines, of user and assistant rows, and of subagents, by going through all of the file."""
     if whole is not None:
         try:
             heads = _decode_heads(whole)
@@ -378,19 +378,19 @@ def _buffered(stream: BinaryIO) -> AbstractContextManager[BinaryIO]:
 
 def _note_counts(summary: SessionSummary, heads: Iterable[_RowHead]) -> None:
     messages = roots = 0
-    agents: set[str] = set()
+    subagents: set[str] = set()
     for head in heads:
         if head.type == "user" or head.type == "assistant":
             messages += 1
         if head.isSidechain:
             if head.agentId:
-                agents.add(head.agentId)
+                subagents.add(head.agentId)
             elif head.parentUuid is None:
                 roots += 1
     summary.messages = messages
     if not summary.sidechain_only:
-        known = {agent.agent_id for agent in summary.file.agents}
-        summary.agents = len(known | agents) + (roots if not agents else 0)
+        known = {subagent.subagent_id for subagent in summary.file.subagents}
+        summary.subagents = len(known | subagents) + (roots if not subagents else 0)
 
 
 class _LineCounter:

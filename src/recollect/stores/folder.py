@@ -34,7 +34,7 @@ from .protocol import SessionKey, SessionListSubkeysKey, SessionStoreEntry, Sess
 from .summary_fold import fold
 
 _PROJECTS: Final = "projects"
-_AGENT_META: Final = "agent_metadata"
+_SUBAGENT_META: Final = "agent_metadata"
 """How the SDK sends what the client keeps in `agent-<id>.meta.json`."""
 _TRIES: Final = 100
 """How often a file or folder may be removed by others between finding and locking it."""
@@ -164,8 +164,8 @@ class FolderSessionStore:
         with self._folder(*folders) as (_, folder):
             with _opened(folder, name + TRANSCRIPT) as fd:
                 entries = list(decode_lines(lines_from(fd, 0)))
-            if place.subpath and entries and not any(entry.get("type") == _AGENT_META for entry in entries):
-                entries += _agent_meta(folder, name)  # a transcript that the client itself wrote
+            if place.subpath and entries and not any(entry.get("type") == _SUBAGENT_META for entry in entries):
+                entries += _subagent_meta(folder, name)  # a transcript that the client itself wrote
         return entries or None
 
     def _list_sessions(self, project: str) -> list[SessionStoreListEntry]:
@@ -252,7 +252,7 @@ def _sessions(folder: ContainedFolder) -> Iterator[tuple[str, os.stat_result]]:
 def _keep_what_follows(
     root: ContainedFolder, folder: ContainedFolder, place: Place, fd: int, texts: list[EntryText]
 ) -> None:
-    """The summary of a session, or the meta file of an agent, as it is after these entries."""
+    """The summary of a session, or the meta file of a subagent, as it is after these entries."""
     if not place.subpath:
         keep_summary(root, place, brought_up_to_date(kept_summary(root, place, fd), fd))
         return
@@ -261,16 +261,16 @@ def _keep_what_follows(
         for text in texts
         if b'"agent_metadata"' in text.line
         for entry in decode_line(text.line)
-        if entry.get("type") == _AGENT_META
+        if entry.get("type") == _SUBAGENT_META
     ]
     if described:
         meta = {name: value for name, value in described[-1].items() if name != "type"}
         folder.write_whole(_meta_name(place.subpath[-1]), json.dumps(meta, indent=2).encode())
 
 
-def _agent_meta(folder: ContainedFolder, name: str) -> list[dict[str, Any]]:
+def _subagent_meta(folder: ContainedFolder, name: str) -> list[dict[str, Any]]:
     with contextlib.suppress(OSError, ValueError, RecursionError, Refused), _opened(folder, _meta_name(name)) as fd:
         meta = json.loads(b"".join(lines_from(fd, 0)))
         if isinstance(meta, dict):
-            return [{**meta, "type": _AGENT_META}]
+            return [{**meta, "type": _SUBAGENT_META}]
     return []

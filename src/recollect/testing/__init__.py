@@ -5,7 +5,7 @@ They use no clock and no chance: the same calls give the same bytes and the same
 
 from __future__ import annotations
 
-from recollect.testing.ages import ALL_AGES, AgeDescription, AgentDescription, SessionDescription, build_age
+from recollect.testing.ages import ALL_AGES, AgeDescription, SessionDescription, SubagentDescription, build_age
 from recollect.testing.configfiles import SECRET
 from recollect.testing.damage import DAMAGES, DamageRecipe, Outcome, sample_session, write_huge_file
 from recollect.testing.demo import build_demo_home
@@ -14,7 +14,7 @@ from recollect.testing.home import HomeBuilder
 from recollect.testing.identifiers import NIL_UUID, uuid_from
 from recollect.testing.statelines import backup_name
 from recollect.testing.toolcalls import ToolCall
-from recollect.testing.transcript import AgentBuilder, TranscriptBuilder
+from recollect.testing.transcript import SubagentBuilder, TranscriptBuilder
 
 __all__ = [
     "ALL_AGES",
@@ -22,13 +22,13 @@ __all__ = [
     "NIL_UUID",
     "SECRET",
     "AgeDescription",
-    "AgentBuilder",
-    "AgentDescription",
     "DamageRecipe",
     "Dialect",
     "HomeBuilder",
     "Outcome",
     "SessionDescription",
+    "SubagentBuilder",
+    "SubagentDescription",
     "ToolCall",
     "TranscriptBuilder",
     "backup_name",

@@ -30,7 +30,7 @@ TODOS = (todo("Read the recipe", "completed", "Reading the recipe"), todo("Fix t
 
 
 def everyday_session(home: HomeBuilder) -> TranscriptBuilder:
-    """A prompt, tools of several kinds, two at once, a sub-agent, and the state lines of the age."""
+    """A prompt, tools of several kinds, two at once, a subagent, and the state lines of the age."""
     t = home.session(CWD, start="2026-03-02T09:00:00Z")
     dialect = t.dialect
     source = f"{CWD}/teapot.py"
@@ -51,15 +51,15 @@ def everyday_session(home: HomeBuilder) -> TranscriptBuilder:
     t.assistant("`brew` takes 250 ml for each cup now.", thinking="Say it shortly.")
     _end_of_turn(t)
     t.user("Which other recipes use it?")
-    agent = t.agent("Find all callers of brew().", description="Find callers", text="I will have that looked up.")
-    _hook_row(agent, "SubagentStart")
-    agent.call(grep("brew\\(", [f"{CWD}/menu.py"]), thinking="Search first.")
-    _agent_progress(t, agent.agent_id or "", agent.tool_use_id)
+    subagent = t.subagent("Find all callers of brew().", description="Find callers", text="I will have that looked up.")
+    _hook_row(subagent, "SubagentStart")
+    subagent.call(grep("brew\\(", [f"{CWD}/menu.py"]), thinking="Search first.")
+    _subagent_progress(t, subagent.subagent_id or "", subagent.tool_use_id)
     if dialect.since("2.1.325"):
-        nested = agent.agent("Read menu.py closely.", description="Read menu")
+        nested = subagent.subagent("Read menu.py closely.", description="Read menu")
         nested.call(read(f"{CWD}/menu.py", "from teapot import brew\n"))
         nested.finish("One import, no call.")
-    agent.finish("Only menu.py imports it.")
+    subagent.finish("Only menu.py imports it.")
     if dialect.since("2.1.9"):
         long_output = "steep\n" * 8_000
         name = list(t.calls)[-1] if dialect.until("2.1.20") else "b1c2d3e4f"
@@ -121,7 +121,7 @@ def continued_session(home: HomeBuilder, source: TranscriptBuilder) -> Transcrip
 
 
 def rare_session(home: HomeBuilder) -> TranscriptBuilder:
-    """The kinds of lines that 2.1.325 writes but seldom: plan mode, worktrees, web search, retries, a forked agent."""
+    """The kinds of lines that 2.1.325 writes but seldom: plan mode, worktrees, web search, retries, a forked subagent."""
     t = home.session(CWD, start="2026-03-05T09:00:00Z", slug="patient-reading-otter")
     t.state("agent-color", agentColor="blue")
     t.state("agent-setting", agentSetting="taster")
@@ -144,11 +144,11 @@ def rare_session(home: HomeBuilder) -> TranscriptBuilder:
     t.state("worktree-state", worktreeSession=None)
     t.state("relocated", relocatedCwd=CWD)
     t.system("informational", "Kettle is warm.", isMeta=False, level="info")
-    forked = t.agent("Go on with what we know.", agent_type="fork")
+    forked = t.subagent("Go on with what we know.", subagent_type="fork")
     known = {"parentSessionId": t.session_id, "parentLastUuid": t.head, "contextLength": 9}
-    forked.line(type="fork-context-ref", agentId=forked.agent_id, **known)
+    forked.line(type="fork-context-ref", agentId=forked.subagent_id, **known)
     forked.finish("Done as planned.")
-    runner = t.agent("Boil it.", description="Boil", workflow="wf_0001", agent_type="workflow-subagent")
+    runner = t.subagent("Boil it.", description="Boil", workflow="wf_0001", subagent_type="workflow-subagent")
     runner.finish("Boiled.")
     t.assistant("The kettle is better.")
     t.state("kettle-state", litres=1.5)
@@ -213,8 +213,8 @@ def _record_edit(home: HomeBuilder, t: TranscriptBuilder, prompt: str, source: s
         t.file_history_snapshot(prompt, {source: 1}, update=True)
 
 
-def _agent_progress(t: TranscriptBuilder, agent_id: str, call_id: str) -> None:
-    """2.1.0 to 2.1.42 repeat the sub-agent's messages, sometimes as their only record."""
+def _subagent_progress(t: TranscriptBuilder, subagent_id: str, call_id: str) -> None:
+    """2.1.0 to 2.1.42 repeat the subagent's messages, sometimes as their only record."""
     if not t.dialect.progress_rows:
         return
     usage = {"input_tokens": 7, "output_tokens": 2, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
@@ -224,7 +224,7 @@ def _agent_progress(t: TranscriptBuilder, agent_id: str, call_id: str) -> None:
         "message": wrapped | {"timestamp": timestamp(t.now)},
         "normalizedMessages": [],
         "prompt": "",
-        "agentId": agent_id,
+        "agentId": subagent_id,
     }
     t.progress("agent_progress", tool_use_id="agent_msg_01", parent_tool_use_id=call_id, **data)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from recollect.testing.age_sessions import CWD, TODOS, continued_session, everyday_session, long_session, rare_session
 from recollect.testing.dialect import Dialect
 from recollect.testing.home import HomeBuilder
-from recollect.testing.transcript import AgentBuilder, TranscriptBuilder
+from recollect.testing.transcript import SubagentBuilder, TranscriptBuilder
 
 ALL_AGES = (
     "0.2.126",
@@ -29,17 +29,17 @@ ALL_AGES = (
 
 
 @dataclass(frozen=True)
-class AgentDescription:
-    """A sub-agent; `path` is None where its rows are in the main file."""
+class SubagentDescription:
+    """A subagent; `path` is None where its rows are in the main file."""
 
-    agent_id: str
+    subagent_id: str
     tool_use_id: str
-    agent_type: str
+    subagent_type: str
     description: str
     depth: int
     rows: tuple[str, ...]
     path: Path | None
-    parent_agent_id: str | None
+    parent_subagent_id: str | None
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class SessionDescription:
     git_branch: str
     thread: tuple[str, ...]
     lines: int
-    agents: tuple[AgentDescription, ...]
+    subagents: tuple[SubagentDescription, ...]
     abandoned: tuple[str, ...]
     compactions: int
 
@@ -108,10 +108,10 @@ def _side_files(home: HomeBuilder, everyday: TranscriptBuilder) -> int | None:
     if dialect.todo_naming == "session":
         home.todos(session, TODOS)
     elif dialect.todo_naming == "session-agent":
-        home.todos(session, TODOS, agent=session)
-        agent = everyday.agents[0].agent_id
-        if dialect.agent_place != "inside":
-            home.todos(session, (), agent=agent)
+        home.todos(session, TODOS, subagent=session)
+        subagent = everyday.subagents[0].subagent_id
+        if dialect.subagent_place != "inside":
+            home.todos(session, (), subagent=subagent)
     if dialect.until("2.0.26"):
         home.statsig()
     if dialect.since("1.0.60") and not dialect.since("2.1.50"):
@@ -160,21 +160,21 @@ def _describe(home: HomeBuilder, builder: TranscriptBuilder, abandoned: tuple[st
         builder.git_branch,
         tuple(builder.thread),
         len(builder.lines),
-        tuple(_describe_agent(home, agent) for agent in builder.all_agents()),
+        tuple(_describe_subagent(home, subagent) for subagent in builder.all_subagents()),
         abandoned,
         len(boundaries),
     )
 
 
-def _describe_agent(home: HomeBuilder, agent: AgentBuilder) -> AgentDescription:
-    starter = agent.parent_builder
-    return AgentDescription(
-        agent.agent_id or "",
-        agent.tool_use_id,
-        agent.agent_type,
-        agent.description,
-        agent.depth,
-        tuple(agent.row_uuids),
-        home.agent_path(agent),
-        starter.agent_id if isinstance(starter, AgentBuilder) else None,
+def _describe_subagent(home: HomeBuilder, subagent: SubagentBuilder) -> SubagentDescription:
+    starter = subagent.parent_builder
+    return SubagentDescription(
+        subagent.subagent_id or "",
+        subagent.tool_use_id,
+        subagent.subagent_type,
+        subagent.description,
+        subagent.depth,
+        tuple(subagent.row_uuids),
+        home.subagent_path(subagent),
+        starter.subagent_id if isinstance(starter, SubagentBuilder) else None,
     )

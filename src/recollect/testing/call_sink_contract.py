@@ -36,8 +36,8 @@ class CallSinkTrial(Protocol):
     @property
     def sink(self) -> CallSink: ...
 
-    def add_file(self, path: str, session_id: str, agent_id: str | None = None, begun: int | None = None) -> int:
-        """Make a file of one and the same home known. Returns its number. A sub-agent's file has an `agent_id`."""
+    def add_file(self, path: str, session_id: str, subagent_id: str | None = None, begun: int | None = None) -> int:
+        """Make a file of one and the same home known. Returns its number. A subagent's file has an `subagent_id`."""
 
     def rename_file(self, file_id: int, path: str) -> None:
         """Give a file another name; `revisit` follows."""
@@ -64,7 +64,7 @@ def a_call_counts_as_it_was_put(trial: CallSinkTrial) -> None:
 
 def what_is_taken_out_comes_back_as_it_was(trial: CallSinkTrial) -> None:
     file = trial.add_file("projects/p/s.jsonl", "s")
-    names = ("service_tier", "speed", "geo", "stop_reason", "agent_id", "git_branch", "cwd")
+    names = ("service_tier", "speed", "geo", "stop_reason", "subagent_id", "git_branch", "cwd")
     texts: dict[str, Any] = dict.fromkeys(names, "x\u00e9")
     rows = [
         call(line=2, session_id="t", time=None, flags=5, **texts),
@@ -111,11 +111,11 @@ def a_copy_whose_original_is_gone_counts(trial: CallSinkTrial) -> None:
     assert trial.counted() == [CountedCall("m", "r", "b", second, 4, 1)]
 
 
-def a_sub_agent_s_copy_under_another_request_gives_way(trial: CallSinkTrial) -> None:
+def a_subagent_s_copy_under_another_request_gives_way(trial: CallSinkTrial) -> None:
     main = trial.add_file("projects/p/s.jsonl", "s")
-    agent = trial.add_file("projects/p/s/subagents/agent-a.jsonl", "s", "a")
+    subagent = trial.add_file("projects/p/s/subagents/agent-a.jsonl", "s", "a")
     other = trial.add_file("projects/p/t/subagents/agent-b.jsonl", "t", "b")
-    trial.sink.put(agent, [call(request="q")])
+    trial.sink.put(subagent, [call(request="q")])
     trial.sink.put(other, [call(request="p")])
     trial.sink.settle()
     trial.sink.put(main, [call()])
@@ -148,7 +148,7 @@ CONTRACTS: Final[tuple[Callable[[CallSinkTrial], None], ...]] = (
     more_lines_of_a_call_are_joined_with_it,
     copies_count_once_in_whatever_order_they_come,
     a_copy_whose_original_is_gone_counts,
-    a_sub_agent_s_copy_under_another_request_gives_way,
+    a_subagent_s_copy_under_another_request_gives_way,
     a_call_is_booked_on_the_session_that_made_it,
     another_name_is_looked_at_again,
 )

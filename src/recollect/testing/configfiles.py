@@ -135,7 +135,7 @@ class ConfigFiles(Staging):
     def command(self, name: str, text: str) -> str:
         return self.file(f"commands/{name}.md", text)
 
-    def agent_definition(self, name: str, description: str, text: str, tools: Sequence[str] = ()) -> str:
+    def subagent_definition(self, name: str, description: str, text: str, tools: Sequence[str] = ()) -> str:
         listed = f"tools: {', '.join(tools)}\n" if tools else ""
         return self.file(f"agents/{name}.md", f"---\nname: {name}\ndescription: {description}\n{listed}---\n\n{text}\n")
 

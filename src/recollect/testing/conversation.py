@@ -18,7 +18,7 @@ BLOCK_STEP = 0.2
 class Conversation(StateLines):
     """Rows of the message tree. Every method returns the uuid of the (last) row that it wrote."""
 
-    agent_type = "general-purpose"
+    subagent_type = "general-purpose"
 
     def _begin(self) -> None:
         super()._begin()
@@ -84,7 +84,7 @@ class Conversation(StateLines):
         """
         self._responses += 1
         content = self._content(text, thinking, tools, blocks)
-        answer_id = message_id(self.session_id, self.agent_id, self._responses)
+        answer_id = message_id(self.session_id, self.subagent_id, self._responses)
         group: list[str] = []
         dialect = self.dialect
         tokens = whole_usage(self._responses, usage)
@@ -132,7 +132,7 @@ class Conversation(StateLines):
             content.append({"type": "text", "text": text})
         content += [dict(block) for block in blocks]
         for call in tools:
-            call_id = call.id or tool_use_id(self.session_id, self.agent_id, len(self.calls))
+            call_id = call.id or tool_use_id(self.session_id, self.subagent_id, len(self.calls))
             self.calls[call_id] = call
             content.append({"type": "tool_use", "id": call_id, "name": call.name, "input": dict(call.input)})
         return content or [{"type": "text", "text": ""}]
@@ -142,7 +142,7 @@ class Conversation(StateLines):
         if dialect.whole_messages:
             cost = tokens["input_tokens"] * 3e-6 + tokens["output_tokens"] * 15e-6
             return {"costUSD": round(cost, 6), "durationMs": 1200 + 40 * self._responses}
-        request = request_id(self.session_id, self.agent_id, self._responses)
+        request = request_id(self.session_id, self.subagent_id, self._responses)
         fields: Entry = {"requestId": request}
         if dialect.turn_position:
             reference = uuid_from(request, "reference")
@@ -151,7 +151,7 @@ class Conversation(StateLines):
         if dialect.effort:
             fields["effort"] = "high"
         if self.is_sidechain and dialect.since("2.1.150"):
-            fields["attributionAgent"] = self.agent_type
+            fields["attributionAgent"] = self.subagent_type
         return fields
 
     def api_error(self, text: str = "API Error: Overloaded", status: int = 529, parent: Parent = FOLLOWING) -> str:
@@ -170,7 +170,7 @@ class Conversation(StateLines):
         }
         body: Entry = {"type": "assistant", "uuid": uuid, "timestamp": self._tick(), "message": message}
         if self.dialect.since("2.1.150"):
-            body["requestId"] = request_id(self.session_id, self.agent_id, "failed", uuid)
+            body["requestId"] = request_id(self.session_id, self.subagent_id, "failed", uuid)
         if self.dialect.since("2.0.77"):
             body["error"] = "rate_limit" if status == 429 else "unknown"
         body["isApiErrorMessage"] = True
@@ -204,7 +204,7 @@ class Conversation(StateLines):
         uuid = self.new_uuid()
         body: Entry = {"type": "user", "message": {"role": "user", "content": [block]}}
         body |= {"uuid": uuid, "timestamp": self._tick()}
-        # Sub-agents since 2.1.50 leave the structured result out.
+        # Subagents since 2.1.50 leave the structured result out.
         if structured is not None and not (self.is_sidechain and self.dialect.since("2.1.50")):
             body["toolUseResult"] = structured
         if call_line is not None:

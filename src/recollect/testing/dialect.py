@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-AgentPlace = Literal["inside", "beside", "below"]
-"""Where sub-agents are kept: in the main file, beside it, or in `<session>/subagents/`."""
+SubagentPlace = Literal["inside", "beside", "below"]
+"""Where subagents are kept: in the main file, beside it, or in `<session>/subagents/`."""
 
 TodoNaming = Literal["session", "session-agent", "none"]
 
@@ -136,21 +136,21 @@ class Dialect:
         return self.since("2.1.200")
 
     @property
-    def agent_tool(self) -> str:
+    def subagent_tool(self) -> str:
         return "Agent" if self.since("2.1.70") else "Task"
 
     @property
-    def agent_place(self) -> AgentPlace:
+    def subagent_place(self) -> SubagentPlace:
         if self.until("2.0.27"):
             return "inside"
         return "beside" if self.until("2.1.0") else "below"
 
     @property
-    def agent_id_length(self) -> int:
+    def subagent_id_length(self) -> int:
         return 17 if self.since("2.1.50") else 7
 
     @property
-    def agent_meta(self) -> bool:
+    def subagent_meta(self) -> bool:
         return self.since("2.1.70")
 
     @property

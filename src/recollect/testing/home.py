@@ -1,4 +1,4 @@
-"""Builds a whole Claude home: project folders with transcripts and sub-agents, and everything beside them."""
+"""Builds a whole Claude home: project folders with transcripts and subagents, and everything beside them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recollect.format.project_key import project_key
 from recollect.testing.encoding import encode_file
 from recollect.testing.identifiers import DEFAULT_START, milliseconds, parse_time, timestamp, uuid_from
 from recollect.testing.sidefiles import SideFiles
-from recollect.testing.transcript import AgentBuilder, TranscriptBuilder
+from recollect.testing.transcript import SubagentBuilder, TranscriptBuilder
 
 
 @dataclass
@@ -69,12 +69,12 @@ class HomeBuilder(SideFiles):
         placed = self._placed(builder)
         return self.root / "projects" / placed.folder / placed.file_name
 
-    def agent_path(self, agent: AgentBuilder) -> Path | None:
-        """Where a sub-agent's transcript will be; None where its lines are in the main file."""
-        main = agent.parent_builder
-        while isinstance(main, AgentBuilder):
+    def subagent_path(self, subagent: SubagentBuilder) -> Path | None:
+        """Where a subagent's transcript will be; None where its lines are in the main file."""
+        main = subagent.parent_builder
+        while isinstance(main, SubagentBuilder):
             main = main.parent_builder
-        relative = self._agent_file(self._placed(main), agent)
+        relative = self._subagent_file(self._placed(main), subagent)
         return None if relative is None else self.root / relative
 
     def damage(self, builder: TranscriptBuilder, content: bytes) -> None:
@@ -118,22 +118,22 @@ class HomeBuilder(SideFiles):
         content = builder.to_bytes() if placed.content is None else placed.content
         when = placed.modified or builder.now
         self.file(f"projects/{placed.folder}/{placed.file_name}", content, modified=when)
-        for agent in builder.all_agents():
-            path = self._agent_file(placed, agent)
+        for subagent in builder.all_subagents():
+            path = self._subagent_file(placed, subagent)
             if path is None:
                 continue
-            self.file(path, agent.to_bytes(), modified=agent.now)
-            if agent.dialect.agent_meta:
-                meta = encode_file(agent.meta())
-                self.file(path.removesuffix(".jsonl") + ".meta.json", meta, modified=agent.now)
+            self.file(path, subagent.to_bytes(), modified=subagent.now)
+            if subagent.dialect.subagent_meta:
+                meta = encode_file(subagent.meta())
+                self.file(path.removesuffix(".jsonl") + ".meta.json", meta, modified=subagent.now)
 
     @staticmethod
-    def _agent_file(placed: _PlacedSession, agent: AgentBuilder) -> str | None:
+    def _subagent_file(placed: _PlacedSession, subagent: SubagentBuilder) -> str | None:
         project = f"projects/{placed.folder}"
-        name = f"agent-{agent.agent_id}.jsonl"
-        if agent.dialect.agent_place == "inside":
+        name = f"agent-{subagent.subagent_id}.jsonl"
+        if subagent.dialect.subagent_place == "inside":
             return None
-        if agent.dialect.agent_place == "beside":
+        if subagent.dialect.subagent_place == "beside":
             return f"{project}/{name}"
-        workflow = f"workflows/{agent.workflow}/" if agent.workflow is not None else ""
+        workflow = f"workflows/{subagent.workflow}/" if subagent.workflow is not None else ""
         return f"{project}/{placed.builder.session_id}/subagents/{workflow}{name}"

@@ -47,9 +47,9 @@ def tool_use_id(*parts: object) -> str:
     return "toolu_01" + _base62(22, "tool", *parts)
 
 
-def agent_id(length: int, *parts: object) -> str:
+def subagent_id(length: int, *parts: object) -> str:
     """`a` and hexadecimal digits: 7 characters up to 2.1.9, 17 since 2.1.50."""
-    return "a" + hex_id(length - 1, "agent", *parts)
+    return "a" + hex_id(length - 1, "subagent", *parts)
 
 
 def parse_time(value: str | datetime) -> datetime:

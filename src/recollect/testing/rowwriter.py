@@ -38,10 +38,10 @@ class RowWriter:
         entrypoint: str = "cli",
         slug: str | None = None,
         model: str | None = None,
-        agent_id: str | None = None,
+        subagent_id: str | None = None,
         sink: list[Entry | bytes] | None = None,
     ) -> None:
-        """`step` is the time in seconds between two rows; `sink` lets a sub-agent write into the main file."""
+        """`step` is the time in seconds between two rows; `sink` lets a subagent write into the main file."""
         self.session_id = session_id
         self.cwd = cwd
         self.version = version
@@ -53,8 +53,8 @@ class RowWriter:
         self.entrypoint = entrypoint
         self.slug = slug
         self.model = model or self.dialect.default_model
-        self.agent_id = agent_id
-        self.is_sidechain = agent_id is not None
+        self.subagent_id = subagent_id
+        self.is_sidechain = subagent_id is not None
         self.head: str | None = None
         self.prompt_id = uuid_from(session_id, "prompt", 0)
         self._items: list[Entry | bytes] = [] if sink is None else sink
@@ -88,7 +88,7 @@ class RowWriter:
     # -- identity -----------------------------------------------------------------------------------------------------
     def new_uuid(self) -> str:
         self._counter += 1
-        return uuid_from(self.session_id, self.agent_id or "", self._counter)
+        return uuid_from(self.session_id, self.subagent_id or "", self._counter)
 
     # -- lines --------------------------------------------------------------------------------------------------------
     def raw(self, line: bytes) -> Self:
@@ -155,14 +155,14 @@ class RowWriter:
         if "logicalParentUuid" in special:
             head["logicalParentUuid"] = special.pop("logicalParentUuid")
         head["isSidechain"] = self.is_sidechain
-        agent: Entry = {}
-        # Sub-agents inside the main file bear no id; only `isSidechain` tells them.
-        if self.agent_id is not None and self.dialect.agent_place != "inside":
-            agent["agentId"] = self.agent_id
+        subagent: Entry = {}
+        # Subagents inside the main file bear no id; only `isSidechain` tells them.
+        if self.subagent_id is not None and self.dialect.subagent_place != "inside":
+            subagent["agentId"] = self.subagent_id
         if self.dialect.envelope_last:
-            entry = head | special | agent | body | dict(extra or {}) | self._envelope()
+            entry = head | special | subagent | body | dict(extra or {}) | self._envelope()
         else:
-            entry = head | self._envelope() | agent | special | body | dict(extra or {})
+            entry = head | self._envelope() | subagent | special | body | dict(extra or {})
         self._rows[uuid] = self._emit(entry)
         if advance:
             self.head = uuid

@@ -16,12 +16,12 @@ from recollect.testing.statelines import backup_name
 class SideFiles(ConfigFiles):
     """Todos, tasks, plans, prompts, backups, logs and caches."""
 
-    def todos(self, session_id: str, todos: Sequence[Mapping[str, str]], *, agent: str | None = None) -> str:
-        """`<session>.json` (up to 1.0.0), or with `agent` `<session>-agent-<agent>.json`.
+    def todos(self, session_id: str, todos: Sequence[Mapping[str, str]], *, subagent: str | None = None) -> str:
+        """`<session>.json` (up to 1.0.0), or with `subagent` `<session>-agent-<subagent>.json`.
 
-        The session's own list is under `agent` = the session's id, a sub-agent's under the id of that sub-agent.
+        The session's own list is under `subagent` = the session's id, a subagent's under the id of that subagent.
         """
-        name = session_id if agent is None else f"{session_id}-agent-{agent}"
+        name = session_id if subagent is None else f"{session_id}-agent-{subagent}"
         return self.json(f"todos/{name}.json", [dict(todo) for todo in todos])
 
     def task(self, session_id: str, number: int, subject: str, status: str = "pending", **fields: Any) -> str:

@@ -1,4 +1,4 @@
-"""Builds one transcript, with its sub-agents, as a client of a given version writes it."""
+"""Builds one transcript, with its subagents, as a client of a given version writes it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from recollect.testing.conversation import Conversation
-from recollect.testing.identifiers import agent_id, uuid_from
+from recollect.testing.identifiers import subagent_id, uuid_from
 from recollect.testing.rowwriter import FOLLOWING, Entry, Parent, RowWriter
 from recollect.testing.toolcalls import ToolCall
 
@@ -20,7 +20,7 @@ class TranscriptBuilder(Conversation):
 
     def _begin(self) -> None:
         super()._begin()
-        self.agents: list[AgentBuilder] = []
+        self.subagents: list[SubagentBuilder] = []
 
     # -- other rows ---------------------------------------------------------------------------------------------------
     def system(self, subtype: str, content: str | None = None, *, parent: Parent = FOLLOWING, **fields: Any) -> str:
@@ -167,31 +167,31 @@ class TranscriptBuilder(Conversation):
     def _is_sent(entry: Entry) -> bool:
         return entry["type"] not in _NO_MODEL_SEES and not entry.get("isApiErrorMessage")
 
-    # -- sub-agents ---------------------------------------------------------------------------------------------------
-    def agent(
+    # -- subagents ---------------------------------------------------------------------------------------------------
+    def subagent(
         self,
         prompt: str,
         *,
         description: str = "Look into it",
-        agent_type: str = "general-purpose",
+        subagent_type: str = "general-purpose",
         workflow: str | None = None,
         text: str | None = None,
-    ) -> AgentBuilder:
-        """Start a sub-agent by a tool call; go on in what is returned and end it with its `finish`."""
-        arguments = {"description": description, "prompt": prompt, "subagent_type": agent_type}
+    ) -> SubagentBuilder:
+        """Start a subagent by a tool call; go on in what is returned and end it with its `finish`."""
+        arguments = {"description": description, "prompt": prompt, "subagent_type": subagent_type}
         before = len(self.calls)
-        self.assistant(text, tools=[ToolCall(self.dialect.agent_tool, arguments)])
-        return AgentBuilder(self, list(self.calls)[before], prompt, description, agent_type, workflow)
+        self.assistant(text, tools=[ToolCall(self.dialect.subagent_tool, arguments)])
+        return SubagentBuilder(self, list(self.calls)[before], prompt, description, subagent_type, workflow)
 
-    def all_agents(self) -> Iterator[AgentBuilder]:
-        """Sub-agents of this transcript and theirs, in the order of their start."""
-        for agent in self.agents:
-            yield agent
-            yield from agent.all_agents()
+    def all_subagents(self) -> Iterator[SubagentBuilder]:
+        """Subagents of this transcript and theirs, in the order of their start."""
+        for subagent in self.subagents:
+            yield subagent
+            yield from subagent.all_subagents()
 
 
-class AgentBuilder(TranscriptBuilder):
-    """The transcript of a sub-agent. Up to 2.0.27 its lines go into the main file."""
+class SubagentBuilder(TranscriptBuilder):
+    """The transcript of a subagent. Up to 2.0.27 its lines go into the main file."""
 
     def __init__(
         self,
@@ -199,7 +199,7 @@ class AgentBuilder(TranscriptBuilder):
         tool_use_id: str,
         prompt: str,
         description: str,
-        agent_type: str,
+        subagent_type: str,
         workflow: str | None = None,
     ) -> None:
         super().__init__(
@@ -212,18 +212,18 @@ class AgentBuilder(TranscriptBuilder):
             entrypoint=parent.entrypoint,
             slug=parent.slug,
             model=parent.model,
-            agent_id=agent_id(parent.dialect.agent_id_length, tool_use_id),
-            sink=parent._items if parent.dialect.agent_place == "inside" else None,
+            subagent_id=subagent_id(parent.dialect.subagent_id_length, tool_use_id),
+            sink=parent._items if parent.dialect.subagent_place == "inside" else None,
         )
         self.parent_builder = parent
         self.tool_use_id = tool_use_id
         self.prompt = prompt
         self.description = description
-        self.agent_type = agent_type
+        self.subagent_type = subagent_type
         self.workflow = workflow
-        self.depth: int = parent.depth + 1 if isinstance(parent, AgentBuilder) else 1
+        self.depth: int = parent.depth + 1 if isinstance(parent, SubagentBuilder) else 1
         self.report: str | None = None
-        parent.agents.append(self)
+        parent.subagents.append(self)
         self.wait(0.5)
         self.user(prompt)
 
@@ -231,16 +231,16 @@ class AgentBuilder(TranscriptBuilder):
         self, content: str | list[dict[str, Any]], *, meta: bool = False, parent: Parent = FOLLOWING, **extra: Any
     ) -> str:
         uuid = super().user(content, meta=meta, parent=parent, **extra)
-        # A sub-agent's lines bear the id of the prompt that the user typed.
+        # A subagent's lines bear the id of the prompt that the user typed.
         self.prompt_id = self.parent_builder.prompt_id
         if "promptId" in self.entry(uuid):
             self.entry(uuid)["promptId"] = self.prompt_id
         return uuid
 
     def finish(self, report: str | None = None) -> str:
-        """Answer the call that started this sub-agent; returns the row's uuid in the starting transcript.
+        """Answer the call that started this subagent; returns the row's uuid in the starting transcript.
 
-        `report` is written as the sub-agent's last message first, unless it is None.
+        `report` is written as the subagent's last message first, unless it is None.
         """
         if report is not None:
             self.assistant(report)
@@ -249,8 +249,8 @@ class AgentBuilder(TranscriptBuilder):
         parent.now = max(parent.now, self.now)
         blocks: list[Entry] = [{"type": "text", "text": self.report}]
         structured: Entry = {}
-        if self.dialect.agent_place != "inside":
-            structured = {"status": "completed", "prompt": self.prompt, "agentId": self.agent_id}
+        if self.dialect.subagent_place != "inside":
+            structured = {"status": "completed", "prompt": self.prompt, "agentId": self.subagent_id}
         structured |= {
             "content": [dict(block) for block in blocks],
             "totalDurationMs": int((self.now - self.start).total_seconds() * 1000),
@@ -262,7 +262,7 @@ class AgentBuilder(TranscriptBuilder):
 
     def meta(self) -> Entry:
         """Content of `agent-<id>.meta.json`, by age."""
-        meta: Entry = {"agentType": self.agent_type, "description": self.description}
+        meta: Entry = {"agentType": self.subagent_type, "description": self.description}
         if self.dialect.since("2.1.150"):
             meta["toolUseId"] = self.tool_use_id
         if self.dialect.since("2.1.197"):
@@ -270,6 +270,6 @@ class AgentBuilder(TranscriptBuilder):
         if self.dialect.since("2.1.325"):
             meta |= {"isBuiltIn": True, "requestShape": "standard", "requestNonInteractive": False}
             meta["finished"] = self.report is not None
-            if isinstance(self.parent_builder, AgentBuilder):
-                meta["parentAgentId"] = self.parent_builder.agent_id
+            if isinstance(self.parent_builder, SubagentBuilder):
+                meta["parentAgentId"] = self.parent_builder.subagent_id
         return meta

@@ -85,7 +85,7 @@ class Footprints:
         return ()
 
     def complete(self, session: KeptSession) -> list[tuple[KeptFile, Look]]:
-        """The files of a session with those that only their contents tell of: old sub-agents, pastes, the plan."""
+        """The files of a session with those that only their contents tell of: old subagents, pastes, the plan."""
         found = {file.path: (file, look) for file, look in session.files}
         for folder, file, look in self._beside:
             if folder == session.folder and self._first_session_id(file, look) == session.session_id:

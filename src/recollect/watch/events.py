@@ -23,8 +23,8 @@ class SessionEvent:
 
     session_id: str
     time: float
-    agent_id: str | None = None
-    """The sub-agent in whose transcript it happened; None for the session itself."""
+    subagent_id: str | None = None
+    """The subagent in whose transcript it happened; None for the session itself."""
     path: str | None = None
     """The transcript; None where none is written yet."""
 
@@ -119,15 +119,15 @@ class ToolFinished(SessionEvent):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AgentStarted(SessionEvent):
-    """A sub-agent began; `agent_id` is its own. What its meta file does not say (yet) is None."""
+class SubagentStarted(SessionEvent):
+    """A subagent began; `subagent_id` is its own. What its meta file does not say (yet) is None."""
 
-    kind: ClassVar[str] = "agent_started"
+    kind: ClassVar[str] = "subagent_started"
 
-    agent_type: str | None = None
+    subagent_type: str | None = None
     description: str | None = None
     tool_use_id: str | None = None
-    parent_agent_id: str | None = None
+    parent_subagent_id: str | None = None
     workflow: str | None = None
 
 
@@ -177,7 +177,7 @@ Budget: TypeAlias = Callable[[SessionEvent], Iterable[BudgetReached]]
 EVENTS: dict[str, type[SessionEvent]] = {
     event.kind: event
     for event in (
-        SessionStarted, EntryAdded, MessageAdded, ToolStarted, ToolFinished, AgentStarted, Compacted, TitleChanged,
+        SessionStarted, EntryAdded, MessageAdded, ToolStarted, ToolFinished, SubagentStarted, Compacted, TitleChanged,
         SessionEnded, LineDamaged, BudgetReached,
     )
 }  # fmt: skip

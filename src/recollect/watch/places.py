@@ -17,16 +17,16 @@ _DEEPEST = 5
 
 
 class Place(NamedTuple):
-    """Whose transcript a file is. Of sub-agents beside the sessions (2.0.28 - 2.1.8) only the lines tell the session."""
+    """Whose transcript a file is. Of subagents beside the sessions (2.0.28 - 2.1.8) only the lines tell the session."""
 
     session_id: str | None
-    agent_id: str | None = None
+    subagent_id: str | None = None
     workflow: str | None = None
 
     @property
     def key(self) -> str:
         """The same for the same transcript, wherever it stands."""
-        return f"{self.session_id or ''}/{self.agent_id or ''}"
+        return f"{self.session_id or ''}/{self.subagent_id or ''}"
 
 
 class FoundFile(NamedTuple):
@@ -53,17 +53,17 @@ def place_of(parts: Sequence[str]) -> Place | None:
     if not name.endswith(".jsonl"):
         return None
     stem = name.removesuffix(".jsonl")
-    agent = to_text(stem.removeprefix("agent-")) if stem.startswith("agent-") else None
+    subagent = to_text(stem.removeprefix("agent-")) if stem.startswith("agent-") else None
     if len(parts) == 2:
-        if agent:
-            return Place(None, agent)
+        if subagent:
+            return Place(None, subagent)
         return Place(stem) if is_session_id(stem) else None
-    if len(parts) < 4 or not agent or parts[2] != "subagents":
+    if len(parts) < 4 or not subagent or parts[2] != "subagents":
         return None
     if len(parts) == 4:
-        return Place(to_text(parts[1]), agent)
+        return Place(to_text(parts[1]), subagent)
     if len(parts) == 6 and parts[3] == "workflows":
-        return Place(to_text(parts[1]), agent, to_text(parts[4]))
+        return Place(to_text(parts[1]), subagent, to_text(parts[4]))
     return None
 
 

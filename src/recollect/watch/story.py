@@ -1,4 +1,4 @@
-"""What the new lines of one transcript mean: entries to events, with what earlier lines began (calls, titles, agents)."""
+"""What the new lines of one transcript mean: entries to events, with what earlier lines began (calls, titles, subagents)."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..format.subagent_meta import AgentMeta, parse_agent_meta
 from ..format.blocks import ToolUseBlock
 from ..format.decode import Located, parse_row_entries
 from ..format.line import HARMLESS, Damage, RawLine
 from ..format.row_entry import RowEntry
+from ..format.subagent_meta import SubagentMeta, parse_subagent_meta
 from ..graph.messages import role_of
 from ..graph.rows import Row, build_transcript
 from ..store.home import Home
 from ..store.parsed_file import read_if_there
 from .events import (
-    AgentStarted,
     Compacted,
     EntryAdded,
     LineDamaged,
     MessageAdded,
     SessionEvent,
     SessionStarted,
+    SubagentStarted,
     TitleChanged,
     ToolFinished,
     ToolStarted,
@@ -53,7 +53,7 @@ class Story:
         self._calls: dict[str, tuple[str, float | None]] = {}
         self._titles: dict[str, str] = {}
         self._inner: dict[str, str] = {}
-        """Rows of sub-agents that write into the main file (to 2.0.26), and whose they are."""
+        """Rows of subagents that write into the main file (to 2.0.26), and whose they are."""
         self._inner_names: set[str] = set()
 
     def recall(self, lines: list[RawLine]) -> None:
@@ -64,7 +64,7 @@ class Story:
                 self.session_id = self.session_id or entry.sessionId
                 self._note_title(entry)
                 if row is not None:
-                    self._inner_agent(row)
+                    self._inner_subagent(row)
                     for ident, name in row.tool_uses:
                         self._keep_call(ident, name, row.time)
                     for ident in row.tool_results:
@@ -84,7 +84,7 @@ class Story:
             if item.kind not in HARMLESS and self.session_id is not None:
                 place = item if counted else Damage(item.kind, 0, item.offset, item.length, item.detail)
                 yield LineDamaged(
-                    session_id=self.session_id, time=time.time(), agent_id=self.place.agent_id, path=self.path,
+                    session_id=self.session_id, time=time.time(), subagent_id=self.place.subagent_id, path=self.path,
                     damage=place,
                 )  # fmt: skip
 
@@ -100,12 +100,12 @@ class Story:
         if self._begins:
             self._begins = False
             yield from self._start(shared, entry)
-        agent = self.place.agent_id
-        if agent is None and row is not None and (inner := self._inner_agent(row)) is not None:
-            agent, is_first = inner
+        subagent = self.place.subagent_id
+        if subagent is None and row is not None and (inner := self._inner_subagent(row)) is not None:
+            subagent, is_first = inner
             if is_first:
-                yield AgentStarted(**shared, agent_id=agent)
-        shared["agent_id"] = agent
+                yield SubagentStarted(**shared, subagent_id=subagent)
+        shared["subagent_id"] = subagent
         start = item.offset - line.offset
         added: dict[str, Any] = {
             "type": entry.type,
@@ -125,25 +125,25 @@ class Story:
             yield self._compacted(shared, row)
 
     def _start(self, shared: dict[str, Any], entry: RowEntry) -> Iterator[SessionEvent]:
-        if self.place.agent_id is None:
+        if self.place.subagent_id is None:
             if self._announce(shared["session_id"]):
                 yield SessionStarted(**shared, cwd=entry.cwd)
             return
-        meta = self._meta() or AgentMeta()
-        yield AgentStarted(
-            **shared, agent_id=self.place.agent_id, agent_type=meta.agent_type, description=meta.description,
-            tool_use_id=meta.tool_use_id, parent_agent_id=meta.parent_agent_id, workflow=self.place.workflow,
+        meta = self._meta() or SubagentMeta()
+        yield SubagentStarted(
+            **shared, subagent_id=self.place.subagent_id, subagent_type=meta.subagent_type, description=meta.description,
+            tool_use_id=meta.tool_use_id, parent_subagent_id=meta.parent_subagent_id, workflow=self.place.workflow,
         )  # fmt: skip
 
-    def _meta(self) -> AgentMeta | None:
+    def _meta(self) -> SubagentMeta | None:
         path = Path(self.path).with_suffix(".meta.json")
-        return read_if_there(self.home, path, parse_agent_meta)
+        return read_if_there(self.home, path, parse_subagent_meta)
 
-    def _inner_agent(self, row: Row) -> tuple[str, bool] | None:
-        """The sub-agent that wrote a row of the main file, and whether it is its first."""
-        if not row.sidechain or row.type == "progress" or self.place.agent_id is not None:
+    def _inner_subagent(self, row: Row) -> tuple[str, bool] | None:
+        """The subagent that wrote a row of the main file, and whether it is its first."""
+        if not row.sidechain or row.type == "progress" or self.place.subagent_id is not None:
             return None
-        name = row.agent_id or self._inner.get(row.parent or "") or f"sidechain-{(row.uuid or str(row.line))[:8]}"
+        name = row.subagent_id or self._inner.get(row.parent or "") or f"sidechain-{(row.uuid or str(row.line))[:8]}"
         is_first = name not in self._inner_names
         self._inner_names.add(name)
         if row.uuid is not None:

@@ -12,20 +12,19 @@ from ..errors import NotFound
 from ..format.times import to_iso
 from ..library.session import Session
 from ..library.shapes import (
-    agent_shapes,
     branch_shapes,
     change_shape,
     message_shape,
     plain,
     session_facts,
     session_shape,
+    subagent_shapes,
     tool_call_shape,
 )
 from . import api_accounts
 from .api_description import TIME, Endpoint, Parameter, integer, listed, nullable, record, rows_of, text
 from .api_questions import endpoints
 from .api_shapes import (
-    AGENT,
     BRANCH,
     CALL,
     CHANGE,
@@ -36,6 +35,7 @@ from .api_shapes import (
     PLAN,
     SESSION,
     SESSION_WITH_FACTS,
+    SUBAGENT,
     TASK,
 )
 from .changing import ACTIONS, Action, action_of, carry_out, describe, undo
@@ -91,7 +91,7 @@ def _session(desk: Desk, session: Session, _: Values) -> Any:
 
 
 def _messages(desk: Desk, session: Session, values: Values) -> Any:
-    wanted = Wanted(values.get("view", "conversation"), values.get("branch"), values.get("agent"))
+    wanted = Wanted(values.get("view", "conversation"), values.get("branch"), values.get("subagent"))
     reading = read(desk, session, wanted)
     start = values.get("offset", 0)
     page = reading.messages[start : start + values.get("limit", 100)]
@@ -104,7 +104,7 @@ def _messages(desk: Desk, session: Session, values: Values) -> Any:
 
 def _line(desk: Desk, session: Session, values: Values) -> Any:
     number = values["line"]
-    for line in session.lines(values.get("agent")):
+    for line in session.lines(values.get("subagent")):
         if line.number == number:
             text = line.data[:HELD_LINE].decode("utf-8", "replace")
             cut = line.more or len(line.data) > HELD_LINE
@@ -229,7 +229,7 @@ ENDPOINTS: list[Endpoint] = [
         (
             *_ONE, Parameter("view", "How to read it.", text(enum=list(VIEWS))),
             Parameter("branch", "A branch by its number.", integer(1, 999_999)),
-            Parameter("agent", "A sub-agent's id.", text(minLength=1, maxLength=200)),
+            Parameter("subagent", "A subagent's id.", text(minLength=1, maxLength=200)),
         ),
         errors=(404,),
     ),
@@ -237,12 +237,12 @@ ENDPOINTS: list[Endpoint] = [
         "/sessions/{id}/lines/{line}", "A line as it is in the file", _LINE, one(_line),
         (
             ID, Parameter("line", "Its number, from 1.", integer(1, 1_000_000_000), "path"),
-            Parameter("agent", "In a sub-agent's file.", text(minLength=1, maxLength=200)),
+            Parameter("subagent", "In a subagent's file.", text(minLength=1, maxLength=200)),
         ),
         errors=(404,),
     ),
     Endpoint("/sessions/{id}/branches", "Its branches", rows_of(BRANCH), _rows_view(branch_shapes), _ONE, errors=(404,)),
-    Endpoint("/sessions/{id}/agents", "Its sub-agents", rows_of(AGENT), _rows_view(agent_shapes), _ONE, errors=(404,)),
+    Endpoint("/sessions/{id}/subagents", "Its subagents", rows_of(SUBAGENT), _rows_view(subagent_shapes), _ONE, errors=(404,)),
     Endpoint("/sessions/{id}/tools", "Its tool calls", rows_of(CALL), one(_calls), _ONE, errors=(404,)),
     Endpoint("/sessions/{id}/files", "The files it touched", rows_of(FILE), _rows_view(_files), _ONE, errors=(404,)),
     Endpoint("/sessions/{id}/tasks", "Its tasks", rows_of(TASK), _rows_view(_tasks), _ONE, errors=(404,)),

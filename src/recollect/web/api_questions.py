@@ -23,7 +23,7 @@ from .work import StillIndexing
 Values = Mapping[str, Any]
 HIT = record(
     {
-        "line": integer(), "uuid": nullable("string"), "role": nullable("string"), "agent_id": nullable("string"),
+        "line": integer(), "uuid": nullable("string"), "role": nullable("string"), "subagent_id": nullable("string"),
         "time": TIME, "score": {"type": "number"}, "snippet": text(), "marks": listed(listed(integer())),
     }
 )  # fmt: skip
@@ -59,7 +59,7 @@ def search(desk: Desk, values: Values) -> Any:
             "hit_count": item.hit_count,
             "hits": [
                 {
-                    "line": hit.line, "uuid": hit.uuid, "role": hit.role, "agent_id": hit.agent_id,
+                    "line": hit.line, "uuid": hit.uuid, "role": hit.role, "subagent_id": hit.subagent_id,
                     "time": to_iso(hit.time), "score": hit.score, "snippet": hit.snippet.text,
                     "marks": [list(mark) for mark in hit.snippet.marks],
                 }

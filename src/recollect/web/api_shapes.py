@@ -8,11 +8,11 @@ from ..library import shapes
 from .api_description import ANYTHING, TIME, Schema, integer, listed, nullable, record, text
 
 _SHAPES = (
-    shapes.SessionShape, shapes.SessionFacts, shapes.MessageShape, shapes.BranchShape, shapes.AgentShape, shapes.ToolCallShape,
+    shapes.SessionShape, shapes.SessionFacts, shapes.MessageShape, shapes.BranchShape, shapes.SubagentShape, shapes.ToolCallShape,
     shapes.ChangeShape,
 )  # fmt: skip
 _schemas, COMPONENTS = msgspec.json.schema_components(_SHAPES, ref_template="#/components/schemas/{name}")
-SESSION, FACTS, MESSAGE, BRANCH, AGENT, CALL, CHANGE = _schemas
+SESSION, FACTS, MESSAGE, BRANCH, SUBAGENT, CALL, CHANGE = _schemas
 SESSION_WITH_FACTS: Schema = {"allOf": [SESSION, FACTS]}
 FLAG = {"type": "boolean"}
 DAMAGE = record({"kind": text(), "line": integer(1), "offset": integer(), "length": integer(), "detail": text()})
@@ -24,7 +24,7 @@ FILE = record(
 )  # fmt: skip
 TASK = record(
     {
-        "id": nullable("string"), "status": text(), "content": text(), "source": text(), "agent": nullable("string"),
+        "id": nullable("string"), "status": text(), "content": text(), "source": text(), "subagent": nullable("string"),
         "owner": nullable("string"), "problem": nullable("string"),
     }
 )  # fmt: skip

@@ -33,7 +33,7 @@ def session_markdown(session: Session, message: str | None = None) -> str:
 
 
 def _find(session: Session, uuid: str) -> MessageView:
-    groups = [session.transcript.rows, *(agent.rows for agent in session.conversation.agents)]
+    groups = [session.transcript.rows, *(subagent.rows for subagent in session.conversation.subagents)]
     for rows in groups:
         for row in rows:
             if row.uuid == uuid and row.length <= HELD_LINE:

@@ -1,4 +1,4 @@
-"""A page of a conversation as the template shows it: messages with their calls, results, diffs, pictures and sub-agents."""
+"""A page of a conversation as the template shows it: messages with their calls, results, diffs, pictures and subagents."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from ..format.blocks import (
     parse_blocks,
 )
 from ..format.usage import Usage, parse_usage
-from ..graph.subagents import Agent
 from ..graph.messages import Message
 from ..graph.rows import Row
+from ..graph.subagents import Subagent
 from ..graph.tool_calls import ToolCall
 from ..library.session import MessageView, Session, blocks_of
 from ..store.read import EntryBytes
@@ -89,7 +89,7 @@ class Call:
     path: str = ""
     is_error: bool = False
     seconds: float | None = None
-    agents: list[Agent] = field(default_factory=list)
+    subagents: list[Subagent] = field(default_factory=list)
     place: Place | None = None
     result_place: Place | None = None
 
@@ -127,10 +127,10 @@ class Reader:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.calls: dict[str, ToolCall] = {call.id: call for call in session.conversation.tools.calls}
-        self.agents: dict[str, list[Agent]] = {}
-        for agent in session.conversation.agents:
-            if agent.tool_use_id is not None:
-                self.agents.setdefault(agent.tool_use_id, []).append(agent)
+        self.subagents: dict[str, list[Subagent]] = {}
+        for subagent in session.conversation.subagents:
+            if subagent.tool_use_id is not None:
+                self.subagents.setdefault(subagent.tool_use_id, []).append(subagent)
         self._sources: dict[int, EntryBytes] = {}
         self._stack = contextlib.ExitStack()
 
@@ -147,7 +147,7 @@ class Reader:
             return {}
         if row.file not in self._sources:
             file = self.session.file
-            path = file.path if row.file == 0 else file.agents[row.file - 1].path
+            path = file.path if row.file == 0 else file.subagents[row.file - 1].path
             self._sources[row.file] = self._stack.enter_context(EntryBytes(path, self.session.home))
         return self._sources[row.file].value_at(row.offset, row.length)
 
@@ -186,7 +186,7 @@ class Reader:
         return [call.result.uuid for call in calls if call.result is not None and call.result.uuid is not None]
 
     def _status(self, row: Row) -> str:
-        return self.session.thread.placements[row.index].status if row.file == 0 else "agent"
+        return self.session.thread.placements[row.index].status if row.file == 0 else "subagent"
 
     def _parts(self, row: Row, value: dict[str, Any], role: str) -> Iterator[Part]:
         place = Place(row.file, row.line)
@@ -221,7 +221,7 @@ class Reader:
     def _call(self, block: ToolUseBlock, place: Place) -> Call:
         shown = Call(
             block.id, plain(block.name)[:80] or "(no name)", argument_line(block.input), _arguments(block), place=place,
-            agents=self.agents.get(block.id, []),
+            subagents=self.subagents.get(block.id, []),
         )  # fmt: skip
         call = self.calls.get(block.id)
         if call is None or call.result is None:

@@ -96,8 +96,8 @@ class Desk:
                 if known is None or known[0] != as_it_is:
                     known = (as_it_is, counts.summarise(file))
                 else:
-                    known[1].file = file  # sub-agents may have come since
-                    known[1].agents = max(len(file.agents), known[1].agents)
+                    known[1].file = file  # subagents may have come since
+                    known[1].subagents = max(len(file.subagents), known[1].subagents)
                 found[key] = known
             self._summaries = found
             return sorted((item for _, item in found.values()), key=lambda item: item.file.mtime, reverse=True)
@@ -118,7 +118,7 @@ class Desk:
             return session
 
     def _files(self) -> list[SessionFile]:
-        """Those of the homes, those that only the vault has, and those of which only sub-agents are left."""
+        """Those of the homes, those that only the vault has, and those of which only subagents are left."""
         return [*self.library.files(), *self._not_live]
 
     def _find(self, reference: str) -> Session:
@@ -193,11 +193,11 @@ def _is_current(file: SessionFile) -> bool:
     try:
         if file.is_gone:
             return not os.path.lexists(file.path) and all(
-                os.stat(agent.path).st_mtime == agent.mtime for agent in file.agents
+                os.stat(subagent.path).st_mtime == subagent.mtime for subagent in file.subagents
             )
         info = os.stat(file.path)
-        agents = sum(os.stat(agent.path).st_size for agent in file.agents)
+        subagents = sum(os.stat(subagent.path).st_size for subagent in file.subagents)
     except OSError:
         return False
-    known = (file.size, file.mtime, file.ctime_ns, sum(agent.size for agent in file.agents))
-    return (info.st_size, info.st_mtime, info.st_ctime_ns, agents) == known
+    known = (file.size, file.mtime, file.ctime_ns, sum(subagent.size for subagent in file.subagents))
+    return (info.st_size, info.st_mtime, info.st_ctime_ns, subagents) == known

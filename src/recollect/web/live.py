@@ -1,6 +1,6 @@
 """What happens in the homes, as a stream for browsers. One watch serves everybody; it runs while somebody listens.
 
-A listener that is slower than the agent loses events, and is told so: it then asks for the page again. The same is told
+A listener that is slower than the subagent loses events, and is told so: it then asks for the page again. The same is told
 to a page whose session has grown between its being made and the begin of the watch.
 """
 
@@ -117,7 +117,7 @@ def event_data(event: SessionEvent) -> dict[str, Any]:
     told: dict[str, Any] = {
         "kind": event.kind,
         "session_id": event.session_id,
-        "agent_id": event.agent_id,
+        "subagent_id": event.subagent_id,
         "time": event.time,
     }
     for name in _TOLD:

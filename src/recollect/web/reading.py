@@ -1,4 +1,4 @@
-"""Ways to read a session: the whole conversation, as the client would resume it, every line, a branch, a sub-agent."""
+"""Ways to read a session: the whole conversation, as the client would resume it, every line, a branch, a subagent."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ VIEWS: Final = ("conversation", "resumed", "all")
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which rows of a session: a view, or a branch by its number, or a sub-agent."""
+    """Which rows of a session: a view, or a branch by its number, or a subagent."""
 
     view: str = "conversation"
     branch: int | None = None
-    agent: str | None = None
+    subagent: str | None = None
 
     @property
     def query(self) -> str:
         """As part of an address."""
         from urllib.parse import quote
 
-        if self.agent is not None:
-            return f"agent={quote(self.agent, safe='')}"
+        if self.subagent is not None:
+            return f"subagent={quote(self.subagent, safe='')}"
         if self.branch is not None:
             return f"branch={self.branch}"
         return "" if self.view == "conversation" else f"view={self.view}"
@@ -101,8 +101,8 @@ def _read(session: Session, wanted: Wanted) -> Reading:
 
 
 def _rows(session: Session, wanted: Wanted) -> list[Row]:
-    if wanted.agent is not None:
-        return session.rows_for(agent=wanted.agent)
+    if wanted.subagent is not None:
+        return session.rows_for(subagent=wanted.subagent)
     if wanted.branch is not None:
         return session.rows_for(branch=wanted.branch)
     if session.file.is_gone:
@@ -157,7 +157,7 @@ def branches_by_row(session: Session) -> dict[str, list[Branch]]:
 def find_place(desk: Desk, session: Session, uuid: str) -> tuple[Wanted, int, str]:
     """Where a row is shown: the way of reading, the page, and the uuid of the message that it is part of."""
     ways = [Wanted(), *(Wanted(branch=item.number) for item in session.conversation.branches)]
-    ways.extend(Wanted(agent=item.agent_id) for item in session.conversation.agents if item.rows)
+    ways.extend(Wanted(subagent=item.subagent_id) for item in session.conversation.subagents if item.rows)
     for wanted in (*ways, Wanted("all")):
         if not _holds(session, wanted, uuid):
             continue
@@ -175,6 +175,6 @@ def _holds(session: Session, wanted: Wanted, uuid: str) -> bool:
     if wanted.branch is not None:
         branch = session.conversation.branches[wanted.branch - 1]
         return any(row.uuid == uuid for row in branch.rows)
-    if wanted.agent is not None:
-        return any(row.uuid == uuid for row in session.rows_for(agent=wanted.agent))
+    if wanted.subagent is not None:
+        return any(row.uuid == uuid for row in session.rows_for(subagent=wanted.subagent))
     return True

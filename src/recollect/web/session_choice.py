@@ -16,11 +16,11 @@ from .desk import Desk
 from .money import session_accounts
 from .wording import model_name, tail
 
-STATUSES = ("running", "expiring", "damaged", "archived", "with sub-agents", "only in the vault")
+STATUSES = ("running", "expiring", "damaged", "archived", "with subagents", "only in the vault")
 SORTS = (
     ("modified", "Last change"), ("created", "Begun"), ("bytes", "Size"), ("messages", "Messages"),
     ("cost", "Cost"),
-    ("agents", "Sub-agents"), ("title", "Title"), ("project", "Project"), ("oldest", "Oldest first"),
+    ("subagents", "Subagents"), ("title", "Title"), ("project", "Project"), ("oldest", "Oldest first"),
 )  # fmt: skip
 SHOWN_CHOICES = 12
 SOON_DAYS = 7
@@ -110,8 +110,8 @@ class Chooser:
             found.append("damaged")
         if item.tag == "archived":
             found.append("archived")
-        if item.agents:
-            found.append("with sub-agents")
+        if item.subagents:
+            found.append("with subagents")
         return found
 
     def date_of(self, item: SessionSummary) -> str:

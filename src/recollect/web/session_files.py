@@ -20,7 +20,7 @@ def files_of(session: Session, keep: str | None = None) -> SessionFiles:
     """All files with their versions; the texts of edits only for the path `keep`."""
     return collect_file_versions(
         session.entries(),
-        agents=(session.entries(agent.agent_id) for agent in session.file.agents),
+        subagents=(session.entries(subagent.subagent_id) for subagent in session.file.subagents),
         backups_on_disk=file_backups(session.home, session.id),
         keep_texts=lambda path: path == keep,
     )
@@ -76,7 +76,7 @@ class Task:
     status: str
     content: str
     source: str
-    agent: str | None = None
+    subagent: str | None = None
     owner: str | None = None
     problem: str | None = None
     id: str | None = None
@@ -87,9 +87,9 @@ def tasks_of(session: Session) -> list[Task]:
     found: list[Task] = []
     for item in todo_lists(session.home, session.id):
         if item.todos.problem:
-            found.append(Task("", "", "todos", item.agent_id, problem=item.todos.problem))
+            found.append(Task("", "", "todos", item.subagent_id, problem=item.todos.problem))
         for todo in item.todos.items:
-            found.append(Task(todo.status or "", plain(todo.content or ""), "todos", item.agent_id))
+            found.append(Task(todo.status or "", plain(todo.content or ""), "todos", item.subagent_id))
     for tasks in task_lists(session.home, session.id):
         for task in tasks.tasks:
             words = plain(task.subject or "")

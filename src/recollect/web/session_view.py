@@ -1,4 +1,4 @@
-"""What stands around a conversation: branches, sub-agents, facts, the minimap, and what must be said first."""
+"""What stands around a conversation: branches, subagents, facts, the minimap, and what must be said first."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SideBranch:
 
 
 @dataclass
-class SideAgent:
+class SideSubagent:
     id: str
     words: str
     kind: str
@@ -100,22 +100,28 @@ def branches_of(session: Session) -> list[SideBranch]:
     return found
 
 
-def agents_of(session: Session) -> list[SideAgent]:
-    """Sub-agents below those that started them."""
-    agents = {agent.agent_id: agent for agent in session.conversation.agents}
-    found: list[SideAgent] = []
-    stack = [agent for agent in reversed(list(agents.values())) if agent.parent_agent not in agents]
+def subagents_of(session: Session) -> list[SideSubagent]:
+    """Subagents below those that started them."""
+    subagents = {subagent.subagent_id: subagent for subagent in session.conversation.subagents}
+    found: list[SideSubagent] = []
+    stack = [subagent for subagent in reversed(list(subagents.values())) if subagent.parent_subagent not in subagents]
     seen: set[str] = set()
     while stack:
-        agent = stack.pop()
-        if agent.agent_id in seen:
+        subagent = stack.pop()
+        if subagent.subagent_id in seen:
             continue
-        seen.add(agent.agent_id)
-        words = plain(agent.description or agent.agent_id)[:80]
+        seen.add(subagent.subagent_id)
+        words = plain(subagent.description or subagent.subagent_id)[:80]
         found.append(
-            SideAgent(agent.agent_id, words, plain(agent.kind or "")[:40], len(agent.rows), min(agent.depth - 1, 6))
+            SideSubagent(
+                subagent.subagent_id,
+                words,
+                plain(subagent.kind or "")[:40],
+                len(subagent.rows),
+                min(subagent.depth - 1, 6),
+            )
         )
-        stack.extend(agents[name] for name in reversed(agent.children) if name in agents)
+        stack.extend(subagents[name] for name in reversed(subagent.children) if name in subagents)
     return found
 
 
@@ -169,7 +175,7 @@ def minimap(reading: Reading, page: int) -> list[Bar]:
 
 def ways_of(session: Session, wanted: Wanted) -> list[tuple[str, str, str, bool]]:
     """(query, words, explanation, chosen) for the switch above the conversation."""
-    plain_view = wanted.branch is None and wanted.agent is None
+    plain_view = wanted.branch is None and wanted.subagent is None
     told = {
         "conversation": ("", "Conversation", "The conversation with everything before its compactions"),
         "resumed": ("view=resumed", "As resumed", "Only what the client would load again"),
@@ -179,11 +185,9 @@ def ways_of(session: Session, wanted: Wanted) -> list[tuple[str, str, str, bool]
 
 
 def where_words(session: Session, wanted: Wanted) -> str | None:
-    if wanted.agent is not None:
-        agent = next((item for item in session.conversation.agents if item.agent_id == wanted.agent), None)
-        return (
-            f"This is the conversation of the sub-agent {agent.description or wanted.agent if agent else wanted.agent}."
-        )
+    if wanted.subagent is not None:
+        subagent = next((item for item in session.conversation.subagents if item.subagent_id == wanted.subagent), None)
+        return f"This is the conversation of the subagent {(subagent and subagent.description) or wanted.subagent}."
     if wanted.branch is not None:
         branch = session.conversation.branches[wanted.branch - 1]
         return f"This is branch {wanted.branch} ({branch.status}: {branch.reason})."

@@ -130,7 +130,7 @@ def missing_parent_near_row_later_in_file(s: Sheet) -> None:
 
 
 def missing_parent_near_sidechain(s: Sheet) -> None:
-    """The row one second older belongs to a sub-agent."""
+    """The row one second older belongs to a subagent."""
     s.turns(1)
     s.user("S1", parent=None, isSidechain=True)
     s.user("U2", parent="GHOST", gap=1)

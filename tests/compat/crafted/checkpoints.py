@@ -152,7 +152,7 @@ def checkpoint_then_attachment(s: Sheet) -> None:
 
 
 def checkpoint_then_sidechain(s: Sheet) -> None:
-    """Only rows of a sub-agent follow."""
+    """Only rows of a subagent follow."""
     s.turns(1, 2)
     s.checkpoint("A2")
     s.user("S1", parent=None, isSidechain=True)

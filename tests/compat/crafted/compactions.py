@@ -115,7 +115,7 @@ def compaction_row_hangs_before_boundary_1s(s: Sheet) -> None:
 
 
 def compaction_on_sidechain(s: Sheet) -> None:
-    """A boundary of a sub-agent."""
+    """A boundary of a subagent."""
     s.turns(1)
     s.boundary("B1", isSidechain=True)
     s.summary("C1", isSidechain=True)

@@ -1,13 +1,13 @@
-"""Kinds of rows: sub-agents, progress, attachments, system rows."""
+"""Kinds of rows: subagents, progress, attachments, system rows."""
 
 from __future__ import annotations
 
 from tests.compat.crafted.sheet import ABSENT, Sheet
 
 
-# -- sub-agents in the main file --------------------------------------------------------------------------------------
+# -- subagents in the main file --------------------------------------------------------------------------------------
 def sidechain_between(s: Sheet) -> None:
-    """Older clients: a sub-agent's rows between call and result."""
+    """Older clients: a subagent's rows between call and result."""
     s.user("U1")
     s.call("K1", "T1")
     s.user("S1", parent=None, isSidechain=True)
@@ -17,21 +17,21 @@ def sidechain_between(s: Sheet) -> None:
 
 
 def sidechain_last(s: Sheet) -> None:
-    """The last row of the file is a sub-agent's."""
+    """The last row of the file is a subagent's."""
     s.turns(1)
     s.user("S1", parent=None, isSidechain=True)
     s.assistant("S2", isSidechain=True)
 
 
 def sidechain_below_main_row(s: Sheet) -> None:
-    """A sub-agent's row hangs on a main row."""
+    """A subagent's row hangs on a main row."""
     s.turns(1)
     s.user("S1", parent="A1", isSidechain=True)
     s.assistant("S2", isSidechain=True)
 
 
 def main_row_below_sidechain(s: Sheet) -> None:
-    """A main row hangs on a sub-agent's row."""
+    """A main row hangs on a subagent's row."""
     s.turns(1)
     s.user("S1", isSidechain=True)
     s.assistant("S2", isSidechain=True)

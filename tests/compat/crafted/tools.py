@@ -200,7 +200,7 @@ def parallel_result_with_attachment(s: Sheet) -> None:
 
 
 def parallel_result_on_sidechain(s: Sheet) -> None:
-    """The result beside the chain is marked as a sub-agent's."""
+    """The result beside the chain is marked as a subagent's."""
     s.user("U1")
     s.call("K1", "T1", message_id="m1")
     s.call("K2", "T2", message_id="m1")

@@ -116,7 +116,7 @@ def checkpoint_before_its_row_then_branch(s: Sheet) -> None:
 
 
 def checkpoint_at_sidechain_row(s: Sheet) -> None:
-    """Names a row of a sub-agent."""
+    """Names a row of a subagent."""
     s.turns(1)
     s.user("S1", parent="A1", isSidechain=True)
     s.assistant("S2", isSidechain=True)

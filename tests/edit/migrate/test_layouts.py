@@ -50,15 +50,15 @@ def test_every_age(age: str, tmp_path: Path) -> None:
     journal = Journal(tmp_path / "data")
     for file in library.files():
         spoken = said(library, file.session_id)
-        agents = {agent.tool_use_id for agent in library.session(file.session_id).conversation.agents}
+        subagents = {subagent.tool_use_id for subagent in library.session(file.session_id).conversation.subagents}
         result = lift(journal, library, file.session_id)
         now = open_library([root])
         assert [words for role, blocks in said(now, file.session_id) for words in blocks] == [
             words for role, blocks in spoken for words in blocks
         ]
-        found = now.session(file.session_id).conversation.agents
-        assert {agent.tool_use_id for agent in found} == agents
-        assert {agent.layout for agent in found} <= {"subagents", "mentioned"}
+        found = now.session(file.session_id).conversation.subagents
+        assert {subagent.tool_use_id for subagent in found} == subagents
+        assert {subagent.layout for subagent in found} <= {"subagents", "mentioned"}
         assert not lift(journal, now, file.session_id).changes_something
         if result.changes_something:
             journal.undo(journal.record(), now.homes[0])
@@ -70,9 +70,9 @@ def old_session(tmp_path: Path, version: str) -> tuple[Library, str]:
     t = home.session("/w/app", version=version)
     t.user("Look at both.")
     t.parallel([bash("ls", "a\n"), read("/w/app/a", "x")], "two at once")
-    agent = t.agent("find the rest")
-    agent.call(bash("find", "b\n"))
-    agent.finish("found")
+    subagent = t.subagent("find the rest")
+    subagent.call(bash("find", "b\n"))
+    subagent.finish("found")
     t.assistant("Done.")
     return aged(home.write()), t.session_id
 
@@ -90,16 +90,16 @@ def test_each_block_of_an_answer_gets_a_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["2.0.26", "2.0.77"])
-def test_sub_agents_get_files_and_descriptions(version: str, tmp_path: Path) -> None:
+def test_subagents_get_files_and_descriptions(version: str, tmp_path: Path) -> None:
     library, session_id = old_session(tmp_path, version)
     lift(Journal(tmp_path / "data"), library, session_id)
     now = open_library([library.homes[0].root])
     file = now.session(session_id).file
-    (agent,) = file.agents
-    assert agent.layout == "subagents"
-    assert agent.meta_path is not None
-    meta = json.loads(agent.meta_path.read_bytes())
-    (linked,) = now.session(session_id).conversation.agents
+    (subagent,) = file.subagents
+    assert subagent.layout == "subagents"
+    assert subagent.meta_path is not None
+    meta = json.loads(subagent.meta_path.read_bytes())
+    (linked,) = now.session(session_id).conversation.subagents
     assert meta["toolUseId"] == linked.tool_use_id
     assert b'"isSidechain":true' not in file.path.read_bytes()
 

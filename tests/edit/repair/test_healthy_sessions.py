@@ -87,11 +87,11 @@ def several_calls(t: TranscriptBuilder) -> None:
     t.assistant("Seen.")
 
 
-def sub_agent(t: TranscriptBuilder) -> None:
+def subagent(t: TranscriptBuilder) -> None:
     t.user("Find the ladder.")
-    agent = t.agent("Find the ladder.")
-    agent.call(bash("find . -name ladder", "./shed/ladder\n"))
-    agent.finish("In the shed.")
+    subagent = t.subagent("Find the ladder.")
+    subagent.call(bash("find . -name ladder", "./shed/ladder\n"))
+    subagent.finish("In the shed.")
     t.assistant("It is in the shed.")
 
 
@@ -171,7 +171,7 @@ def unknown_line(t: TranscriptBuilder) -> None:
 
 
 DEEDS: tuple[Deed, ...] = (
-    talk, odd_words, one_call, several_calls, sub_agent, compaction, rewind, rewind_to_the_start, retraction,
+    talk, odd_words, one_call, several_calls, subagent, compaction, rewind, rewind_to_the_start, retraction,
     late_withdrawal, command, broken_off, failure, state_lines, unknown_line,
 )  # fmt: skip
 

@@ -195,16 +195,16 @@ def test_rules_that_are_none_or_cannot_be_repaired(torn: Damaged) -> None:
         plan_repair(torn.journal, torn.file, rules=["todo-transition"])
 
 
-def test_files_of_sub_agents(tmp_path: Path) -> None:
+def test_files_of_subagents(tmp_path: Path) -> None:
     home = HomeBuilder(tmp_path / "claude")
     t = home.session(CWD)
     t.user("Find it.")
-    agent = t.agent("look")
-    agent.user("there?")
-    agent.finish("found")
+    subagent = t.subagent("look")
+    subagent.user("there?")
+    subagent.finish("found")
     t.assistant("There.")
     root = home.write()
-    path = home.agent_path(agent)
+    path = home.subagent_path(subagent)
     assert path is not None
     path.write_bytes(path.read_bytes() + b'{"torn')
     for item in root.rglob("*"):

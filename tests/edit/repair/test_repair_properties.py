@@ -21,7 +21,7 @@ SMALL = sorted(set(DAMAGES) - {"huge-line", "deep-arrays", "deep-objects", "nul-
 
 
 def rich_session() -> bytes:
-    """Parallel calls, a compaction, a rewind, a sub-agent inside."""
+    """Parallel calls, a compaction, a rewind, a subagent inside."""
     t = TranscriptBuilder(uuid_from("rich"), "/home/dev/orchard", step=30.0)
     t.user("Look at both.")
     t.parallel([bash("ls", "a\n"), read("/home/dev/orchard/a", "x")], "two at once")

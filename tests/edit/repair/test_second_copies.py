@@ -24,21 +24,21 @@ LONG_AGO = 1_750_000_000
 class Twice:
     """A home with a session in its own folder and in another."""
 
-    def __init__(self, folder: Path, *, agents: bool = False) -> None:
+    def __init__(self, folder: Path, *, subagents: bool = False) -> None:
         builder = HomeBuilder(folder / "claude")
         self.t: TranscriptBuilder = builder.session(CWD)
         self.t.user("one")
-        if agents:
-            agent = self.t.agent("Find it.")
-            agent.call(bash("ls", "a\n"))
-            agent.finish("Found.")
+        if subagents:
+            subagent = self.t.subagent("Find it.")
+            subagent.call(bash("ls", "a\n"))
+            subagent.finish("Found.")
         self.t.title("Orchard")
         self.root = builder.write()
         self.own = builder.session_path(self.t)
         self.other = self.root / "projects" / "-elsewhere" / self.own.name
         self.other.parent.mkdir()
         self.other.write_bytes(self.own.read_bytes())
-        if agents:
+        if subagents:
             shutil.copytree(self.own.with_suffix(""), self.other.with_suffix(""))
         self.touch()
         self.journal = Journal(folder / "data")
@@ -84,7 +84,7 @@ def test_of_two_that_belong_nowhere_the_newest_keeps_it(tmp_path: Path) -> None:
 
 
 def test_nothing_is_lost_and_undo_puts_it_back(tmp_path: Path) -> None:
-    home = Twice(tmp_path, agents=True)
+    home = Twice(tmp_path, subagents=True)
     before, words = files_state(home.root), home.other.read_text()
     result = home.plans(commit=True)[home.other]
     assert home.own.read_text() == words
@@ -95,7 +95,7 @@ def test_nothing_is_lost_and_undo_puts_it_back(tmp_path: Path) -> None:
     assert result.target.stat().st_mtime == LONG_AGO
     library = open_library([home.root])
     assert sorted(file.session_id for file in library.files()) == sorted([home.t.session_id, new])
-    assert [len(file.agents) for file in library.files()] == [1, 1]
+    assert [len(file.subagents) for file in library.files()] == [1, 1]
     assert home.plans() == {}
     home.journal.undo(home.journal.record(), open_library([home.root]).homes[0])
     assert files_state(home.root) == before

@@ -44,11 +44,11 @@ assert RULES.keys() == DAMAGE_KINDS.keys() - HARMLESS
 
 
 def look(subject: SessionSubject) -> Iterator[Finding]:
-    agent = subject.agent
+    subagent = subject.subagent
     for item in subject.transcript.damage:
         rule = RULES.get(item.kind)
         if rule is not None:
             yield Finding(
                 rule, subject.path, item.detail, item.line, item.offset, item.length, None, subject.file.session_id,
-                agent.agent_id if agent is not None else None,
+                subagent.subagent_id if subagent is not None else None,
             )  # fmt: skip

@@ -15,7 +15,7 @@ from ..rule import INFO, WARNING, Finding, Rule
 _IGNORES: Final = "Never looks at it again."
 _REMEDY: Final = "Bring the transcript back from a copy; or remove what is left."
 
-AGENTS: Final = Rule("orphan-agent", WARNING, "A sub-agent's session is gone.", _IGNORES, _REMEDY)
+SUBAGENTS: Final = Rule("orphan-subagent", WARNING, "A subagent's session is gone.", _IGNORES, _REMEDY)
 OUTPUTS: Final = Rule(
     "orphan-tool-results", WARNING, "Long outputs of a session whose transcript is gone.", _IGNORES, _REMEDY
 )
@@ -30,8 +30,8 @@ TASKS: Final = Rule("orphan-tasks", INFO, "Tasks of a session whose transcript i
 
 def look(subject: HomeSubject) -> Iterator[Finding]:
     home, known = subject.home, subject.session_ids
-    for agent in subject.scan.orphan_agents:
-        yield Finding(AGENTS, agent.path, agent_id=agent.agent_id)
+    for subagent in subject.scan.orphan_subagents:
+        yield Finding(SUBAGENTS, subagent.path, subagent_id=subagent.subagent_id)
     for project in list_inside(home, home.projects):
         if not is_folder(home, project):
             continue
@@ -41,7 +41,7 @@ def look(subject: HomeSubject) -> Iterator[Finding]:
     for path in list_inside(home, home.root / "todos"):
         name = parse_todo_file_name(path.name)
         if name is not None and name.session_id not in known:
-            # One finding for all of them: there is a file for each agent of each session that ever was.
+            # One finding for all of them: there is a file for each subagent of each session that ever was.
             yield Finding(TODOS, path.parent, path.name)
     for rule, place in ((HISTORY, "file-history"), (TASKS, "tasks")):
         for folder in list_inside(home, home.root / place):

@@ -1,17 +1,17 @@
-"""Small JSON files beside the transcripts: to-do lists, tasks, descriptions of sub-agents."""
+"""Small JSON files beside the transcripts: to-do lists, tasks, descriptions of subagents."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from ...store.session_files import agent_meta
+from ...store.session_files import subagent_meta
 from ...store.side_files import task_lists, todo_lists
 from ..home_subject import HomeSubject
 from ..rule import WARNING, Finding, Rule
 
 RULE: Final = Rule(
-    "corrupt-side-file", WARNING, "A to-do list, a task or the description of a sub-agent cannot be read.",
+    "corrupt-side-file", WARNING, "A to-do list, a task or the description of a subagent cannot be read.",
     "Goes on as if it were not there.", "Bring it back from a copy, or remove it.",
 )  # fmt: skip
 
@@ -27,8 +27,8 @@ def look(subject: HomeSubject) -> Iterator[Finding]:
                 path = home.root / "tasks" / tasks.session_id / f"{task.id}.json"
                 yield Finding(RULE, path, task.problem, session_id=tasks.session_id)
     for file in subject.scan.sessions:
-        for agent in file.agents:
-            meta = agent_meta(home, agent.path) if agent.meta_path is not None else None
+        for subagent in file.subagents:
+            meta = subagent_meta(home, subagent.path) if subagent.meta_path is not None else None
             if meta is not None and meta.problem:
-                found = agent.meta_path or agent.path
-                yield Finding(RULE, found, meta.problem, session_id=file.session_id, agent_id=agent.agent_id)
+                found = subagent.meta_path or subagent.path
+                yield Finding(RULE, found, meta.problem, session_id=file.session_id, subagent_id=subagent.subagent_id)

@@ -19,7 +19,7 @@ from ..words import plural, size
 @click.argument("sessions", nargs=-1, required=True, metavar="SESSION...", shell_complete=complete_session)
 @click.option("--output", "-o", required=True, metavar="FILE", help="The new file.")
 def bundle(face: Face, sessions: tuple[str, ...], output: str) -> None:
-    """Put SESSIONs into one file for another machine: transcript, sub-agents, long outputs, file history, tasks, plan.
+    """Put SESSIONs into one file for another machine: transcript, subagents, long outputs, file history, tasks, plan.
 
     `recollect unbundle` takes them into a home. A bundle holds everything that was said, secrets that were typed included.
     """

@@ -12,13 +12,13 @@ import click
 from ..face import Face, command, session_argument
 
 
-@command("cat", epilog="recollect cat last > copy.jsonl\nrecollect cat 3f2a --agent a1b2c3d | wc -l")
+@command("cat", epilog="recollect cat last > copy.jsonl\nrecollect cat 3f2a --subagent a1b2c3d | wc -l")
 @session_argument
-@click.option("--agent", metavar="ID", help="A sub-agent's file instead of the main transcript.")
-def cat(face: Face, session: str, agent: str | None) -> None:
+@click.option("--subagent", metavar="ID", help="A subagent's file instead of the main transcript.")
+def cat(face: Face, session: str, subagent: str | None) -> None:
     """Write the bytes of a session to stdout. Raw: escape sequences in it reach the terminal."""
     found = face.library.session(session)
     out = sys.stdout.buffer
-    for line in found.lines(agent):
+    for line in found.lines(subagent):
         out.write(line.data)
     out.flush()

@@ -1,6 +1,6 @@
 """`recollect check`: is every session whole, and what will the client make of it.
 
-JSON: rows: findings of {code, severity, session_id, agent_id, path, line, offset, length, uuid, detail, count, title, client,
+JSON: rows: findings of {code, severity, session_id, subagent_id, path, line, offset, length, uuid, detail, count, title, client,
 remedy, fix}; sessions: list of {session_id, path, reachable_share, found, findings, worst} of those with findings; total, counts
 {severity: number}, checked (sessions), whole (sessions without error or warning). Exit code 1 where something is at least as
 grave as --fail-on.
@@ -99,7 +99,7 @@ def finding_data(item: Finding) -> dict[str, Any]:
         "code": item.code,
         "severity": item.severity,
         "session_id": item.session_id,
-        "agent_id": item.agent_id,
+        "subagent_id": item.subagent_id,
         "path": str(item.path),
         "line": item.line,
         "offset": item.offset,

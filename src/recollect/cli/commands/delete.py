@@ -21,7 +21,7 @@ from ..face import Face, command, complete_session
 )
 @changing_options("With --project: go ahead while clients work in other projects. Never deletes what is in use.")
 def delete(face: Face, sessions: tuple[str, ...], project: str | None, dry_run: bool, yes: bool, force: bool) -> None:
-    """Move SESSIONs to the trash: transcript, sub-agents, long outputs, file history, tasks, todos, logs, pastes.
+    """Move SESSIONs to the trash: transcript, subagents, long outputs, file history, tasks, todos, logs, pastes.
 
     `recollect undo` brings them back. Prompts in history.jsonl stay, unless the whole project goes (--project).
     """

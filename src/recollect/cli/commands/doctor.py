@@ -1,6 +1,6 @@
 """`recollect doctor`: is everything as it should be, and what was passed over.
 
-JSON: homes (list of {root, config_file, config_exists, cleanup_days, sessions, agents, orphan_agents, bytes, permissions,
+JSON: homes (list of {root, config_file, config_exists, cleanup_days, sessions, subagents, orphan_subagents, bytes, permissions,
 skipped: [{path, why}], files: {kind: {count, bytes}}}), versions ({version: files}), future_versions, unknown_types,
 unknown_fields, unknown_blocks (with --deep), and rows: findings of {session_id, path, line, offset, length, kind, detail,
 meaning}, with total, deep and read_whole (whether every byte was read). Exit code 1 where there are findings.
@@ -86,8 +86,8 @@ def _home(home: Home, scan: Scan) -> dict[str, Any]:
         "config_exists": home.config_file.is_file(),
         "cleanup_days": cleanup_days(home),
         "sessions": len(scan.sessions),
-        "agents": sum(len(file.agents) for file in scan.sessions),
-        "orphan_agents": [str(agent.path) for agent in scan.orphan_agents],
+        "subagents": sum(len(file.subagents) for file in scan.sessions),
+        "orphan_subagents": [str(subagent.path) for subagent in scan.orphan_subagents],
         "bytes": sum(file.size for file in scan.sessions),
         "permissions": _permissions(home),
         "skipped": [{"path": str(item.path), "why": item.why} for item in scan.skipped],
@@ -109,7 +109,7 @@ def _permissions(home: Home) -> list[str]:
 
 
 def _check(file: SessionFile, drift: Drift, *, whole: bool) -> list[dict[str, Any]]:
-    """Damage in a session and its sub-agents; the file's own problem if it cannot be read."""
+    """Damage in a session and its subagents; the file's own problem if it cannot be read."""
     findings: list[dict[str, Any]] = []
 
     def note(path: Any, kind: str, detail: str, damage: Damage | None = None) -> None:
@@ -131,7 +131,7 @@ def _check(file: SessionFile, drift: Drift, *, whole: bool) -> list[dict[str, An
         note(file.path, "file-name", "the name is no UUID in lower case: the client does not find this session")
     if file.size == 0:
         note(file.path, "empty", "an empty file: the client finds no conversation")
-    for path in (file.path, *(agent.path for agent in file.agents)):
+    for path in (file.path, *(subagent.path for subagent in file.subagents)):
         try:
             for damage in drift.read(path, file.home, whole=whole):
                 if damage.kind not in HARMLESS:
@@ -145,7 +145,7 @@ def _print(face: Face, told: dict[str, Any]) -> None:
     for home in told["homes"]:
         face.print_styled(face.style(home["root"], bold=True))
         face.print(
-            f"  {plural(home['sessions'], 'session')}, {plural(home['agents'], 'sub-agent file')}, {size(home['bytes'])};"
+            f"  {plural(home['sessions'], 'session')}, {plural(home['subagents'], 'subagent file')}, {size(home['bytes'])};"
             f" the client deletes after {home['cleanup_days']} days"
         )
         config = home["config_file"] + ("" if home["config_exists"] else " (not there)")
@@ -154,8 +154,8 @@ def _print(face: Face, told: dict[str, Any]) -> None:
             face.print_styled("  " + face.style(warning, fg="yellow"))
         for item in home["skipped"]:
             face.print(f"  skipped {item['path']}: {item['why']}")
-        for path in home["orphan_agents"]:
-            face.print(f"  sub-agent without its session: {path}")
+        for path in home["orphan_subagents"]:
+            face.print(f"  subagent without its session: {path}")
         for kind, weight in home["files"].items():
             face.print(f"  {weight['count']:>7,}  {size(weight['bytes']):>10}  {kind}")
     versions = ", ".join(f"{version} ({count})" for version, count in told["versions"].items())

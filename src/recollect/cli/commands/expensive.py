@@ -2,7 +2,7 @@
 
 JSON: rows of {session_id, line, time, project, prompt, models, calls, input, output, cache_write_5m, cache_write_1h, cache_read,
 thinking, web_searches, tokens, cost_micro_usd, unpriced_calls, lower_bound_calls, odd_calls, zoneless_calls}, with total,
-totals, timezone and prices. A prompt's cost is that of every call up to the next prompt, its sub-agents' included.
+totals, timezone and prices. A prompt's cost is that of every call up to the next prompt, its subagents' included.
 """
 
 from __future__ import annotations

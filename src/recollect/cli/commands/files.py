@@ -140,7 +140,7 @@ class _Question:
         wanted = self._wanted or frozenset[str]()
         return collect_file_versions(
             self.session.entries(),
-            agents=(self.session.entries(agent.agent_id) for agent in self.session.file.agents),
+            subagents=(self.session.entries(subagent.subagent_id) for subagent in self.session.file.subagents),
             backups_on_disk=self._on_disk,
             keep_texts=wanted.__contains__,
         )

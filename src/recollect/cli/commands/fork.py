@@ -1,6 +1,6 @@
 """`recollect fork`: a conversation up to some message as a session of its own.
 
-JSON: {session_id, path, from, at, leaf, title, keep_uuids, rows, messages, sent, state_lines, left_out {kind: number}, agents
+JSON: {session_id, path, from, at, leaf, title, keep_uuids, rows, messages, sent, state_lines, left_out {kind: number}, subagents
 [ids], tool_results, file_backups, change, dry_run, steps}.
 """
 
@@ -24,7 +24,7 @@ recollect fork 3f2a --branch 1 --dry-run
 @click.option("--branch", type=click.IntRange(min=1), metavar="N", help="Fork branch N (see `recollect tree`).")
 @click.option("--keep-uuids", is_flag=True, help="Messages keep their uuids, as with the client's --fork-session.")
 @click.option("--title", metavar="T", help="The fork's title; without it, the old one and '(fork)'.")
-@click.option("--no-agents", is_flag=True, help="Leave the sub-agents' transcripts behind.")
+@click.option("--no-agents", is_flag=True, help="Leave the subagents' transcripts behind.")
 @click.option("--no-tool-results", is_flag=True, help="Leave long outputs behind; messages lead to the original's.")
 @click.option("--no-file-history", is_flag=True, help="Leave the checkpoints of files behind.")
 @changing_options(NO_EFFECT)
@@ -35,7 +35,7 @@ def fork(
     branch: int | None,
     keep_uuids: bool,
     title: str | None,
-    no_agents: bool,
+    no_subagents: bool,
     no_tool_results: bool,
     no_file_history: bool,
     dry_run: bool,
@@ -49,7 +49,7 @@ def fork(
     if at is not None and branch is not None:
         raise click.UsageError("--at and --branch cannot be used together")
     plan = face.changes.fork(
-        session, at=at, branch=branch, keep_uuids=keep_uuids, title=title, with_agents=not no_agents,
+        session, at=at, branch=branch, keep_uuids=keep_uuids, title=title, with_subagents=not no_subagents,
         with_tool_results=not no_tool_results, with_file_history=not no_file_history,
     )  # fmt: skip
     with plan:

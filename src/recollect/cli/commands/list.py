@@ -1,7 +1,7 @@
 """`recollect list`: sessions, newest first.
 
 JSON: rows of {session_id, path, home, project, worktree_of, title, title_source, first_prompt, last_prompt, created, modified,
-last_activity, lines, messages, agents, agent_ids, bytes, git_branch, version, running, tag, pr_url, client_lists, kept,
+last_activity, lines, messages, subagents, subagent_ids, bytes, git_branch, version, running, tag, pr_url, client_lists, kept,
 problem}, with total, bytes and left_out (list of {path, why}). `kept` is true where the home has lost the session and the vault
 has it. `lines` and `messages` are null where the store is large and neither the index has counted this file as it is now nor
 --count asked for it.
@@ -35,7 +35,7 @@ from ..words import number, plural, size
     "--sort",
     default="modified",
     show_default=True,
-    type=click.Choice(["modified", "created", "bytes", "lines", "messages", "agents", "title", "project"]),
+    type=click.Choice(["modified", "created", "bytes", "lines", "messages", "subagents", "title", "project"]),
     help="What to order by: numbers and times largest first, names from A to Z.",
 )
 @click.option("--limit", type=click.IntRange(min=0), help="At most so many rows.")
@@ -80,7 +80,7 @@ def list(
             Column("modified", "changed", local),
             Column("bytes", "size", size, right=True, spare=True),
             Column("messages", "msgs", number, right=True),
-            Column("agents", "agents", lambda value: number(value) if value else "", right=True, spare=True),
+            Column("subagents", "subagents", lambda value: number(value) if value else "", right=True, spare=True),
             Column("git_branch", "branch", spare=True),
             Column("project", "project", _tail),
             Column("shown", "title", stretch=True),

@@ -55,7 +55,7 @@ def migrate(
 ) -> None:
     """Lift sessions of old clients into the layout of today's, so that every client and tool finds all of them.
 
-    Sub-agents get files of their own, answers a line for each block, to-do lists become tasks. A resume sends the same as before;
+    Subagents get files of their own, answers a line for each block, to-do lists become tasks. A resume sends the same as before;
     that is checked before anything is written, and --apply asks. Without --to: Recollect's own folders, for this version.
     """
     if apply and dry_run:

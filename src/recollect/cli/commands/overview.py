@@ -1,9 +1,9 @@
 """`recollect` and `recollect overview`: what is there, at a glance.
 
-JSON: homes (list of {root, sessions, bytes, cleanup_days}), projects, sessions, agents, bytes, first, last, running (list of
+JSON: homes (list of {root, sessions, bytes, cleanup_days}), projects, sessions, subagents, bytes, first, last, running (list of
 {session_id, pid, status, cwd}), expiring (list of {session_id, title, project, expires, kept}), expiring_not_kept (a number),
 left_out (list of {path, why}: files below `projects/` that are no part of any session), orphans (a number: sessions of which
-only sub-agents are left), vault_problem (what is wrong with the vault, in words, or null), damage ({sessions, lines,
+only subagents are left), vault_problem (what is wrong with the vault, in words, or null), damage ({sessions, lines,
 complete}), unreadable (list of {session_id, path, problem}), recent (list of {session_id, title, project, modified, bytes}).
 """
 
@@ -80,7 +80,7 @@ def survey(library: Library, now: float) -> dict[str, Any]:
         ],
         "projects": len(projects),
         "sessions": len(summaries),
-        "agents": sum(len(item.file.agents) for item in summaries),
+        "subagents": sum(len(item.file.subagents) for item in summaries),
         "bytes": sum(_bytes(item) for item in summaries),
         "first": to_iso(min((item.created for item in summaries if item.created), default=None)),
         "last": to_iso(max((item.last_activity for item in summaries if item.last_activity), default=None)),
@@ -153,7 +153,7 @@ def vault_problem(library: Library) -> str | None:
 
 
 def _bytes(item: SessionSummary) -> int:
-    return item.file.size + sum(agent.size for agent in item.file.agents)
+    return item.file.size + sum(subagent.size for subagent in item.file.subagents)
 
 
 def _damage(summaries: list[SessionSummary]) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def _print(face: Face, told: dict[str, Any], now: float) -> None:
         return
     parts = [
         plural(told["sessions"], "session"), plural(told["projects"], "project"),
-        plural(told["agents"], "sub-agent file"), size(told["bytes"]),
+        plural(told["subagents"], "subagent file"), size(told["bytes"]),
     ]  # fmt: skip
     face.print("  " + " · ".join(parts))
     face.print(f"  from {(told['first'] or '?')[:10]} to {(told['last'] or '?')[:10]}")
@@ -244,7 +244,7 @@ def _print_left_out(face: Face, told: dict[str, Any]) -> None:
     if len(told["left_out"]) > 5:
         face.print(f"  left out {len(told['left_out']) - 5} more: recollect doctor")
     if told["orphans"]:
-        face.print(f"  of {plural(told['orphans'], 'session')} only sub-agents are left: recollect list")
+        face.print(f"  of {plural(told['orphans'], 'session')} only subagents are left: recollect list")
 
 
 def _seconds(text: str | None) -> float:

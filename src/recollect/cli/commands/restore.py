@@ -52,7 +52,7 @@ def restore(
     yes: bool,
     force: bool,
 ) -> None:
-    """Put SESSIONs back into their home: transcript, sub-agents, long outputs, file history, tasks, plan.
+    """Put SESSIONs back into their home: transcript, subagents, long outputs, file history, tasks, plan.
 
     What stands there and is newer stays. A file with a damaged block is named and left out; the rest is restored.
     """

@@ -3,7 +3,7 @@
 JSON: rows of {session_id, title, project, home, path, modified, hit_count, hits}, best first, with total (entries that fit),
 exact (false where total is a lower bound), more, mode, notes, excluded (the parts of the query that
 leave something out, as typed), advice, and facets where asked for. A hit is {line, uuid, role,
-agent_id, time, score, snippet, marks, command}; marks are [start, end] places in the snippet; command shows the conversation
+subagent_id, time, score, snippet, marks, command}; marks are [start, end] places in the snippet; command shows the conversation
 from there on.
 """
 
@@ -76,7 +76,7 @@ def search(
     -word  not this      this OR that      (a OR b) c   grouped
     An option of one or two letters behind a word (git commit -m) is text; NOT m leaves it out.
     Filters: project: session: role: tool: model: file: branch: before: after:
-             status:(live|abandoned|agent|precompact)  has:(code|image|error|thinking)
+             status:(live|abandoned|subagent|precompact)  has:(code|image|error|thinking)
     """
     if substring and regex:
         raise click.UsageError("--substring and --regex exclude each other")

@@ -34,7 +34,7 @@ from ..pager import show_paged
 )
 @click.option("--history", is_flag=True, help="The thread with everything before its compactions.")
 @click.option("--branch", type=click.IntRange(min=0), metavar="N", help="A branch, by its number in `recollect tree`.")
-@click.option("--agent", metavar="ID", help="A sub-agent's conversation.")
+@click.option("--subagent", metavar="ID", help="A subagent's conversation.")
 @click.option("--thinking", is_flag=True, help="Show thoughts too.")
 @click.option("--tokens", is_flag=True, help="Tokens and cost of every answer.")
 @click.option(
@@ -49,7 +49,7 @@ from ..pager import show_paged
     "--line",
     type=click.IntRange(min=1),
     metavar="L",
-    help="Begin with the message on line L of the file (with --agent: of the sub-agent's), as `recollect search` names it.",
+    help="Begin with the message on line L of the file (with --subagent: of the subagent's), as `recollect search` names it.",
 )
 @click.option("--limit", type=click.IntRange(min=0), metavar="M", help="At most M messages.")
 def show(
@@ -58,7 +58,7 @@ def show(
     everything: bool,
     history: bool,
     branch: int | None,
-    agent: str | None,
+    subagent: str | None,
     thinking: bool,
     tokens: bool,
     tools: str,
@@ -66,16 +66,16 @@ def show(
     line: int | None,
     limit: int | None,
 ) -> None:
-    """A conversation in the terminal: prompts, answers, tool calls folded, sub-agents nested."""
+    """A conversation in the terminal: prompts, answers, tool calls folded, subagents nested."""
     found = face.library.session(session)
-    if history and not (branch or everything or agent):
+    if history and not (branch or everything or subagent):
         rows = found.conversation.full_history()
     else:
-        rows = found.rows_for(branch, everything=everything, agent=agent)
+        rows = found.rows_for(branch, everything=everything, subagent=subagent)
     messages = found.conversation.messages(rows)
     if line is not None:
         at = place_of_line(messages, line)
-        if at is None and not (everything or branch or agent):  # not in the conversation as it stands now
+        if at is None and not (everything or branch or subagent):  # not in the conversation as it stands now
             every_row = found.rows_for(everything=True)
             at = place_of_line(found.conversation.messages(every_row), line)
             if at is not None:

@@ -4,7 +4,7 @@ JSON: session_id, client (the version of Claude Code that is meant), found, clea
 (number), counts (rows by status), and rows: for every row of the file {line, uuid, parent, type, subtype, status, reason, sent
 (position from 1, or null), sent_as, mended_to, put_back, time}. sent_as is the role under which a row's words reach the model:
 user or assistant, also user for the system rows that hold the answers of local commands; null where they do not reach it.
-Statuses: live, abandoned, agent, precompact, bridged, unreachable.
+Statuses: live, abandoned, subagent, precompact, bridged, unreachable.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ STATES = ("pending", "in_progress", "completed")
 @click.argument("action", type=click.Choice(["add", "set", "remove"]))
 @click.argument("what")
 @click.argument("status", required=False, type=click.Choice(STATES))
-@click.option("--agent", metavar="ID", help="The list of a sub-agent (to-do lists only).")
+@click.option("--subagent", metavar="ID", help="The list of a subagent (to-do lists only).")
 @click.option(
     "--kind", type=click.Choice(["todos", "tasks"]), help="Which of the two; by default what the session's client uses."
 )
@@ -32,7 +32,7 @@ def todo(
     action: str,
     what: str,
     status: str | None,
-    agent: str | None,
+    subagent: str | None,
     kind: str | None,
     dry_run: bool,
     yes: bool,
@@ -41,9 +41,9 @@ def todo(
     """Add an item (WHAT is its text), set the state of item number WHAT (see `recollect todos`), or remove it."""
     if (action == "set") != (status is not None):
         raise click.UsageError("`set` needs a STATUS, the others none")
-    if agent is not None and kind == "tasks":
-        raise click.UsageError("--agent is for to-do lists; the tasks of a session belong to all of its agents")
-    with face.changes.todo(session, action, what, status, agent=agent, kind=kind, force=force) as plan:
+    if subagent is not None and kind == "tasks":
+        raise click.UsageError("--subagent is for to-do lists; the tasks of a session belong to all of its subagents")
+    with face.changes.todo(session, action, what, status, subagent=subagent, kind=kind, force=force) as plan:
         for warning in plan.notes:
             face.say(f"warning: {warning}")
         carry_out(face, plan, dry_run=dry_run, yes=yes)

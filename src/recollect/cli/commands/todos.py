@@ -1,6 +1,6 @@
 """`recollect todos`: to-do lists and task lists, of one session or of all.
 
-JSON: rows of {home, session_id, agent_id, source, number, id, status, content, active_form, priority, owner, blocked_by,
+JSON: rows of {home, session_id, subagent_id, source, number, id, status, content, active_form, priority, owner, blocked_by,
 modified, path, problem} with total, pending, in_progress and completed beside them. `source` is "todos" (a file of
 `todos/`), "tasks" (a file of `tasks/`) or "transcript" (the last TodoWrite of a session without a file, as since 2.1.70).
 A list that cannot be read is a row with a `problem`. `number` is what `recollect todo SESSION set` calls the item; null where
@@ -21,7 +21,7 @@ from recollect.cli.plain import used_columns
 from recollect.errors import NotFound
 from recollect.format.todos import Todo, parse_todo
 from recollect.store.home import Home
-from recollect.store.side_files import AgentTodos, SessionTasks, task_lists, todo_lists
+from recollect.store.side_files import SessionTasks, SubagentTodos, task_lists, todo_lists
 
 if TYPE_CHECKING:
     from recollect.library.session import Session
@@ -31,7 +31,7 @@ MARKS = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
 
 COLUMNS = (
     Column("session_id", "session", show=lambda text: str(text)[:8]),
-    Column("agent_id", "agent"),
+    Column("subagent_id", "subagent"),
     Column("number", "#", right=True),
     Column("status", show=lambda status: MARKS.get(status, f"[{status}]")),
     Column("content", "to do", stretch=True),
@@ -94,14 +94,14 @@ def _rows_without_transcript(face: Face, reference: str) -> Iterator[dict[str, A
 
 
 def _row(home: Home, session_id: str, source: str, **fields: Any) -> dict[str, Any]:
-    row: dict[str, Any] = {"home": str(home.root), "session_id": session_id, "agent_id": None, "source": source}
+    row: dict[str, Any] = {"home": str(home.root), "session_id": session_id, "subagent_id": None, "source": source}
     names = "number id status content active_form priority owner blocked_by modified path problem"
     return row | dict.fromkeys(names.split()) | {"blocked_by": []} | fields
 
 
-def _todo_rows(home: Home, found: AgentTodos) -> Iterator[dict[str, Any]]:
+def _todo_rows(home: Home, found: SubagentTodos) -> Iterator[dict[str, Any]]:
     shared = {
-        "agent_id": found.agent_id,
+        "subagent_id": found.subagent_id,
         "modified": iso(found.file.modified),
         "path": str(found.file.path),
     }

@@ -1,6 +1,6 @@
 """`recollect tools`: the tool calls of a session, joined to their results.
 
-JSON: rows of {id, name, time, duration, is_error, answered, agent, arguments, input, result_bytes, call_uuid, result_uuid,
+JSON: rows of {id, name, time, duration, is_error, answered, subagent, arguments, input, result_bytes, call_uuid, result_uuid,
 call_line, result_line, status, structured}, with total, errors, unanswered, orphan_results and by_tool ({name: {calls,
 errors, seconds}}). `structured` is the client's own `toolUseResult`. `input` and `structured` are given in JSON only.
 """
@@ -24,7 +24,7 @@ from ..words import seconds, size
 @click.option("--name", "only", metavar="TOOL", help="Only calls of this tool.")
 @click.option("--errors", is_flag=True, help="Only calls that failed.")
 def tools(face: Face, session: str, only: str | None, errors: bool) -> None:
-    """Tool calls with input, result, time taken and errors; those of sub-agents too."""
+    """Tool calls with input, result, time taken and errors; those of subagents too."""
     found = face.library.session(session)
     pairs = found.conversation.tools
     calls = [
@@ -44,7 +44,7 @@ def tools(face: Face, session: str, only: str | None, errors: bool) -> None:
             Column("duration", "took", seconds, right=True),
             Column("result_bytes", "result", size, right=True),
             Column("shown", "state"),
-            Column("agent"),
+            Column("subagent"),
             Column("arguments", stretch=True),
         ),
         empty="no tool calls",

@@ -5,7 +5,7 @@ cost_micro_usd, unpriced_calls, lower_bound_calls, odd_calls, zoneless_calls, mo
 grouping and `models` has the same fields by model; with by (several groupings have a comma between them), totals, timezone,
 prices, unpriced_models, copies_not_counted, remarks, and client_counts (sessions for which the client left its own count:
 {session_id, same, ours, client, difference}). Money is whole micro-dollars.
-With --explain: rows of {time, day, session_id, agent_id, model, message_id, request_id, file, line, copies, recorded_in,
+With --explain: rows of {time, day, session_id, subagent_id, model, message_id, request_id, file, line, copies, recorded_in,
 lower_bound, odd, zoneless, cost_micro_usd, rule, price_since, price_source, assumed, prices, parts}, with totals and omitted;
 `parts` are {part, amount, usd_per_million, cost_micro_usd} and add up to the cost. With --more: rows by topic, see the guide.
 """
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 else:  # generic only in the newest click
     _ParamType = click.ParamType
 
-DIMENSIONS = ("day", "week", "month", "year", "session", "project", "model", "agent", "branch", "tool")
-STATUSES = ("live", "abandoned", "agent", "precompact", "bridged", "unreachable")
+DIMENSIONS = ("day", "week", "month", "year", "session", "project", "model", "subagent", "branch", "tool")
+STATUSES = ("live", "abandoned", "subagent", "precompact", "bridged", "unreachable")
 _NOT_FOLLOWED = {
     # The client counts whole sessions: no part of one can be held against its count.
-    "--check": ("--plot", "--csv", "--by", "--since", "--until", "--model", "--branch", "--agent", "--status"),
+    "--check": ("--plot", "--csv", "--by", "--since", "--until", "--model", "--branch", "--subagent", "--status"),
     "--heat": ("--csv", "--json", "--by", "--limit"),
 }
 """Options that a report cannot follow."""
@@ -73,10 +73,12 @@ class Groupings(_ParamType):
     "--project", type=FILTER_VALUE, metavar="P",
     help="Only this project: its path, the end of it, or a folder above; any case.",
 )  # fmt: skip
-@click.option("--session", type=FILTER_VALUE, metavar="SESSION", help="Only this session, its sub-agents included.")
+@click.option("--session", type=FILTER_VALUE, metavar="SESSION", help="Only this session, its subagents included.")
 @click.option("--model", type=FILTER_VALUE, metavar="M", help="Only models with this in their name.")
 @click.option("--branch", type=FILTER_VALUE, metavar="B", help="Only work on this git branch.")
-@click.option("--agent", type=FILTER_VALUE, metavar="ID", help="Only this sub-agent; `main` for what no sub-agent did.")
+@click.option(
+    "--subagent", type=FILTER_VALUE, metavar="ID", help="Only this subagent; `main` for what no subagent did."
+)
 @click.option("--status", type=click.Choice(STATUSES), help="Only what became of it: still live, abandoned, ...")
 @click.option(
     "--prices", type=click.Choice(["then", "today"]), default="then", show_default=True,
@@ -95,7 +97,7 @@ class Groupings(_ParamType):
 def usage(
     face: Face, by: tuple[tuple[str, ...], ...], since: TypedMoment | None, until: TypedMoment | None,
     timezone: str | None, project: str | None, session: str | None, model: str | None, branch: str | None,
-    agent: str | None, status: str | None, prices: str, explain: str | None, more: str | None, check: bool, separate: bool,
+    subagent: str | None, status: str | None, prices: str, explain: str | None, more: str | None, check: bool, separate: bool,
     limit: int | None, heat: bool, as_csv: bool, plot: str | None,
 ) -> None:  # fmt: skip
     """Tokens and cost: every API call once, at the price of its day."""
@@ -104,7 +106,7 @@ def usage(
         {
             "--plot": plot is not None, "--csv": as_csv, "--json": not face.is_text, "--by": bool(by),
             "--limit": limit is not None, "--since": since is not None, "--until": until is not None,
-            "--model": model is not None, "--branch": branch is not None, "--agent": agent is not None,
+            "--model": model is not None, "--branch": branch is not None, "--subagent": subagent is not None,
             "--status": status is not None,
         },
     )  # fmt: skip
@@ -113,7 +115,7 @@ def usage(
     with open_accounting(face.homes, timezone=timezone, prices=prices, tell=face.say) as accounting:
         chosen = Selection(
             micro(since, accounting.zone), micro(until, accounting.zone), project=project, session=session, model=model,
-            branch=branch, agent=agent, status=status,
+            branch=branch, subagent=subagent, status=status,
         )  # fmt: skip
         if accounting.catalogue.problem:
             face.say(accounting.catalogue.problem)

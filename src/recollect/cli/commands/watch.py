@@ -1,11 +1,11 @@
 """`recollect watch`: what happens in sessions, as it happens.
 
-JSON lines (`--json` prints the same): every event has {event, session_id, agent_id, time, path}, and by its kind
+JSON lines (`--json` prints the same): every event has {event, session_id, subagent_id, time, path}, and by its kind
 session_started {cwd, pid}; message {uuid, role, model, message_id, text, blocks, line, offset}; tool_started {tool_use_id, name,
-input, uuid}; tool_finished {tool_use_id, name, duration, is_error, uuid}; agent_started {agent_type, description, tool_use_id,
-parent_agent_id, workflow}; compaction {trigger, tokens_before, uuid}; title_changed {title, source}; session_ended {reason, pid};
-damage {kind, line, offset, length, detail}; budget {name, spent, limit, unit}. With --everything also
-entry {type, uuid, line, offset, entry} for all other entries. Durations are in seconds.
+input, uuid}; tool_finished {tool_use_id, name, duration, is_error, uuid}; subagent_started {subagent_type, description,
+tool_use_id, parent_subagent_id, workflow}; compaction {trigger, tokens_before, uuid}; title_changed {title, source};
+session_ended {reason, pid}; damage {kind, line, offset, length, detail}; budget {name, spent, limit, unit}. With --everything
+also entry {type, uuid, line, offset, entry} for all other entries. Durations are in seconds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from ...format.blocks import TextBlock, ThinkingBlock, ToolResultBlock
 from ...format.times import to_iso
 from ...library.shapes import block_data
 from ...library.watching import (
-    AgentStarted,
     BudgetReached,
     Compacted,
     EntryAdded,
@@ -30,6 +29,7 @@ from ...library.watching import (
     SessionEnded,
     SessionEvent,
     SessionStarted,
+    SubagentStarted,
     TitleChanged,
     ToolFinished,
     ToolStarted,
@@ -65,7 +65,7 @@ def watch(
     everything: bool,
     polling: bool,
 ) -> None:
-    """What happens in sessions from now on: prompts, answers, tool calls, sub-agents. Ends with Ctrl-C."""
+    """What happens in sessions from now on: prompts, answers, tool calls, subagents. Ends with Ctrl-C."""
     if session is not None and project is not None:
         raise click.UsageError("give SESSION or --project, not both")
     if from_start and session is None:
@@ -116,7 +116,7 @@ def event_data(event: SessionEvent) -> dict[str, Any]:
     row: dict[str, Any] = {
         "event": event.kind,
         "session_id": event.session_id,
-        "agent_id": event.agent_id,
+        "subagent_id": event.subagent_id,
         "time": to_iso(event.time),
         "path": event.path,
     }
@@ -182,8 +182,8 @@ class EventText:
         """The time, and whose it is where that is not clear."""
         clock = self.face.style(_time_of_day(event.time), dim=True)
         names = [] if self.one_session else [event.session_id[:8]]
-        if event.agent_id is not None:
-            names.append(f"agent {event.agent_id[:8]}")
+        if event.subagent_id is not None:
+            names.append(f"subagent {event.subagent_id[:8]}")
         who = f" {self.face.style(safe_line(' '.join(names)), fg='blue')}" if names else ""
         return f"{clock}{who}  "
 
@@ -205,9 +205,9 @@ class EventText:
             return [f"{style('⏵', fg='green')} {line}"]
         if isinstance(event, ToolFinished):
             return [self._finished(event)]
-        if isinstance(event, AgentStarted):
-            what = " ".join(part for part in (event.agent_type, one_line(event.description, 80)) if part)
-            return [style(f"┌ sub-agent {event.agent_id} started  {safe_line(what)}".rstrip(), fg="blue")]
+        if isinstance(event, SubagentStarted):
+            what = " ".join(part for part in (event.subagent_type, one_line(event.description, 80)) if part)
+            return [style(f"┌ subagent {event.subagent_id} started  {safe_line(what)}".rstrip(), fg="blue")]
         if isinstance(event, Compacted):
             tokens = f", {event.tokens_before:,} tokens before" if event.tokens_before is not None else ""
             return [style(f"════ compacted ({event.trigger or '?'}{tokens}) ════", fg="yellow")]
@@ -236,11 +236,11 @@ class EventText:
         if not any(part.strip() for part in parts):
             return []
         name, color = _NAMES.get(event.role, (event.role, None))
-        if event.agent_id is not None and event.role == "user":
-            name = "Task"  # in a sub-agent nobody typed: the caller did
+        if event.subagent_id is not None and event.role == "user":
+            name = "Task"  # in a subagent nobody typed: the caller did
         if event.model and event.role == "assistant":
             name = f"{name} ({event.model.removeprefix('claude-')})"
-        speaker = (event.session_id, event.agent_id, event.role, event.message_id or event.uuid)
+        speaker = (event.session_id, event.subagent_id, event.role, event.message_id or event.uuid)
         head = [] if speaker == self._speaker else [self.face.style(f"▌ {safe_line(name)}", fg=color, bold=True)]
         self._speaker = speaker
         return [*head, *(f"  {part}" for part in parts)]

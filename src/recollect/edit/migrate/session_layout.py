@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...errors import Unavailable
-from ...graph.subagents import Agent
+from ...graph.subagents import Subagent
 from ...graph.thread import find_thread
 from ...journal.changes import Change, Journal
 from ...journal.guard import refuse_if_busy
 from ...store.scan import SessionFile
-from ..fork_subagents import agents_of
+from ..fork_subagents import subagents_of
 from ..repair.draft import Draft
 from ..repair.verified import VerifiedChange
 from .framework import Done, Migration, carry_through
@@ -33,14 +33,14 @@ class LayoutDraft:
 
     file: SessionFile
     main: Draft
-    agents: list[Agent]
+    subagents: list[Subagent]
     written: dict[Path, list[bytes]] = field(default_factory=dict)
     moved: dict[Path, Path] = field(default_factory=dict)
     removed: list[Path] = field(default_factory=list)
     states: dict[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
-    def agent_folder(self) -> Path:
+    def subagent_folder(self) -> Path:
         return self.file.session_folder / "subagents"
 
     def remember(self, name: str) -> None:
@@ -86,10 +86,10 @@ def plan_migrate(journal: Journal, file: SessionFile, *, to: str = TARGET) -> tu
     with contextlib.ExitStack() as thrown_away_on_errors:
         change = VerifiedChange(journal, file.home, "migrate", f"Lift {file.session_id} to the layout of {TARGET}")
         thrown_away_on_errors.enter_context(change)
-        for path in (file.path, *(agent.path for agent in file.agents)):
+        for path in (file.path, *(subagent.path for subagent in file.subagents)):
             change.read_from(path)
         with contextlib.closing(Draft.of(file.path, file.home)) as main:
-            draft = LayoutDraft(file, main, agents_of(file, main.transcript()))
+            draft = LayoutDraft(file, main, subagents_of(file, main.transcript()))
             result.steps = [step for step in carry_through(draft, _guarded(LAYOUTS, draft)) if step.places]
             if result.changes_something:
                 _write(change, draft, main)

@@ -24,9 +24,9 @@ from ...journal.changes import Change, Journal
 from ...journal.guard import refuse_if_busy
 from ...store.copies import copies_of_sessions
 from ...store.paths import list_inside
-from ...store.scan import AgentFile, SessionFile, is_session_id, scan_home
+from ...store.scan import SessionFile, SubagentFile, is_session_id, scan_home
 from ...store.summary import summarise
-from ..fork_subagents import agent_target
+from ..fork_subagents import subagent_target
 from .draft import Draft
 from .fixes import FIXES, Fix, fixes_for
 from .fragments import keep_fragments
@@ -88,7 +88,7 @@ def plan_repair(
     fork: bool = False,
     new_id: str | None = None,
 ) -> tuple[Change, RepairResult]:
-    """Prepare the repair of a session and its sub-agents: everything that is wrong, or what the named rules find.
+    """Prepare the repair of a session and its subagents: everything that is wrong, or what the named rules find.
 
     Raises StoreBusy for a session in use, unless it is forked: then it is only read.
     """
@@ -117,26 +117,28 @@ def plan_repair(
         result.after = standing(main) if result.fixes else before
         second = not fork and _is_second_copy(file)
         renamed = not fork and (second or not file.client_lists) and any(fix.name == NAME_FIX for fix in wanted)
-        agents: list[tuple[AgentFile, Draft, bool]] = []
-        for agent in () if renamed else file.agents:  # under its new name the session is repaired like any other
-            change.read_from(agent.path)
-            draft = Draft.of(agent.path, file.home)
+        subagents: list[tuple[SubagentFile, Draft, bool]] = []
+        for subagent in () if renamed else file.subagents:  # under its new name the session is repaired like any other
+            change.read_from(subagent.path)
+            draft = Draft.of(subagent.path, file.home)
             opened.callback(draft.close)
             was, as_read = standing(draft), draft.state()
-            done, _ = apply_fixes(draft, [fix for fix in wanted if fix.for_agents])
+            done, _ = apply_fixes(draft, [fix for fix in wanted if fix.for_subagents])
             if not asked and gains_nothing(done, was, standing(draft)):
                 draft.restore(as_read)
                 done = []
             result.fixes += done
-            agents.append((agent, draft, bool(done)))
+            subagents.append((subagent, draft, bool(done)))
         if renamed:
             words = SECOND_COPY if second else "give the file a name that the client finds"
             result.fixes.append(Applied(NAME_FIX, words, 1, file.path))
         if result.fixes:
-            _write(change, file, main, agents, result, fork=fork, new_id=new_id, renamed=renamed)
+            _write(change, file, main, subagents, result, fork=fork, new_id=new_id, renamed=renamed)
             data_folder = journal.folder.parent
             found = [
-                (draft.path, item) for draft in (main, *(draft for _, draft, _ in agents)) for item in draft.fragments
+                (draft.path, item)
+                for draft in (main, *(draft for _, draft, _ in subagents))
+                for item in draft.fragments
             ]
             result.fragments = len(found)
             result.side_file = keep_fragments(change, data_folder, file.session_id, found)
@@ -256,7 +258,7 @@ def _write(
     change: VerifiedChange,
     file: SessionFile,
     main: Draft,
-    agents: list[tuple[AgentFile, Draft, bool]],
+    subagents: list[tuple[SubagentFile, Draft, bool]],
     result: RepairResult,
     *,
     fork: bool,
@@ -265,7 +267,7 @@ def _write(
 ) -> None:
     changed = any(item.path == file.path and item.fix != NAME_FIX for item in result.fixes)
     if fork:
-        _write_fork(change, file, main, agents, result, new_id)
+        _write_fork(change, file, main, subagents, result, new_id)
     else:
         if renamed:
             result.target = _free_name(file, main)
@@ -283,9 +285,9 @@ def _write(
                 change.move(file.session_folder, result.target.with_suffix(""))
         elif changed:
             change.write(file.path, main.chunks(), replace=True, mtime_ns=_mtime(file.path))
-        for agent, draft, has_changed in agents:
+        for subagent, draft, has_changed in subagents:
             if has_changed:
-                change.write(agent.path, draft.chunks(), replace=True, mtime_ns=_mtime(agent.path))
+                change.write(subagent.path, draft.chunks(), replace=True, mtime_ns=_mtime(subagent.path))
         for path, chunks in main.beside.items():
             change.write(path, chunks)
 
@@ -294,7 +296,7 @@ def _write_fork(
     change: VerifiedChange,
     file: SessionFile,
     main: Draft,
-    agents: list[tuple[AgentFile, Draft, bool]],
+    subagents: list[tuple[SubagentFile, Draft, bool]],
     result: RepairResult,
     new_id: str | None,
 ) -> None:
@@ -308,8 +310,8 @@ def _write_fork(
     change.title = f"Repair {file.session_id} into the fork {ident}"
     title = encode_line(custom_title(ident, f"{summarise(file).title or 'Untitled'} (repaired)"))
     change.write(result.target, [*main.chunks(renamed), title])
-    for agent, draft, _ in agents:
-        target = agent_target(file, agent, result.target.with_suffix(""))
+    for subagent, draft, _ in subagents:
+        target = subagent_target(file, subagent, result.target.with_suffix(""))
         change.write(target, draft.chunks(renamed))
 
 

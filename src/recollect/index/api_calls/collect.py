@@ -35,7 +35,7 @@ _OTHERS: Final = frozenset(
 _EDGE: Final = 512
 """Bytes of a line's start and end of which one has its type, however many fields stand before or behind it."""
 SIDECHAIN: Final = "sidechain"
-"""Stands for the sub-agents inside a main file whose lines name none (up to 2.0.26)."""
+"""Stands for the subagents inside a main file whose lines name none (up to 2.0.26)."""
 
 _COST_STATE: Final = b'"cost-state"'
 _STATE_SPAN: Final = 48
@@ -66,12 +66,12 @@ def microseconds(text: str | None) -> int | None:
 
 
 class FileCalls:
-    """Gathers the calls of one file. `session_id` and `agent_id` are those of its name."""
+    """Gathers the calls of one file. `session_id` and `subagent_id` are those of its name."""
 
-    def __init__(self, session_id: str | None, agent_id: str | None) -> None:
+    def __init__(self, session_id: str | None, subagent_id: str | None) -> None:
         self.calls: dict[CallKey, CallRow] = {}
         self.session_id = session_id
-        self.agent_id = agent_id
+        self.subagent_id = subagent_id
         self.cost_state: tuple[int, int] | None = None
         """Where in the buffer the last of the client's own counts stands; to be fetched before the buffer is filled again."""
         self.decoded = 0
@@ -226,43 +226,49 @@ class FileCalls:
                 and inner.message.usage is not None
                 and not inner.isApiErrorMessage
             ):
-                agent = entry.data.agentId or entry.agentId
+                subagent = entry.data.agentId or entry.agentId
                 when = inner.timestamp or entry.timestamp
                 answer = inner.message
-                self._answer(answer, inner.message.usage, entry, inner.requestId, when, agent, line, flags | PROGRESS)
+                self._answer(
+                    answer, inner.message.usage, entry, inner.requestId, when, subagent, line, flags | PROGRESS
+                )
 
     def _answer(
         self, answer: AnswerHead, usage: UsageHead, entry: CallLine, request: str | None, when: str | None,
-        agent: str | None, line: int, flags: int,
+        subagent: str | None, line: int, flags: int,
     ) -> None:  # fmt: skip
         model = answer.model or ""
         if model == "<synthetic>":
             return
         # Without an id of the message: by its request, else by its row, else every line is a call of its own.
         ident = answer.id or (
-            "" if request else f"row:{entry.uuid}" if entry.uuid else f"line:{line}:{self.session_id or self.agent_id}"
+            ""
+            if request
+            else f"row:{entry.uuid}"
+            if entry.uuid
+            else f"line:{line}:{self.session_id or self.subagent_id}"
         )
         key = (ident, request or "", model)
         flags |= _missing(usage)
         call = self.calls.get(key)
         if call is None:
             call = self.calls[key] = self._new(
-                key, entry, usage, line, when, answer.stop_reason, agent, flags, usage_counts(usage)
+                key, entry, usage, line, when, answer.stop_reason, subagent, flags, usage_counts(usage)
             )
         else:
             self._join(call, usage_counts(usage), entry, when, answer.stop_reason, line, flags)
             self._fill_terms(call, usage, entry)
         if usage.iterations is not None and len(usage.iterations) > 1:
-            self._advisors(usage.iterations, key, line, when, answer.stop_reason, agent, entry, flags)
+            self._advisors(usage.iterations, key, line, when, answer.stop_reason, subagent, entry, flags)
 
     def _first(self, key: CallKey, entry: CallLine, usage: UsageHead, stop: str | None, line: int) -> CallRow:
         """The first line of an ordinary call: what `_new` gives, all in one, since there are so many."""
-        session, when, agent, geo = entry.sessionId, entry.timestamp, entry.agentId, usage.inference_geo
+        session, when, subagent, geo = entry.sessionId, entry.timestamp, entry.agentId, usage.inference_geo
         flags, version = 0, entry.version
         if stop is None and (self._wrote_placeholders if version == self._version else self._is_placeholder(version)):
             flags = LOWER_BOUND
-        if agent is None and entry.isSidechain:
-            agent = self.agent_id or SIDECHAIN
+        if subagent is None and entry.isSidechain:
+            subagent = self.subagent_id or SIDECHAIN
         own = self.session_id
         if entry.forkedFrom is not None or (session != own and session is not None and own is not None):
             flags |= COPIED
@@ -286,27 +292,27 @@ class FileCalls:
             key[0], key[1], key[2], line, 0, time, fresh or 0, output or 0, short, long, usage.cache_read_input_tokens or 0,
             0 if details is None else details.thinking_tokens or 0, 0 if server is None else server.web_search_requests or 0,
             usage.service_tier, usage.speed, None if geo == "not_available" else geo, stop,
-            None if agent == self.agent_id else agent, entry.gitBranch or None, entry.cwd, entry.requestSessionId or None,
-            flags, line,
+            None if subagent == self.subagent_id else subagent, entry.gitBranch or None, entry.cwd,
+            entry.requestSessionId or None, flags, line,
         )  # fmt: skip
 
     def _new(
         self, key: CallKey, entry: CallLine, usage: UsageHead, line: int, when: str | None, stop: str | None,
-        agent: str | None, flags: int, counts: Sequence[int],
+        subagent: str | None, flags: int, counts: Sequence[int],
     ) -> CallRow:  # fmt: skip
         """The first line of a call."""
         geo = usage.inference_geo
         time = microseconds(when)
         flags |= _zoneless(time, when)
-        if agent is None and entry.isSidechain:
-            agent = self.agent_id or SIDECHAIN
+        if subagent is None and entry.isSidechain:
+            subagent = self.subagent_id or SIDECHAIN
         if stop is None and self._is_placeholder(entry.version):
             flags |= LOWER_BOUND
         self._begun_on, self._parts = line, self._parts + 1 if self._begun_on == line else 0
         return CallRow(
             *key, line, self._parts, time, counts[0], counts[1], counts[2], counts[3], counts[4], counts[5], counts[6],
             usage.service_tier, usage.speed, None if geo == "not_available" else geo,
-            stop, None if agent == self.agent_id else agent, entry.gitBranch or None, entry.cwd,
+            stop, None if subagent == self.subagent_id else subagent, entry.gitBranch or None, entry.cwd,
             entry.requestSessionId or None, flags, line,
         )  # fmt: skip
 
@@ -349,7 +355,7 @@ class FileCalls:
         return self._wrote_placeholders
 
     def _advisors(
-        self, rounds: list[Iteration], key: CallKey, line: int, when: str | None, stop: str | None, agent: str | None,
+        self, rounds: list[Iteration], key: CallKey, line: int, when: str | None, stop: str | None, subagent: str | None,
         entry: CallLine, flags: int,
     ) -> None:  # fmt: skip
         """An advisor's tokens stand only here: rounds with a model of their own, or named as an advisor's."""
@@ -369,7 +375,7 @@ class FileCalls:
             call = self.calls.get(other)
             if call is None:
                 self.calls[other] = self._new(
-                    other, entry, UsageHead(), line, when, stop or "advisor", agent, flags | ADVISOR, counts
+                    other, entry, UsageHead(), line, when, stop or "advisor", subagent, flags | ADVISOR, counts
                 )
             else:
                 self._join(call, tuple(counts), entry, when, stop, line, flags)

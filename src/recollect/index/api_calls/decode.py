@@ -70,7 +70,7 @@ class AnswerHead(Struct, gc=False):
 
 
 class InnerHead(Struct, gc=False):
-    """A response of a sub-agent, carried by a `progress` line (2.1.0 to 2.1.42)."""
+    """A response of a subagent, carried by a `progress` line (2.1.0 to 2.1.42)."""
 
     type: str | None = None
     message: AnswerHead | None = None

@@ -3,11 +3,11 @@
 Rows of one message and request (and model) are one call, wherever they stand in a home. It gets the largest of each count and
 is booked on the session that made the request, where a copy names it (`requestSessionId`); else where it appeared first: the
 earliest time; where that is the same (copies keep their times), a line that was not copied before one that was, a session
-before a sub-agent, the file that was begun first (a fork repeats older rows behind newer lines), then by path.
+before a subagent, the file that was begun first (a fork repeats older rows behind newer lines), then by path.
 
 Rows of one message with different requests are different calls, as hand-made ids and those of gateways repeat; but within one
-session's family (its file and its sub-agents) a sub-agent's row is a copy of the main conversation's, or of another
-sub-agent's where there is none there. What counts then is the main one, as it stands; only where no line of it has more than
+session's family (its file and its subagents) a subagent's row is a copy of the main conversation's, or of another
+subagent's where there is none there. What counts then is the main one, as it stands; only where no line of it has more than
 a placeholder for its output, or where there is no main one, the largest of each count is taken.
 
 Nothing here depends on the order in which files were taken in.
@@ -135,7 +135,7 @@ def _without_copies_in_families(ranked: Iterable[_Call]) -> list[_Call]:
     beside: dict[tuple[str, str], int] = {}
     """By family and model: the first call that is kept, by its place."""
     beneath: dict[tuple[str, str], int] = {}
-    """The first one that stands there in a sub-agent alone."""
+    """The first one that stands there in a subagent alone."""
     for call in ranked:
         families = call.families()
         originals = [(beneath if is_main else beside).get((family, call.model)) for family, is_main in families.items()]
@@ -153,7 +153,7 @@ def _without_copies_in_families(ranked: Iterable[_Call]) -> list[_Call]:
 
 _SELECT = f"""
     SELECT {{within}}, a.message_id, a.file_id, a.line, a.part, a.request_id, m.text, f.session_id, a.session_id, f.kind,
-           a.agent_id, a.flags, a.time, g.begun, h.path, f.path, {", ".join(f"a.{name}" for name in COUNTS)}
+           a.subagent_id, a.flags, a.time, g.begun, h.path, f.path, {", ".join(f"a.{name}" for name in COUNTS)}
     FROM api_calls a JOIN files f ON f.id = a.file_id JOIN homes h ON h.id = f.home_id
     JOIN strings m ON m.id = a.model_id LEFT JOIN call_files g ON g.file_id = a.file_id"""
 
@@ -167,10 +167,10 @@ def decisions(db: apsw.Connection, where: str, *, within: str = "f.home_id") -> 
 
 
 def _copy(row: Sequence[Any]) -> Copy:
-    _, _, file_id, line, part, request, model, session, made_by, kind, agent, flags, time, begun, *more = row
+    _, _, file_id, line, part, request, model, session, made_by, kind, subagent, flags, time, begun, *more = row
     is_copied = bool(flags & COPIED) or made_by not in (None, session)
     order = (
         False, time is None, time or 0, is_copied, kind != "session", begun is None, begun or 0, *more[:2], line, part
     )  # fmt: skip
-    is_main = kind == "session" and agent is None and not flags & PROGRESS
+    is_main = kind == "session" and subagent is None and not flags & PROGRESS
     return Copy((file_id, line, part), request, model, session, made_by, is_main, order, tuple(more[2:]), flags)

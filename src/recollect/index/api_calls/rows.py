@@ -30,7 +30,7 @@ class CallRow(Struct, gc=False):
     speed: str | None
     geo: str | None
     stop_reason: str | None
-    agent_id: str | None
+    subagent_id: str | None
     """None where it is the one that the file belongs to, or the main conversation."""
     git_branch: str | None
     cwd: str | None

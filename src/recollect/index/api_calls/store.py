@@ -73,7 +73,7 @@ def add_calls(sink: CallSink, file_id: int, calls: list[CallRow], *, grown: bool
 
 _COLUMNS: Final = (
     "file_id", "line", "part", "message_id", "request_id", "model_id", "time", *COUNTS, "tier_id", "speed_id", "geo_id",
-    "stop_id", "agent_id", "branch_id", "cwd_id", "session_id", "flags", "output_line", "cost",
+    "stop_id", "subagent_id", "branch_id", "cwd_id", "session_id", "flags", "output_line", "cost",
 )  # fmt: skip
 _INSERT: Final = f"INSERT INTO api_calls({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"
 
@@ -107,7 +107,7 @@ class SqliteCalls:
                 (
                     file_id, row.line, row.part, row.message_id, row.request_id, model, row.time, row.input, row.output,
                     row.cache_write_5m, row.cache_write_1h, row.cache_read, row.thinking, row.web_searches, tier, speed, geo,
-                    stop, row.agent_id, branch, cwd, row.session_id, row.flags, row.output_line, cost,
+                    stop, row.subagent_id, branch, cwd, row.session_id, row.flags, row.output_line, cost,
                 )
             )  # fmt: skip
         self._texts = known, numbers
@@ -184,7 +184,7 @@ def text_of(column: str) -> str:
 
 _READ: Final = (
     f"SELECT message_id, request_id, {text_of('model_id')}, line, part, time, {', '.join(COUNTS)}, {text_of('tier_id')}, "
-    f"{text_of('speed_id')}, {text_of('geo_id')}, {text_of('stop_id')}, agent_id, {text_of('branch_id')}, "
+    f"{text_of('speed_id')}, {text_of('geo_id')}, {text_of('stop_id')}, subagent_id, {text_of('branch_id')}, "
     f"{text_of('cwd_id')}, session_id, flags, output_line FROM api_calls"
 )
 _INDEXES: Final = [

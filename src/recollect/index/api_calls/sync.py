@@ -189,7 +189,7 @@ class _Intake:
             return
         with stream:
             note_owner(self._catalogue, change, stream)
-            found = self._calls_of(change.session_id if change.kind == "session" else None, change.agent_id)
+            found = self._calls_of(change.session_id if change.kind == "session" else None, change.subagent_id)
             end, lines, state = self._read(stream, change, found)
             self._report.lines += found.decoded
             if state is not None:
@@ -213,13 +213,14 @@ class _Intake:
         self._report.calls += len(found.calls)
 
     def _is_of_another(self, change: FileChange) -> bool:
-        """Whether a file got the name of another session or sub-agent: then other lines of it are copies. It may also have
+        """Whether a file got the name of another session or subagent: then other lines of it are copies. It may also have
         been another stage that took note of the new name; then it cannot be told."""
-        path, session, agent = self._catalogue.connection.execute(
-            "SELECT path, iif(kind = 'session', session_id, NULL), agent_id FROM files WHERE id = ?", (change.file_id,)
+        path, session, subagent = self._catalogue.connection.execute(
+            "SELECT path, iif(kind = 'session', session_id, NULL), subagent_id FROM files WHERE id = ?",
+            (change.file_id,),
         ).fetchall()[0]
         own = change.session_id if change.kind == "session" else None
-        return path == change.path or session != own or agent != change.agent_id
+        return path == change.path or session != own or subagent != change.subagent_id
 
     def _read(self, stream: BinaryIO, change: FileChange, found: FileCalls) -> tuple[int, int, tuple[int, str] | None]:
         """Hand on every line with token counts. Returns the end of the last line, the number of lines, the cost state."""

@@ -177,7 +177,7 @@ def remember_again(db: apsw.Connection, before: Differing) -> bool:
 def _known_files(db: apsw.Connection, number: int, root: str, manifest: str | None) -> list[_Known] | None:
     rows: Iterable[_Known] = db.execute(
         "SELECT f.path, p.size, p.mtime_ns, p.ctime_ns, p.inode FROM files f JOIN progress p ON p.file_id = f.id "
-        "WHERE f.home_id = ? AND p.stage = 'entries' AND f.kind IN ('session', 'agent', 'title') AND f.device <> ?",
+        "WHERE f.home_id = ? AND p.stage = 'entries' AND f.kind IN ('session', 'subagent', 'title') AND f.device <> ?",
         (number, KEPT),
     )
     files: list[_Known] = []

@@ -1,4 +1,4 @@
-"""Whose a sub-agent's file is that stands beside its session (2.0.28 to 2.1.8): the first session that its lines name.
+"""Whose a subagent's file is that stands beside its session (2.0.28 to 2.1.8): the first session that its lines name.
 
 One rule for every stage, and the one that readers of the store have (`session_named_in`): whichever stage comes last, and
 whatever way a file grew or was moved, it belongs to the same session.
@@ -18,7 +18,7 @@ _HEAD: Final = 1 << 14
 
 def note_owner(catalogue: Catalogue, change: FileChange, stream: BinaryIO) -> None:
     """Take down whose a file is that was just opened, where its name does not tell."""
-    if change.kind != "agent" or change.session_id is not None:
+    if change.kind != "subagent" or change.session_id is not None:
         return
     change.session_id = _first_named(stream, change.size)
     catalogue.connection.execute("UPDATE files SET session_id = ? WHERE id = ?", (change.session_id, change.file_id))

@@ -44,7 +44,7 @@ def _look_into_project(home: Home, folder: str, below: str, kinds: frozenset[str
     for entry in _entries(folder):
         name = entry.name
         if name.endswith(".jsonl"):
-            kind = "agent" if name.startswith("agent-") else "session"
+            kind = "subagent" if name.startswith("agent-") else "session"
             _note(home, entry, f"{below}/{name}", kind, found)
         elif "." not in name and name != "memory" and _is_folder(home, entry):
             path = f"{below}/{name}"
@@ -53,29 +53,29 @@ def _look_into_project(home: Home, folder: str, below: str, kinds: frozenset[str
                     if inner.name == "custom-title.json":
                         _note(home, inner, f"{path}/{inner.name}", "title", found)
                     elif inner.name == "subagents" and _is_folder(home, inner):
-                        _look_at_agents(home, inner.path, f"{path}/subagents", kinds, found, runs=True)
+                        _look_at_subagents(home, inner.path, f"{path}/subagents", kinds, found, runs=True)
             else:
-                agents = f"{entry.path}/subagents"
+                subagents = f"{entry.path}/subagents"
                 try:
-                    mode = os.lstat(agents).st_mode
+                    mode = os.lstat(subagents).st_mode
                 except OSError:
                     continue  # most sessions have none
-                if not stat.S_ISLNK(mode) or why_left_out(home, agents) is None:
-                    _look_at_agents(home, agents, f"{path}/subagents", kinds, found, runs=True)
+                if not stat.S_ISLNK(mode) or why_left_out(home, subagents) is None:
+                    _look_at_subagents(home, subagents, f"{path}/subagents", kinds, found, runs=True)
 
 
-def _look_at_agents(home: Home, folder: str, below: str, kinds: frozenset[str], found: Files, *, runs: bool) -> None:
+def _look_at_subagents(home: Home, folder: str, below: str, kinds: frozenset[str], found: Files, *, runs: bool) -> None:
     for entry in _entries(folder):
         name = entry.name
         if name.startswith("agent-"):
             if name.endswith(".jsonl"):
-                _note(home, entry, f"{below}/{name}", "agent", found)
-            elif name.endswith(".meta.json") and "agent_meta" in kinds:
-                _note(home, entry, f"{below}/{name}", "agent_meta", found)
+                _note(home, entry, f"{below}/{name}", "subagent", found)
+            elif name.endswith(".meta.json") and "subagent_meta" in kinds:
+                _note(home, entry, f"{below}/{name}", "subagent_meta", found)
         elif runs and name == "workflows" and _is_folder(home, entry):
             for run in _entries(entry.path):
                 if run.is_dir(follow_symlinks=False):
-                    _look_at_agents(home, run.path, f"{below}/workflows/{run.name}", kinds, found, runs=False)
+                    _look_at_subagents(home, run.path, f"{below}/workflows/{run.name}", kinds, found, runs=False)
 
 
 def _folder(home: Home, folder: str) -> Iterable[os.DirEntry[str]]:

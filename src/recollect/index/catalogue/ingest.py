@@ -125,7 +125,7 @@ class Ingest:
         self._report.files += 1
         with stream:
             try:
-                if change.kind in ("session", "agent"):
+                if change.kind in ("session", "subagent"):
                     self._take_in_transcript(change, stream)
                 else:
                     self._take_in_side_file(change, stream)
@@ -152,10 +152,10 @@ class Ingest:
         self._db.execute("DELETE FROM damage WHERE file_id = ? AND offset >= ?", (change.file_id, change.start))
         rows = TranscriptRows(self._db, change, self._strings, self._last_id + 1, self._words)
         located = parse_as(lines, damage, decode_index_entry, _salvaged)
-        threaded, reachable = rows.is_agent_file, None
+        threaded, reachable = rows.is_subagent_file, None
         if change.start == 0 and change.size <= WHOLE:
             with collector_waits():
-                if rows.is_agent_file:
+                if rows.is_subagent_file:
                     for item in located:
                         rows.note(item)
                 else:
@@ -183,7 +183,7 @@ class Ingest:
             full = len(rows.entries) >= LINES_PER_COMMIT or lines.taken - lines.noted > BYTES_PER_COMMIT
             if full and item.line != line:
                 rows.flush(
-                    damage, lines=lines.taken_lines, size=lines.taken, threaded=rows.is_agent_file, reachable=None
+                    damage, lines=lines.taken_lines, size=lines.taken, threaded=rows.is_subagent_file, reachable=None
                 )
                 self._note_read(rows, lines, lines.taken, lines.taken_lines)
                 done(self._catalogue, change, stream, offset=lines.taken, lines=lines.taken_lines, complete=False)

@@ -21,8 +21,8 @@ HISTORY: Final[dict[int, str]] = {
     1: "the first one",
     2: "the word index finds entries by their number; calls are packed by file",
     3: "packs of calls are MessagePack; the bytes before a place are known again by CRC-32",
-    4: "calls know the line of their output, and sub-agents inside the main file; clients before 1.0.30 have no lower bounds",
-    5: "lines of a call that lack its model are joined with those that name it; sub-agents' lines without any id stay apart",
+    4: "calls know the line of their output, and subagents inside the main file; clients before 1.0.30 have no lower bounds",
+    5: "lines of a call that lack its model are joined with those that name it; subagents' lines without any id stay apart",
     6: "files are told apart by the time of their last change, too: a title keeps the other one",
     7: "API calls are ordinary rows with their cost; copies of a response in its session's family are counted once",
 }
@@ -84,11 +84,11 @@ TABLES: Final[tuple[Table, ...]] = (
             id | INTEGER PRIMARY KEY AUTOINCREMENT | number of the file; kept when it grows or is renamed, never given again
             home_id | INTEGER NOT NULL | the home
             path | TEXT NOT NULL | path below the home, with `/`
-            kind | TEXT NOT NULL | session, agent, agent_meta, title, history, task or todo
-            session_id | TEXT | the session, by the file's name; of sub-agents beside sessions by their lines
-            agent_id | TEXT | the sub-agent
+            kind | TEXT NOT NULL | session, subagent, subagent_meta, title, history, task or todo
+            session_id | TEXT | the session, by the file's name; of subagents beside sessions by their lines
+            subagent_id | TEXT | the subagent
             folder | TEXT | the project's folder
-            workflow | TEXT | the workflow run of a sub-agent
+            workflow | TEXT | the workflow run of a subagent
             device | INTEGER | device number
             inode | INTEGER | inode number
             change | INTEGER NOT NULL DEFAULT 0 | number of the last sync that changed rows of this file
@@ -110,7 +110,7 @@ TABLES: Final[tuple[Table, ...]] = (
         """), constraint="PRIMARY KEY(file_id, stage)", rowid=False,
     ),
     Table(
-        "sessions", "One row per main transcript. Numbers are of that file alone, sub-agents' own files not counted.",
+        "sessions", "One row per main transcript. Numbers are of that file alone, subagents' own files not counted.",
         _columns("""
             file_id | INTEGER PRIMARY KEY | the main transcript
             session_id | TEXT NOT NULL | its id
@@ -128,7 +128,7 @@ TABLES: Final[tuple[Table, ...]] = (
             version | TEXT | client that wrote the last row
             git_branch | TEXT | branch of the last row that names one
             tag | TEXT | tag
-            agent_name | TEXT | name of the agent
+            subagent_name | TEXT | name of the subagent
             pr_url | TEXT | pull request
             cwds | TEXT | working directories in order of appearance, as a JSON list
             relocated | TEXT | where the client says it was moved to
@@ -137,8 +137,8 @@ TABLES: Final[tuple[Table, ...]] = (
             entries | INTEGER NOT NULL DEFAULT 0 | objects on them
             messages | INTEGER NOT NULL DEFAULT 0 | user and assistant rows
             prompts | INTEGER NOT NULL DEFAULT 0 | rows in which a person said something
-            agents | INTEGER NOT NULL DEFAULT 0 | sub-agents inside the main file
-            side_rows | INTEGER NOT NULL DEFAULT 0 | rows of sub-agents inside the main file
+            subagents | INTEGER NOT NULL DEFAULT 0 | subagents inside the main file
+            side_rows | INTEGER NOT NULL DEFAULT 0 | rows of subagents inside the main file
             main_rows | INTEGER NOT NULL DEFAULT 0 | other rows
             damaged | INTEGER NOT NULL DEFAULT 0 | places with damage
             bytes | INTEGER NOT NULL DEFAULT 0 | bytes taken in
@@ -162,14 +162,14 @@ TABLES: Final[tuple[Table, ...]] = (
             parent | | parent's id as it stands
             time | INTEGER | its time
             role | TEXT | who speaks: user, assistant, tool, system, title, or NULL for what nobody says
-            agent_id | TEXT | the sub-agent
+            subagent_id | TEXT | the subagent
             model_id | INTEGER | model (`strings`)
             message_id | TEXT | API message
             request_id | TEXT | API request
             branch_id | INTEGER | git branch (`strings`)
             cwd_id | INTEGER | working directory (`strings`)
             version_id | INTEGER | client (`strings`)
-            status | TEXT | live, abandoned, agent, precompact, bridged, unreachable; current where the session is threaded
+            status | TEXT | live, abandoned, subagent, precompact, bridged, unreachable; current where the session is threaded
             flags | INTEGER NOT NULL | bits, see `FLAGS`
         """), indexes=("file_id, line", "uuid"),
     ),
@@ -198,34 +198,34 @@ TABLES: Final[tuple[Table, ...]] = (
             input_bytes | INTEGER | size of the arguments
             output_bytes | INTEGER | size of the result's words
             target | TEXT | file, command, pattern, address or description it was about (at most 200 characters)
-            agent_id | TEXT | the sub-agent that made the call
-            started_agent | TEXT | the sub-agent that the call started
-            agent_kind | TEXT | what kind of sub-agent was asked for
+            subagent_id | TEXT | the subagent that made the call
+            started_subagent | TEXT | the subagent that the call started
+            subagent_kind | TEXT | what kind of subagent was asked for
             commits | INTEGER | 1 where its shell command makes a git commit
         """), constraint="PRIMARY KEY(file_id, tool_use_id)", rowid=False,
     ),
     Table(
-        "agent_runs", "Sub-agents by the file in which their rows stand.",
+        "subagent_runs", "Subagents by the file in which their rows stand.",
         _columns("""
-            file_id | INTEGER NOT NULL | the sub-agent's own file, or the main one
-            agent_id | TEXT NOT NULL | the sub-agent; empty for rows that name none
+            file_id | INTEGER NOT NULL | the subagent's own file, or the main one
+            subagent_id | TEXT NOT NULL | the subagent; empty for rows that name none
             started | INTEGER | time of its first row
             ended | INTEGER | time of its last row
             messages | INTEGER NOT NULL | user and assistant rows
             entries | INTEGER NOT NULL | all rows
             prompt | TEXT | what it was asked (at most 200 characters)
-        """), constraint="PRIMARY KEY(file_id, agent_id)", rowid=False,
+        """), constraint="PRIMARY KEY(file_id, subagent_id)", rowid=False,
     ),
     Table(
-        "agent_notes", "What `agent-<id>.meta.json` says of a sub-agent.",
+        "subagent_notes", "What `agent-<id>.meta.json` says of a subagent.",
         _columns("""
             file_id | INTEGER PRIMARY KEY | the note's file
             session_id | TEXT | session
-            agent_id | TEXT | sub-agent
-            kind | TEXT | what kind of sub-agent
+            subagent_id | TEXT | subagent
+            kind | TEXT | what kind of subagent
             description | TEXT | what it is for
             tool_use_id | TEXT | the call that started it
-            parent_agent | TEXT | the sub-agent that made that call
+            parent_subagent | TEXT | the subagent that made that call
             model | TEXT | model it was given
         """),
     ),
@@ -248,7 +248,7 @@ TABLES: Final[tuple[Table, ...]] = (
             position | INTEGER NOT NULL | place in the list, from 1
             source | TEXT NOT NULL | task or todo
             session_id | TEXT | session
-            agent_id | TEXT | sub-agent
+            subagent_id | TEXT | subagent
             task_id | TEXT | its id
             subject | TEXT | what is to be done
             description | TEXT | in more words
@@ -312,7 +312,7 @@ TABLES: Final[tuple[Table, ...]] = (
             speed_id | INTEGER | speed (`strings`)
             geo_id | INTEGER | place of the inference (`strings`)
             stop_id | INTEGER | why it ended (`strings`)
-            agent_id | TEXT | sub-agent, where it is not the one that the file belongs to
+            subagent_id | TEXT | subagent, where it is not the one that the file belongs to
             branch_id | INTEGER | git branch (`strings`)
             cwd_id | INTEGER | working directory (`strings`)
             session_id | TEXT | session that made the request, where a copied line names it
@@ -359,19 +359,19 @@ TABLES: Final[tuple[Table, ...]] = (
 )  # fmt: skip
 
 VIEWS: Final[tuple[str, ...]] = (
-    # Sub-agents with everything that is known of them, whichever client wrote them.
-    """CREATE VIEW agents AS
-    SELECT r.file_id, coalesce(n.session_id, f.session_id) AS session_id, r.agent_id,
-           coalesce(n.kind, c.agent_kind) AS kind, coalesce(n.description, c.target) AS description,
-           coalesce(n.tool_use_id, c.tool_use_id) AS tool_use_id, n.parent_agent, n.model, f.workflow,
+    # Subagents with everything that is known of them, whichever client wrote them.
+    """CREATE VIEW subagents AS
+    SELECT r.file_id, coalesce(n.session_id, f.session_id) AS session_id, r.subagent_id,
+           coalesce(n.kind, c.subagent_kind) AS kind, coalesce(n.description, c.target) AS description,
+           coalesce(n.tool_use_id, c.tool_use_id) AS tool_use_id, n.parent_subagent, n.model, f.workflow,
            r.started, r.ended, r.messages, r.entries, r.prompt
-    FROM agent_runs r JOIN files f ON f.id = r.file_id
-    LEFT JOIN agent_notes n ON n.agent_id = r.agent_id AND n.session_id = f.session_id
-    LEFT JOIN (SELECT t.started_agent, g.session_id, min(t.tool_use_id) AS tool_use_id,
-                      min(t.agent_kind) AS agent_kind, min(t.target) AS target
+    FROM subagent_runs r JOIN files f ON f.id = r.file_id
+    LEFT JOIN subagent_notes n ON n.subagent_id = r.subagent_id AND n.session_id = f.session_id
+    LEFT JOIN (SELECT t.started_subagent, g.session_id, min(t.tool_use_id) AS tool_use_id,
+                      min(t.subagent_kind) AS subagent_kind, min(t.target) AS target
                FROM tool_calls t JOIN files g ON g.id = t.file_id
-               WHERE t.started_agent IS NOT NULL GROUP BY 1, 2) c
-      ON c.started_agent = r.agent_id AND c.session_id = f.session_id""",
+               WHERE t.started_subagent IS NOT NULL GROUP BY 1, 2) c
+      ON c.started_subagent = r.subagent_id AND c.session_id = f.session_id""",
     # Every call of a home once.
     """CREATE VIEW counted_calls AS
     SELECT a.file_id, a.line, a.part, a.message_id, a.request_id, a.model_id, a.time,
@@ -379,7 +379,7 @@ VIEWS: Final[tuple[str, ...]] = (
            coalesce(s.cache_write_5m, a.cache_write_5m) AS cache_write_5m,
            coalesce(s.cache_write_1h, a.cache_write_1h) AS cache_write_1h,
            coalesce(s.cache_read, a.cache_read) AS cache_read, coalesce(s.thinking, a.thinking) AS thinking,
-           coalesce(s.web_searches, a.web_searches) AS web_searches, a.tier_id, a.speed_id, a.geo_id, a.stop_id, a.agent_id,
+           coalesce(s.web_searches, a.web_searches) AS web_searches, a.tier_id, a.speed_id, a.geo_id, a.stop_id, a.subagent_id,
            a.branch_id, a.cwd_id, coalesce(s.session_id, a.session_id) AS session_id, coalesce(s.flags, a.flags) AS flags,
            a.output_line, coalesce(s.cost, a.cost) AS cost, coalesce(s.copies, 1) AS copies
     FROM api_calls a LEFT JOIN shared_calls s ON s.file_id = a.file_id AND s.line = a.line AND s.part = a.part
@@ -390,15 +390,15 @@ VIEWS: Final[tuple[str, ...]] = (
 STAGE_TABLES: Final[dict[str, tuple[str, ...]]] = {
     "calls": ("api_calls", "shared_calls", "call_files", "cost_states"),
     "entries": (
-        "sessions", "entries", "damage", "tool_calls", "agent_runs", "agent_notes", "prompts", "tasks", "titles",
+        "sessions", "entries", "damage", "tool_calls", "subagent_runs", "subagent_notes", "prompts", "tasks", "titles",
         "file_changes",
     ),
 }  # fmt: skip
 
 #: Which kinds of files a stage reads.
 STAGE_KINDS: Final[dict[str, frozenset[str]]] = {
-    "calls": frozenset({"session", "agent"}),
-    "entries": frozenset({"session", "agent", "agent_meta", "title", "history", "task", "todo"}),
+    "calls": frozenset({"session", "subagent"}),
+    "entries": frozenset({"session", "subagent", "subagent_meta", "title", "history", "task", "todo"}),
 }
 
 #: Bits of the flags of calls.

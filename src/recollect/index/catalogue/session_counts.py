@@ -11,7 +11,7 @@ from .catalogue import DATABASE
 from .schema import fingerprint
 
 _QUESTION = """
-SELECT h.path || '/' || f.path, p.size, p.ctime_ns, s.lines, s.messages, s.agents
+SELECT h.path || '/' || f.path, p.size, p.ctime_ns, s.lines, s.messages, s.subagents
 FROM sessions s JOIN files f ON f.id = s.file_id JOIN homes h ON h.id = f.home_id
 JOIN progress p ON p.file_id = f.id AND p.stage = 'entries' AND p.offset = p.size
 """
@@ -23,8 +23,8 @@ class SessionCount(NamedTuple):
     ctime_ns: int
     lines: int
     messages: int
-    agents: int
-    """Sub-agents inside the main file."""
+    subagents: int
+    """Subagents inside the main file."""
 
 
 def session_counts(folder: Path) -> dict[str, SessionCount]:

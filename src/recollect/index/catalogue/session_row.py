@@ -30,7 +30,17 @@ class SessionFold:
         self.file_id = file_id
         self.folder = folder
         self.values: dict[str, Any] = dict.fromkeys(_COLUMNS)
-        for name in ("lines", "entries", "messages", "prompts", "agents", "side_rows", "main_rows", "damaged", "bytes"):
+        for name in (
+            "lines",
+            "entries",
+            "messages",
+            "prompts",
+            "subagents",
+            "side_rows",
+            "main_rows",
+            "damaged",
+            "bytes",
+        ):
             self.values[name] = 0
         self.values["session_id"] = session_id
         self.values["threaded"] = 0
@@ -113,7 +123,7 @@ class SessionFold:
         elif kind == "relocated":
             values["relocated"] = clean(entry.relocatedCwd) or values["relocated"]
         elif kind == "agent-name":
-            values["agent_name"] = clean(entry.agentName)
+            values["subagent_name"] = clean(entry.agentName)
         elif kind == "pr-link":
             values["pr_url"] = clean(entry.prUrl)
         elif kind == "worktree-state":
@@ -138,7 +148,7 @@ class SessionFold:
             values["custom_title"] or values["ai_title"] or values["old_summary"]
             or one_line(values["first_prompt"] or values["first_command"])
         )  # fmt: skip
-        values["agents"] = db.execute("SELECT count(*) FROM agent_runs WHERE file_id = ?", (self.file_id,)).get
+        values["subagents"] = db.execute("SELECT count(*) FROM subagent_runs WHERE file_id = ?", (self.file_id,)).get
         db.execute(
             f"INSERT OR REPLACE INTO sessions(file_id, {', '.join(_COLUMNS)}) VALUES (?{', ?' * len(_COLUMNS)})",
             (self.file_id, *values.values()),

@@ -1,4 +1,4 @@
-"""Side files become rows: the history of prompts, tasks, todos, notes about sub-agents, custom titles."""
+"""Side files become rows: the history of prompts, tasks, todos, notes about subagents, custom titles."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import BinaryIO, Final
 
 import apsw
 
-from ...format.subagent_meta import parse_agent_meta
 from ...format.history import parse_history_line
 from ...format.line import RawLine
 from ...format.sessions_index import parse_custom_title
+from ...format.subagent_meta import parse_subagent_meta
 from ...format.tasks import parse_task, task_number
 from ...format.todos import parse_todos
 from ..words.searchable_text import clean
@@ -44,12 +44,12 @@ def take_in(db: apsw.Connection, change: FileChange, stream: BinaryIO) -> int:
     data = stream.read(SIZE_LIMIT + 1) or b""
     if len(data) > SIZE_LIMIT:
         data = b""
-    if change.kind == "agent_meta":
-        meta = parse_agent_meta(data)
+    if change.kind == "subagent_meta":
+        meta = parse_subagent_meta(data)
         db.execute(
-            "INSERT OR REPLACE INTO agent_notes VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (change.file_id, change.session_id, change.agent_id, clean(meta.agent_type), clean(meta.description),
-             clean(meta.tool_use_id), clean(meta.parent_agent_id), clean(meta.model)),
+            "INSERT OR REPLACE INTO subagent_notes VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (change.file_id, change.session_id, change.subagent_id, clean(meta.subagent_type), clean(meta.description),
+             clean(meta.tool_use_id), clean(meta.parent_subagent_id), clean(meta.model)),
         )  # fmt: skip
     elif change.kind == "title":
         title = parse_custom_title(data)
@@ -70,7 +70,7 @@ def _insert_task(db: apsw.Connection, change: FileChange, place: int, source: st
     ident, subject, description, status, owner = (clean(text) for text in texts)
     db.execute(
         "INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (change.file_id, place, source, change.session_id, change.agent_id, ident, subject, description, status, owner,
+        (change.file_id, place, source, change.session_id, change.subagent_id, ident, subject, description, status, owner,
          change.mtime_ns // 1000),
     )  # fmt: skip
 

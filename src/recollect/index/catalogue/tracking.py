@@ -36,7 +36,7 @@ from .home_listing import Files, look, note_file, signed
 from .schema import STAGE_KINDS, STAGE_TABLES
 from .vault_transcripts import DEVICE
 
-LINE_KINDS: Final = frozenset({"session", "agent", "history"})
+LINE_KINDS: Final = frozenset({"session", "subagent", "history"})
 """Files that grow line by line. Others are small and are read whole."""
 WINDOW: Final = 4096
 _READ: Final = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY", "O_NOFOLLOW"))
@@ -68,7 +68,7 @@ class FileChange:
     inode: int = 0
     device: int = 0
     session_id: str | None = None
-    agent_id: str | None = None
+    subagent_id: str | None = None
     folder: str | None = None
     workflow: str | None = None
     source: Callable[[], BinaryIO] | None = None
@@ -241,7 +241,7 @@ class _Sorter:
 
 
 INSERT_FILE: Final = (
-    "INSERT INTO files(home_id, path, kind, session_id, agent_id, folder, workflow, device, inode, change) "
+    "INSERT INTO files(home_id, path, kind, session_id, subagent_id, folder, workflow, device, inode, change) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 INSERT_PROGRESS: Final = (
@@ -269,7 +269,7 @@ def begin(catalogue: Catalogue, change: FileChange) -> int:
         db.execute(
             INSERT_FILE,
             (
-                home_id, change.path, change.kind, change.session_id, change.agent_id, change.folder, change.workflow,
+                home_id, change.path, change.kind, change.session_id, change.subagent_id, change.folder, change.workflow,
                 signed(change.device), signed(change.inode), number,
             ),
         )  # fmt: skip
@@ -287,8 +287,8 @@ def begin(catalogue: Catalogue, change: FileChange) -> int:
         and db.execute("SELECT path FROM files WHERE id = ?", (change.file_id,)).get != change.path
     ):
         db.execute(
-            "UPDATE files SET path = ?, kind = ?, session_id = ?, agent_id = ?, folder = ?, workflow = ? WHERE id = ?",
-            (change.path, change.kind, change.session_id, change.agent_id, change.folder, change.workflow, change.file_id),
+            "UPDATE files SET path = ?, kind = ?, session_id = ?, subagent_id = ?, folder = ?, workflow = ? WHERE id = ?",
+            (change.path, change.kind, change.session_id, change.subagent_id, change.folder, change.workflow, change.file_id),
         )  # fmt: skip
         db.execute(
             "UPDATE progress SET size = ? WHERE file_id = ? AND stage <> ? AND size <> ?",
@@ -313,7 +313,7 @@ def drop_rows(catalogue: Catalogue, change: FileChange) -> None:
     """Everything that the stage knows of a file."""
     for table in STAGE_TABLES[change.stage]:
         catalogue.connection.execute(f"DELETE FROM {table} WHERE file_id = ?", (change.file_id,))
-    if change.stage == "entries" and change.kind in ("session", "agent"):
+    if change.stage == "entries" and change.kind in ("session", "subagent"):
         catalogue.connection.execute("INSERT OR IGNORE INTO words_stale VALUES (?)", (change.file_id,))
 
 
@@ -394,14 +394,14 @@ def read_at(stream: BinaryIO, offset: int, length: int) -> bytes:
 
 
 def describe(change: FileChange) -> None:
-    """Session, sub-agent, folder and workflow of a file, by its path."""
+    """Session, subagent, folder and workflow of a file, by its path."""
     parts: Sequence[str] = change.path.split("/")
     name = parts[-1]
     if change.kind == "session":
         change.folder, change.session_id = parts[1], name.removesuffix(".jsonl")
-    elif change.kind in ("agent", "agent_meta"):
+    elif change.kind in ("subagent", "subagent_meta"):
         change.folder = parts[1]
-        change.agent_id = name.removeprefix("agent-").removesuffix(".jsonl").removesuffix(".meta.json")
+        change.subagent_id = name.removeprefix("agent-").removesuffix(".jsonl").removesuffix(".meta.json")
         if len(parts) > 3:
             change.session_id = parts[2]
             change.workflow = parts[5] if parts[4] == "workflows" else None
@@ -410,5 +410,5 @@ def describe(change: FileChange) -> None:
     elif change.kind == "task":
         change.session_id = parts[1]
     elif change.kind == "todo":
-        session, _, agent = name.removesuffix(".json").partition("-agent-")
-        change.session_id, change.agent_id = session, agent or None
+        session, _, subagent = name.removesuffix(".json").partition("-agent-")
+        change.session_id, change.subagent_id = session, subagent or None

@@ -1,4 +1,4 @@
-"""One transcript becomes rows of the catalogue: entries, calls, sub-agents, changed files; and words for the word index."""
+"""One transcript becomes rows of the catalogue: entries, calls, subagents, changed files; and words for the word index."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ PROMPT_LIMIT: Final = 200
 _INSERT_ENTRY: Final = f"INSERT INTO entries VALUES ({', '.join('?' * 21)})"
 _CALL: Final = (
     "name", "entry_id", "result_entry_id", "started", "ended", "is_error", "input_bytes", "output_bytes", "target",
-    "agent_id", "started_agent", "agent_kind", "commits",
+    "subagent_id", "started_subagent", "subagent_kind", "commits",
 )  # fmt: skip
 _UPSERT_CALL: Final = (
     f"INSERT INTO tool_calls(file_id, tool_use_id, {', '.join(_CALL)}) VALUES (?, ?{', ?' * len(_CALL)}) "
     f"ON CONFLICT DO UPDATE SET {', '.join(f'{name} = coalesce({name}, excluded.{name})' for name in _CALL)}"
 )
-_UPSERT_AGENT: Final = """
-INSERT INTO agent_runs(file_id, agent_id, started, ended, messages, entries, prompt) VALUES (?, ?, ?, ?, ?, ?, ?)
+_UPSERT_SUBAGENT: Final = """
+INSERT INTO subagent_runs(file_id, subagent_id, started, ended, messages, entries, prompt) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET started = coalesce(started, excluded.started), ended = coalesce(excluded.ended, ended),
     messages = messages + excluded.messages, entries = entries + excluded.entries, prompt = coalesce(prompt, excluded.prompt)
 """
@@ -56,7 +56,7 @@ class TranscriptRows:
         self._strings = strings
         self._words = words
         self.next_id = next_id
-        self.is_agent_file = change.kind == "agent"
+        self.is_subagent_file = change.kind == "subagent"
         self.fold = None
         if change.kind == "session":
             self.fold = SessionFold.load(db, change.file_id, change.session_id or "", change.folder or "")
@@ -65,7 +65,7 @@ class TranscriptRows:
         """Positions in `entries` of what the graph takes as rows, in order."""
         self._calls: dict[str, dict[str, Any]] = {}
         self._tool_names: dict[str, str] = {}
-        self._agents: dict[str, list[Any]] = {}
+        self._subagents: dict[str, list[Any]] = {}
         self._side_roots: dict[str, str] = {}
         self._edits: list[tuple[Any, ...]] = []
         self.failed: list[str] = []
@@ -103,7 +103,7 @@ class TranscriptRows:
         is_row = kind in ROW_TYPES
         words = words_of(entry)
         time = self._time(entry.timestamp)
-        agent_id = self._agent_of(entry) if is_row else entry.agentId
+        subagent_id = self._subagent_of(entry) if is_row else entry.agentId
         flags = words.flags
         if entry.isSidechain:
             flags |= _SIDECHAIN
@@ -136,25 +136,25 @@ class TranscriptRows:
                 stored_uuid(entry.parentUuid or None),
                 time,
                 words.role,
-                agent_id,
+                subagent_id,
                 number(model or None),
                 message.id if message is not None else None,
                 entry.requestId,
                 number(entry.gitBranch or None),
                 number(entry.cwd or None),
                 number(entry.version or None),
-                "agent" if self.is_agent_file and is_row else None,
+                "subagent" if self.is_subagent_file and is_row else None,
                 flags,
             ]
         )
         if is_row:
             if self.fold is not None:
                 self.fold.note_row(entry, time, "user" if flags & _PROMPT else words.role)
-            if agent_id is not None and (self.is_agent_file or entry.isSidechain) and kind != "progress":
-                self._note_agent(agent_id, entry, time, words)
+            if subagent_id is not None and (self.is_subagent_file or entry.isSidechain) and kind != "progress":
+                self._note_subagent(subagent_id, entry, time, words)
         elif self.fold is not None:
             self.fold.note_state(entry, time)
-        tools = self._note_calls(entry, entry_id, time, agent_id, words)
+        tools = self._note_calls(entry, entry_id, time, subagent_id, words)
         if words.parts and self._words is not None:
             self._words.add(
                 entry_id, self._change.file_id, time, words.text, role=words.role, flags=flags, tools=tools,
@@ -170,11 +170,11 @@ class TranscriptRows:
         self._last_time = (timestamp, found)
         return found
 
-    def _agent_of(self, entry: IndexEntry) -> str | None:
+    def _subagent_of(self, entry: IndexEntry) -> str | None:
         if entry.agentId:
             return entry.agentId
-        if self.is_agent_file:
-            return self._change.agent_id
+        if self.is_subagent_file:
+            return self._change.subagent_id
         if not entry.isSidechain or entry.type == "progress":
             return None
         above = self._side_root(entry.parentUuid) if isinstance(entry.parentUuid, str) else None
@@ -187,15 +187,15 @@ class TranscriptRows:
         found = self._side_roots.get(parent)
         if found is None and self._change.start:
             found = self._db.execute(
-                "SELECT agent_id FROM entries WHERE uuid = ? AND file_id = ? ORDER BY id DESC",
+                "SELECT subagent_id FROM entries WHERE uuid = ? AND file_id = ? ORDER BY id DESC",
                 (stored_uuid(parent), self._change.file_id),
             ).get
         return found
 
-    def _note_agent(self, agent_id: str, entry: IndexEntry, time: int | None, words: EntryWords) -> None:
-        run = self._agents.get(agent_id)
+    def _note_subagent(self, subagent_id: str, entry: IndexEntry, time: int | None, words: EntryWords) -> None:
+        run = self._subagents.get(subagent_id)
         if run is None:
-            run = self._agents[agent_id] = [None, None, 0, 0, None]
+            run = self._subagents[subagent_id] = [None, None, 0, 0, None]
         if time is not None:
             run[0] = time if run[0] is None else run[0]
             run[1] = time
@@ -205,7 +205,7 @@ class TranscriptRows:
             run[4] = words.text[:PROMPT_LIMIT]
 
     def _note_calls(
-        self, entry: IndexEntry, entry_id: int, time: int | None, agent_id: str | None, words: EntryWords
+        self, entry: IndexEntry, entry_id: int, time: int | None, subagent_id: str | None, words: EntryWords
     ) -> list[str]:
         """Calls and results on an entry. Gives the names of the tools they are of."""
         names: list[str] = []
@@ -214,7 +214,7 @@ class TranscriptRows:
             self._tool_names.setdefault(use.id, use.name)
             _fill(
                 self._call(use.id), name=use.name, entry_id=entry_id, started=time, input_bytes=use.input_bytes,
-                target=use.target, agent_id=agent_id, agent_kind=use.agent_kind,
+                target=use.target, subagent_id=subagent_id, subagent_kind=use.subagent_kind,
                 commits=use.commits,
             )  # fmt: skip
         told = entry.toolUseResult
@@ -222,7 +222,7 @@ class TranscriptRows:
         for result in words.results:
             _fill(
                 self._call(result.id), result_entry_id=entry_id, ended=time, is_error=int(result.is_error),
-                output_bytes=result.output_bytes, started_agent=started,
+                output_bytes=result.output_bytes, started_subagent=started,
             )  # fmt: skip
             name = self._tool_name(result.id)
             if name:
@@ -236,7 +236,7 @@ class TranscriptRows:
         if entry.type == "progress" and entry.data is not None and entry.data.agentId:
             parent = entry.parentToolUseID or entry.toolUseID
             if parent:
-                _fill(self._call(parent), started_agent=entry.data.agentId)
+                _fill(self._call(parent), started_subagent=entry.data.agentId)
         return names
 
     def _call(self, tool_use_id: str) -> dict[str, Any]:
@@ -260,7 +260,7 @@ class TranscriptRows:
         db, file_id = self._db, self._change.file_id
         db.executemany(_INSERT_ENTRY, self.entries)
         db.executemany(_UPSERT_CALL, ((file_id, ident, *map(call.get, _CALL)) for ident, call in self._calls.items()))
-        db.executemany(_UPSERT_AGENT, ((file_id, agent, *run) for agent, run in self._agents.items()))
+        db.executemany(_UPSERT_SUBAGENT, ((file_id, subagent, *run) for subagent, run in self._subagents.items()))
         db.executemany(f"INSERT INTO file_changes VALUES ({', '.join('?' * 8)})", self._edits)
         harmful = [item for item in damage if item.kind not in HARMLESS]
         db.executemany(
@@ -275,7 +275,7 @@ class TranscriptRows:
             values["threaded"], values["reachable"] = int(threaded), reachable
             self.fold.write(db)
         self.entries, self.row_places, self._edits = [], [], []
-        self._calls, self._agents = {}, {}
+        self._calls, self._subagents = {}, {}
         damage.clear()
 
 

@@ -156,7 +156,7 @@ def _kind(path: str) -> str | None:
     if parts[0] != "projects" or not path.endswith(".jsonl"):
         return None
     if parts[-1].startswith("agent-"):
-        return "agent" if len(parts) == 3 or "subagents" in parts else None
+        return "subagent" if len(parts) == 3 or "subagents" in parts else None
     return "session" if len(parts) == 3 else None
 
 

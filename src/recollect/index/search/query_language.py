@@ -36,7 +36,7 @@ FILTERS: dict[str, tuple[str, str]] = {
 #: Filters that take one of a few words.
 CHOICES: dict[str, tuple[str, ...]] = {
     "role": ("user", "assistant", "tool", "summary", "system", "title", "meta"),
-    "status": ("live", "abandoned", "agent", "precompact"),
+    "status": ("live", "abandoned", "subagent", "precompact"),
     "has": ("code", "image", "error", "thinking"),
 }
 

@@ -9,7 +9,17 @@ class Hit:
     """One entry that fits. `entry_id` is its number in the catalogue; `time` is seconds since 1970 or None."""
 
     __slots__ = (
-        "agent_id", "entry_id", "file_id", "in_agent_file", "length", "line", "offset", "role", "score", "snippet", "time",
+        "entry_id",
+        "file_id",
+        "in_subagent_file",
+        "length",
+        "line",
+        "offset",
+        "role",
+        "score",
+        "snippet",
+        "subagent_id",
+        "time",
         "uuid",
     )  # fmt: skip
 
@@ -22,12 +32,12 @@ class Hit:
         length: int,
         uuid: str | None,
         role: str | None,
-        agent_id: str | None,
+        subagent_id: str | None,
         time: float | None,
         score: float,
         snippet: Snippet,
         *,
-        in_agent_file: bool = False,
+        in_subagent_file: bool = False,
     ) -> None:
         self.entry_id = entry_id
         self.file_id = file_id
@@ -36,19 +46,19 @@ class Hit:
         self.length = length
         self.uuid = uuid
         self.role = role
-        self.agent_id = agent_id
+        self.subagent_id = subagent_id
         self.time = time
         self.score = score
         self.snippet = snippet
-        self.in_agent_file = in_agent_file
-        """Whether `line` is one of the sub-agent's own file, not of the session's."""
+        self.in_subagent_file = in_subagent_file
+        """Whether `line` is one of the subagent's own file, not of the session's."""
 
     def __repr__(self) -> str:
         return f"Hit(line={self.line}, role={self.role!r}, uuid={self.uuid!r})"
 
 
 class SessionHits:
-    """The hits of one session, its sub-agents' included, best first. More may be there than are listed: see `hit_count`."""
+    """The hits of one session, its subagents' included, best first. More may be there than are listed: see `hit_count`."""
 
     __slots__ = ("hit_count", "hits", "home", "modified", "path", "project", "reference", "session_id", "title")
 
@@ -77,8 +87,8 @@ class SessionHits:
 
     def open_command(self, hit: Hit) -> list[str]:
         """Arguments for `recollect` that show the conversation from the hit on."""
-        agent = ["--agent", hit.agent_id] if hit.in_agent_file and hit.agent_id else []
-        return ["show", self.reference, *agent, "--line", str(hit.line)]
+        subagent = ["--subagent", hit.subagent_id] if hit.in_subagent_file and hit.subagent_id else []
+        return ["show", self.reference, *subagent, "--line", str(hit.line)]
 
     def __repr__(self) -> str:
         return f"SessionHits({self.session_id!r}, {len(self.hits)} of {self.hit_count} hits)"

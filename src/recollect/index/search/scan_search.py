@@ -40,7 +40,7 @@ class ScanHit(NamedTuple):
     length: int
     uuid: str | None
     role: str | None
-    agent_id: str | None
+    subagent_id: str | None
     time: int | None
     snippet: Snippet
 
@@ -176,14 +176,14 @@ def scan(
         moved_on()
         calls = _calls(db, file_id) if needs_calls else {}
         rows = db.execute(
-            "SELECT id, line, offset, length, uuid, time, role, agent_id, model_id, branch_id, status, flags "
+            "SELECT id, line, offset, length, uuid, time, role, subagent_id, model_id, branch_id, status, flags "
             "FROM entries WHERE file_id = ? ORDER BY line, part",
             (file_id,),
         )
         for number, row in enumerate(rows):
             if number % 256 == 255:
                 moved_on()
-            entry_id, line, offset, length, uuid, time, role, agent_id, model, branch, status, flags = row
+            entry_id, line, offset, length, uuid, time, role, subagent_id, model, branch, status, flags = row
             tools, paths = calls.get(entry_id, ((), ()))
             facts = Facts(
                 role, names[model], names[branch], session[1], session[2], session[0], session[3], time, status, flags,
@@ -200,7 +200,9 @@ def scan(
             spans = matcher.spans(text)
             if spans or isinstance(matcher, Words):
                 snippet = cut(text, spans)
-                yield ScanHit(entry_id, file_id, line, offset, length, shown_uuid(uuid), role, agent_id, time, snippet)
+                yield ScanHit(
+                    entry_id, file_id, line, offset, length, shown_uuid(uuid), role, subagent_id, time, snippet
+                )
 
 
 class _Names(dict[int | None, str | None]):
@@ -217,14 +219,14 @@ class _Names(dict[int | None, str | None]):
 
 
 def _files(db: apsw.Connection, home_ids: list[int]) -> list[tuple[int, tuple[str | None, ...]]]:
-    """Transcripts, newest session first, a session before its sub-agents: (file, (session, project, repository, title))."""
+    """Transcripts, newest session first, a session before its subagents: (file, (session, project, repository, title))."""
     marks = ",".join("?" * len(home_ids))
     rows = db.execute(
         "SELECT f.id, f.session_id, s.project, s.repository, s.title FROM files f "
         "LEFT JOIN files m ON m.home_id = f.home_id AND m.kind = 'session' AND m.session_id = f.session_id "
         "LEFT JOIN sessions s ON s.file_id = m.id "
-        f"WHERE f.kind IN ('session', 'agent') AND f.home_id IN ({marks}) "
-        "GROUP BY f.id ORDER BY max(s.modified) DESC, f.session_id, f.kind = 'agent', f.path",
+        f"WHERE f.kind IN ('session', 'subagent') AND f.home_id IN ({marks}) "
+        "GROUP BY f.id ORDER BY max(s.modified) DESC, f.session_id, f.kind = 'subagent', f.path",
         tuple(home_ids),
     )
     return [(row[0], tuple(row[1:])) for row in rows]

@@ -187,14 +187,14 @@ class Search:
                 place = places.get(entry_id)
                 if place is None:
                     continue
-                line, offset, length, uuid, role, agent_id = place
+                line, offset, length, uuid, role, subagent_id = place
                 text = self._words.text_of(self._reader.bytes_at(file_id, offset, length))
                 snippet = cut(text, find_needles(text, compiled.needles, self._words.tokenize))
                 moment = None if when is None else when / 1_000_000
                 hits.append(
                     Hit(
-                        entry_id, file_id, line, offset, length, uuid, role, agent_id, moment, score, snippet,
-                        in_agent_file=files[file_id].is_agent,
+                        entry_id, file_id, line, offset, length, uuid, role, subagent_id, moment, score, snippet,
+                        in_subagent_file=files[file_id].is_subagent,
                     )
                 )  # fmt: skip
         return found

@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
     from .status_filter import Standing
 
-    #: line, offset, length, uuid, role, agent
+    #: line, offset, length, uuid, role, subagent
     EntryPlace = tuple[int, int, int, str | None, str | None, str | None]
 
 _AT_ONCE = 500
 
 
 class FileRow:
-    """A transcript: its home, its session, whether it is a sub-agent's own, and its path below the home."""
+    """A transcript: its home, its session, whether it is a subagent's own, and its path below the home."""
 
-    __slots__ = ("home_id", "is_agent", "path", "session_id")
+    __slots__ = ("home_id", "is_subagent", "path", "session_id")
 
-    def __init__(self, home_id: int, session_id: str, is_agent: bool, path: str) -> None:
+    def __init__(self, home_id: int, session_id: str, is_subagent: bool, path: str) -> None:
         self.home_id = home_id
         self.session_id = session_id
-        self.is_agent = is_agent
+        self.is_subagent = is_subagent
         self.path = path
 
 
@@ -71,11 +71,12 @@ class SessionRows:
             some = missing[start : start + _AT_ONCE]
             self._files.update(dict.fromkeys(some))
             rows = self._db.execute(
-                f"SELECT id, home_id, coalesce(session_id, path), kind = 'agent', path FROM files WHERE id IN ({_marks(some)})",
+                "SELECT id, home_id, coalesce(session_id, path), kind = 'subagent', path FROM files "
+                f"WHERE id IN ({_marks(some)})",
                 tuple(some),
             )
-            for number, home_id, session_id, is_agent, path in rows:
-                self._files[number] = FileRow(home_id, session_id, bool(is_agent), path)
+            for number, home_id, session_id, is_subagent, path in rows:
+                self._files[number] = FileRow(home_id, session_id, bool(is_subagent), path)
         known = {number: self._files[number] for number in wanted}
         return {number: row for number, row in known.items() if row is not None and row.home_id in self._ours}
 
@@ -89,16 +90,16 @@ class SessionRows:
     # --- filters -----------------------------------------------------------------------------------------------------
 
     def files_named(self, value: str) -> list[int]:
-        """Transcripts of the sessions that a `session:` filter means, sub-agents included."""
+        """Transcripts of the sessions that a `session:` filter means, subagents included."""
         rows = self._db.execute(
             "SELECT f.id, f.session_id, s.title FROM files f LEFT JOIN files m "
             "ON m.session_id = f.session_id AND m.home_id = f.home_id AND m.kind = 'session' "
-            "LEFT JOIN sessions s ON s.file_id = m.id WHERE f.kind IN ('session', 'agent')"
+            "LEFT JOIN sessions s ON s.file_id = m.id WHERE f.kind IN ('session', 'subagent')"
         )
         return [number for number, session, title in rows if session_fits(value, session, title)]
 
     def files_of_project(self, value: str) -> list[int]:
-        """Transcripts of the sessions of a project, by its path or that of its repository, sub-agents included."""
+        """Transcripts of the sessions of a project, by its path or that of its repository, subagents included."""
         if self._projects is None:
             self._projects = self._files_by_project()
         wanted = ProjectFilter(value)
@@ -106,7 +107,7 @@ class SessionRows:
 
     def _files_by_project(self) -> list[tuple[tuple[str | None, ...], list[int]]]:
         files: dict[tuple[int, str], list[int]] = {}
-        rows = self._db.execute("SELECT id, home_id, session_id FROM files WHERE kind IN ('session', 'agent')")
+        rows = self._db.execute("SELECT id, home_id, session_id FROM files WHERE kind IN ('session', 'subagent')")
         for number, home_id, session_id in rows:
             files.setdefault((home_id, session_id), []).append(number)
         found: dict[tuple[str | None, ...], list[int]] = {}
@@ -124,7 +125,7 @@ class SessionRows:
         if self._elsewhere is None:
             from tantivy import Query
 
-            rows = self._db.execute("SELECT id, home_id FROM files WHERE kind IN ('session', 'agent')")
+            rows = self._db.execute("SELECT id, home_id FROM files WHERE kind IN ('session', 'subagent')")
             others = [number for number, home_id in rows if home_id not in self._ours]
             self._elsewhere = Query.term_set_query(schema, "file", others) if others else Query.empty_query()
         return wanted.and_must_not_match(self._elsewhere)
@@ -147,10 +148,11 @@ class SessionRows:
         for start in range(0, len(ids), _AT_ONCE):
             some = tuple(ids[start : start + _AT_ONCE])
             rows = self._db.execute(
-                f"SELECT id, line, offset, length, uuid, role, agent_id FROM entries WHERE id IN ({_marks(some)})", some
+                f"SELECT id, line, offset, length, uuid, role, subagent_id FROM entries WHERE id IN ({_marks(some)})",
+                some,
             )
-            for number, line, offset, length, uuid, role, agent in rows:
-                found[number] = (line, offset, length, shown_uuid(uuid), role, agent)
+            for number, line, offset, length, uuid, role, subagent in rows:
+                found[number] = (line, offset, length, shown_uuid(uuid), role, subagent)
         return found
 
     def described(self, groups: Sequence[tuple[tuple[int, str], list[Hit], int]]) -> list[SessionHits]:

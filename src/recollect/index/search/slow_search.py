@@ -122,8 +122,8 @@ def _only_filters(where: str, tree: All) -> None:
 def _hit(item: ScanHit, rows: SessionRows) -> Hit:
     when = None if item.time is None else item.time / 1_000_000
     return Hit(
-        item.entry_id, item.file_id, item.line, item.offset, item.length, item.uuid, item.role, item.agent_id, when, 0.0,
-        item.snippet, in_agent_file=rows.our_files([item.file_id])[item.file_id].is_agent,
+        item.entry_id, item.file_id, item.line, item.offset, item.length, item.uuid, item.role, item.subagent_id, when, 0.0,
+        item.snippet, in_subagent_file=rows.our_files([item.file_id])[item.file_id].is_subagent,
     )  # fmt: skip
 
 

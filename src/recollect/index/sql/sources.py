@@ -114,7 +114,7 @@ SOURCES: Final[tuple[RawTable, ...]] = (
             path | text |
             kind | text |
             session_id | text |
-            agent_id | text |
+            subagent_id | text |
             workflow | text |
             project | text | m.project
             repository | text | m.repository
@@ -123,7 +123,7 @@ SOURCES: Final[tuple[RawTable, ...]] = (
     RawTable(
         "sessions",
         "sessions t LEFT JOIN files f ON f.id = t.file_id LEFT JOIN "
-        "(SELECT g.home_id, g.session_id, count(DISTINCT g.agent_id) AS own FROM files g WHERE g.kind = 'agent' "
+        "(SELECT g.home_id, g.session_id, count(DISTINCT g.subagent_id) AS own FROM files g WHERE g.kind = 'subagent' "
         "GROUP BY 1, 2) a ON a.home_id = f.home_id AND a.session_id = t.session_id "
         "WHERE t.file_id IN {files}",
         _columns("""
@@ -142,7 +142,7 @@ SOURCES: Final[tuple[RawTable, ...]] = (
             lines | number |
             messages | number |
             prompts | number |
-            agents | number | t.agents + coalesce(a.own, 0)
+            subagents | number | t.subagents + coalesce(a.own, 0)
             bytes | number |
             damaged | number |
             reachable | real |
@@ -163,7 +163,7 @@ SOURCES: Final[tuple[RawTable, ...]] = (
             parent | uuid |
             time | time |
             role | text |
-            agent_id | text |
+            subagent_id | text |
             model | string | t.model_id
             message_id | text |
             git_branch | string | t.branch_id
@@ -185,17 +185,17 @@ SOURCES: Final[tuple[RawTable, ...]] = (
             is_error | flag |
             input_bytes | number |
             output_bytes | number |
-            agent_id | text |
-            started_agent | text |
+            subagent_id | text |
+            started_subagent | text |
             line | number | e.line
         """),
     ),
     RawTable(
-        "agents", "agents t WHERE t.file_id IN {files}",
+        "subagents", "subagents t WHERE t.file_id IN {files}",
         _columns("""
             file_id | number |
             session_id | text |
-            agent_id | text |
+            subagent_id | text |
             kind | text |
             description | text |
             prompt | text |
@@ -205,7 +205,7 @@ SOURCES: Final[tuple[RawTable, ...]] = (
             entries | number |
             model | text |
             tool_use_id | text |
-            parent_agent | text |
+            parent_subagent | text |
         """), whole=True,
     ),
     RawTable(
@@ -231,7 +231,7 @@ SOURCES: Final[tuple[RawTable, ...]] = (
             description | long |
             status | text |
             owner | text |
-            agent_id | text |
+            subagent_id | text |
             modified | time |
         """),
     ),
@@ -248,7 +248,7 @@ SOURCES: Final[tuple[RawTable, ...]] = (
             is_new | flag | t.created
             lines_added | number |
             lines_removed | number |
-            agent_id | text | e.agent_id
+            subagent_id | text | e.subagent_id
             line | number | e.line
         """),
     ),
@@ -284,7 +284,7 @@ SOURCES: Final[tuple[RawTable, ...]] = (
             speed | string | t.speed_id
             geo | string | t.geo_id
             stop_reason | string | t.stop_id
-            agent_id | text |
+            subagent_id | text |
             git_branch | string | t.branch_id
             cwd | string | t.cwd_id
             session_id | text |

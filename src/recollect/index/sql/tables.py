@@ -76,18 +76,18 @@ TABLES: Final[tuple[SqlTable, ...]] = (
             lines | INTEGER | r.lines | complete lines of the main transcript
             messages | INTEGER | r.messages | user and assistant rows of the main transcript
             prompts | INTEGER | r.prompts | rows in which a person said something
-            agents | INTEGER | r.agents | sub-agents
+            subagents | INTEGER | r.subagents | subagents
             bytes | BIGINT | r.bytes | size of those lines
             damaged | INTEGER | r.damaged | places with damage in it
             reachable | DOUBLE | r.reachable | share of the messages that the client still reaches on resume, 0 to 1
             home | VARCHAR | f.home | the Claude home
             path | VARCHAR | f.path | path of the main transcript below the home
-            cost_micro_usd | BIGINT | c.cost | cost of its responses, sub-agents included: micro-dollars, exact
+            cost_micro_usd | BIGINT | c.cost | cost of its responses, subagents included: micro-dollars, exact
         """),
     ),
     SqlTable(
         "messages",
-        "One row per user or assistant row of a transcript, sub-agents' and abandoned branches included. An answer is "
+        "One row per user or assistant row of a transcript, subagents' and abandoned branches included. An answer is "
         "several rows with one `message_id`; tokens are in `responses`.",
         f"raw.entries r {_WITH_FILE} WHERE r.type IN ('user', 'assistant')",
         _columns(f"""
@@ -98,8 +98,8 @@ TABLES: Final[tuple[SqlTable, ...]] = (
             time | TIMESTAMPTZ | r.time | when
             role | VARCHAR | r.type | user or assistant, as the API sees it
             kind | VARCHAR | {_KIND} | prompt (of a person), answer (of the model), tool_result, summary (compaction) or other
-            status | VARCHAR | r.status | live, abandoned, agent, precompact, ...: what resuming does with it
-            agent_id | VARCHAR | coalesce(r.agent_id, f.agent_id) | the sub-agent; NULL in the main conversation
+            status | VARCHAR | r.status | live, abandoned, subagent, precompact, ...: what resuming does with it
+            subagent_id | VARCHAR | coalesce(r.subagent_id, f.subagent_id) | the subagent; NULL in the main conversation
             model | VARCHAR | r.model | model of an answer
             message_id | VARCHAR | r.message_id | id of the API's message: `responses` has its tokens
             has_code | BOOLEAN | {_flag("code")} | it has a block of code
@@ -139,7 +139,7 @@ TABLES: Final[tuple[SqlTable, ...]] = (
             service_tier | VARCHAR | r.service_tier | service tier
             speed | VARCHAR | r.speed | speed, where it was chosen
             geo | VARCHAR | r.geo | place of the inference, where it is told
-            agent_id | VARCHAR | coalesce(r.agent_id, f.agent_id) | the sub-agent; NULL in the main conversation
+            subagent_id | VARCHAR | coalesce(r.subagent_id, f.subagent_id) | the subagent; NULL in the main conversation
             git_branch | VARCHAR | r.git_branch | git branch
             cwd | VARCHAR | r.cwd | working directory
             project | VARCHAR | f.project | project of the session
@@ -165,20 +165,20 @@ TABLES: Final[tuple[SqlTable, ...]] = (
             is_error | BOOLEAN | r.is_error | the result is an error; NULL where none came
             input_bytes | BIGINT | r.input_bytes | size of the arguments
             output_bytes | BIGINT | r.output_bytes | size of the result's words
-            agent_id | VARCHAR | coalesce(r.agent_id, f.agent_id) | the sub-agent that made it; NULL in the main conversation
-            started_agent | VARCHAR | r.started_agent | the sub-agent that it started
+            subagent_id | VARCHAR | coalesce(r.subagent_id, f.subagent_id) | the subagent that made it; NULL in the main thread
+            started_subagent | VARCHAR | r.started_subagent | the subagent that it started
             project | VARCHAR | f.project | project of the session
             line | INTEGER | r.line | line of the call in the file
             path | VARCHAR | f.path | the file, below the home
         """),
     ),
     SqlTable(
-        "agents", "One row per sub-agent and file in which it has rows.",
-        f"raw.agents r {_WITH_FILE}",
+        "subagents", "One row per subagent and file in which it has rows.",
+        f"raw.subagents r {_WITH_FILE}",
         _columns("""
             session_id | VARCHAR | coalesce(r.session_id, f.session_id) | the session
-            agent_id | VARCHAR | r.agent_id | the sub-agent; empty where the rows name none
-            kind | VARCHAR | r.kind | what kind of sub-agent
+            subagent_id | VARCHAR | r.subagent_id | the subagent; empty where the rows name none
+            kind | VARCHAR | r.kind | what kind of subagent
             description | VARCHAR | r.description | what it is for, in a few words
             prompt | VARCHAR | r.prompt | what it was asked (at most 200 characters)
             started | TIMESTAMPTZ | r.started | time of its first row
@@ -187,7 +187,7 @@ TABLES: Final[tuple[SqlTable, ...]] = (
             entries | INTEGER | r.entries | all rows
             model | VARCHAR | r.model | model it was given
             tool_use_id | VARCHAR | r.tool_use_id | the tool call that started it
-            parent_agent | VARCHAR | r.parent_agent | the sub-agent that made that call
+            parent_subagent | VARCHAR | r.parent_subagent | the subagent that made that call
             workflow | VARCHAR | f.workflow | the workflow run it belongs to
             project | VARCHAR | f.project | project of the session
             path | VARCHAR | f.path | the file, below the home
@@ -207,8 +207,8 @@ TABLES: Final[tuple[SqlTable, ...]] = (
             parent_id | BIGINT | r.parent_id | its number; NULL where it is not in the file
             time | TIMESTAMPTZ | r.time | when
             status | VARCHAR | r.status | what resuming does with the row (see the page on statuses)
-            agent_id | VARCHAR | coalesce(r.agent_id, f.agent_id) | the sub-agent
-            is_sidechain | BOOLEAN | {_flag("sidechain")} | marked as a sub-agent's
+            subagent_id | VARCHAR | coalesce(r.subagent_id, f.subagent_id) | the subagent
+            is_sidechain | BOOLEAN | {_flag("sidechain")} | marked as a subagent's
             is_meta | BOOLEAN | {_flag("meta")} | marked as a note of the client
             model | VARCHAR | r.model | model
             message_id | VARCHAR | r.message_id | id of the API's message
@@ -248,7 +248,7 @@ TABLES: Final[tuple[SqlTable, ...]] = (
             description | VARCHAR | r.description | in more words
             status | VARCHAR | r.status | pending, in_progress, completed, ...
             owner | VARCHAR | r.owner | who has it
-            agent_id | VARCHAR | r.agent_id | the sub-agent whose list it is
+            subagent_id | VARCHAR | r.subagent_id | the subagent whose list it is
             modified | TIMESTAMPTZ | r.modified | when its file was written
             path | VARCHAR | f.path | the file, below the home
         """),
@@ -265,7 +265,7 @@ TABLES: Final[tuple[SqlTable, ...]] = (
             is_new | BOOLEAN | r.is_new | the file was new
             lines_added | INTEGER | r.lines_added | lines that came
             lines_removed | INTEGER | r.lines_removed | lines that went
-            agent_id | VARCHAR | coalesce(r.agent_id, f.agent_id) | the sub-agent; NULL in the main conversation
+            subagent_id | VARCHAR | coalesce(r.subagent_id, f.subagent_id) | the subagent; NULL in the main conversation
             project | VARCHAR | f.project | project of the session
             line | INTEGER | r.line | line of the result in the transcript
             path | VARCHAR | f.path | the transcript, below the home
@@ -274,7 +274,7 @@ TABLES: Final[tuple[SqlTable, ...]] = (
     SqlTable(
         "projects", "One row per project: a working directory with its sessions.",
         "(SELECT f.project, any_value(f.repository) AS repository, count(*) AS sessions, sum(s.messages) AS messages, "
-        "sum(s.prompts) AS prompts, sum(s.agents) AS agents, sum(s.bytes) AS bytes, "
+        "sum(s.prompts) AS prompts, sum(s.subagents) AS subagents, sum(s.bytes) AS bytes, "
         "min(s.created) AS created, max(s.modified) AS modified "
         "FROM raw.sessions s LEFT JOIN raw.files f ON f.file_id = s.file_id GROUP BY f.project) r",
         _columns("""
@@ -283,7 +283,7 @@ TABLES: Final[tuple[SqlTable, ...]] = (
             sessions | INTEGER | r.sessions | sessions
             messages | BIGINT | r.messages | user and assistant rows
             prompts | BIGINT | r.prompts | rows in which a person said something
-            agents | BIGINT | r.agents | sub-agents
+            subagents | BIGINT | r.subagents | subagents
             bytes | BIGINT | r.bytes | size of the main transcripts
             created | TIMESTAMPTZ | r.created | time of the first row
             modified | TIMESTAMPTZ | r.modified | time of the last row

@@ -46,7 +46,7 @@ class ToolUse(msgspec.Struct, gc=False):
     name: str
     target: str | None
     input_bytes: int
-    agent_kind: str | None
+    subagent_kind: str | None
     commits: int | None = None
 
 
@@ -86,7 +86,7 @@ def words_of(entry: IndexEntry) -> EntryWords:
     if kind == "attachment":
         words = EntryWords([])
         part = entry.attachment
-        if part is not None and part.type == "queued_command":  # typed while the agent was busy
+        if part is not None and part.type == "queued_command":  # typed while the subagent was busy
             words.role = "user"
             _add_raw(words, part.prompt)
         return words
@@ -154,7 +154,7 @@ def _add_tool_use(words: EntryWords, block: IndexBlock) -> None:
     words.flags |= _TOOL_USE
     arguments = block.input
     before = len(words.parts)
-    target = agent_kind = None
+    target = subagent_kind = None
     if isinstance(arguments, dict):
         for name in _FILE_ARGUMENTS:
             value = arguments.get(name)
@@ -165,7 +165,7 @@ def _add_tool_use(words: EntryWords, block: IndexBlock) -> None:
             target = next((v for name in _OTHER_ARGUMENTS if isinstance(v := arguments.get(name), str) and v), None)
         kind = arguments.get("subagent_type")
         if isinstance(kind, str):
-            agent_kind = kind
+            subagent_kind = kind
             described = arguments.get("description")
             target = described if isinstance(described, str) else target
     add_strings(words.parts, arguments)
@@ -173,7 +173,7 @@ def _add_tool_use(words: EntryWords, block: IndexBlock) -> None:
         size = sum(len(part) for part in words.parts[before:])
         short = target[:TARGET_LIMIT] if target else None
         commits = 1 if block.name == SHELL and target and makes_commit(target) else None
-        words.uses.append(ToolUse(block.id, block.name or "", short, size, agent_kind, commits))
+        words.uses.append(ToolUse(block.id, block.name or "", short, size, subagent_kind, commits))
 
 
 def _add_tool_result(words: EntryWords, block: IndexBlock) -> None:

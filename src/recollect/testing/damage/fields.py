@@ -102,7 +102,7 @@ def only_state_lines(data: bytes, _seed: int) -> bytes:
     return join_lines([line for line in split_lines(data) if "uuid" not in (parse(line) or {})])
 
 
-@recipe("only-sidechain", "Every row belongs to a sub-agent", outcome=Outcome.NONE)
+@recipe("only-sidechain", "Every row belongs to a subagent", outcome=Outcome.NONE)
 def only_sidechain(data: bytes, _seed: int) -> bytes:
     return change_rows(data, lambda entry: entry.update(isSidechain=True))
 

@@ -39,10 +39,10 @@ def build_demo_home(root: str | Path, *, now: str | datetime = DEMO_NOW, running
     home.config_backup()
     home.claude_md()
     home.command("release", "Write the changelog, tag the version, and push.\n")
-    home.agent_definition("reviewer", "Reads a diff with a fresh eye", "You review code.", ["Read", "Grep"])
+    home.subagent_definition("reviewer", "Reads a diff with a fresh eye", "You review code.", ["Read", "Grep"])
     home.skill("tide-tables", "How tide tables are laid out", "A table has one row for each high and low water.")
     home.plugin("changelog")
-    home.statsig({"demo_new_picker": True, "demo_old_theme": False}, {"demo_limits": {"agents": 4}})
+    home.statsig({"demo_new_picker": True, "demo_old_theme": False}, {"demo_limits": {"subagents": 4}})
     home.stats_cache({(moment - timedelta(days=back)).strftime("%Y-%m-%d"): 6 + back % 5 for back in (9, 6, 4, 2, 1)})
     home.file(".last-cleanup", (moment - timedelta(days=1)).isoformat())
     if running_pid is not None:

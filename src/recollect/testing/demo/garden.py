@@ -31,7 +31,7 @@ def _feed(home: HomeBuilder, start: datetime) -> None:
     t.user("By the flag, then.")
     t.call(edit(f"{GARDEN}/feed.py", "load()", "[p for p in load() if not p.draft]", original="pages = load()\n"))
     t.assistant("The feed leaves drafts out now.")
-    home.todos(t.session_id, [], agent=t.session_id)
+    home.todos(t.session_id, [], subagent=t.session_id)
     home.session_env(t.session_id)
 
 

@@ -23,9 +23,11 @@ def marmalade_sessions(home: HomeBuilder, now: datetime) -> TranscriptBuilder:
 def _units(home: HomeBuilder, start: datetime) -> None:
     t = home.session(MARMALADE, version="2.0.77", start=start, git_branch="units")
     t.user("Support cups and spoons beside grams.")
-    agent = t.agent("Find every place that prints an amount.", description="Find printed amounts", agent_type="Explore")
-    agent.call(grep("println!", [f"{MARMALADE}/src/print.rs", f"{MARMALADE}/src/scale.rs"]))
-    agent.finish("Amounts are printed in `print.rs` only; `scale.rs` prints a warning.")
+    subagent = t.subagent(
+        "Find every place that prints an amount.", description="Find printed amounts", subagent_type="Explore"
+    )
+    subagent.call(grep("println!", [f"{MARMALADE}/src/print.rs", f"{MARMALADE}/src/scale.rs"]))
+    subagent.finish("Amounts are printed in `print.rs` only; `scale.rs` prints a warning.")
     t.queue("enqueue", "and ounces, please")
     t.call(edit(f"{MARMALADE}/src/scale.rs", ".round()", ".max(0.0)", original=SCALE))
     t.queue("dequeue")
@@ -49,9 +51,9 @@ def _long_build(home: HomeBuilder, start: datetime) -> None:
     preview = f"<persisted-output>\nOutput too large. Full output saved to: {path}\n</persisted-output>"
     structured = {"stdout": listing[:120], "stderr": "", "interrupted": False, "isImage": False}
     t.tool_result(call, preview, tool_use_result=structured | {"persistedOutputPath": path})
-    agent = t.agent("Which features of the three largest crates do we use?", description="Used features")
-    agent.call(read(f"{MARMALADE}/Cargo.toml", '[dependencies]\nclap = "4"\nregex = "1"\n'))
-    agent.finish("Of `regex` only ASCII matching; its Unicode tables can be left out.")
+    subagent = t.subagent("Which features of the three largest crates do we use?", description="Used features")
+    subagent.call(read(f"{MARMALADE}/Cargo.toml", '[dependencies]\nclap = "4"\nregex = "1"\n'))
+    subagent.finish("Of `regex` only ASCII matching; its Unicode tables can be left out.")
     t.assistant("`regex` brings its Unicode tables. Without that feature the binary shrinks from 6.1 to 3.8 MB.")
 
 

@@ -31,7 +31,7 @@ def table(harbour: str) -> list[float]:
 def tidepool_sessions(home: HomeBuilder, now: datetime) -> TranscriptBuilder:
     """All sessions of the project; returns the newest."""
     _missing_day(home, now - timedelta(days=28, hours=3))
-    _tests_with_agent(home, now - timedelta(days=26, hours=7))
+    _tests_with_subagent(home, now - timedelta(days=26, hours=7))
     _parallel_refactoring(home, now - timedelta(days=12, hours=5))
     _harbour_map(home, now - timedelta(days=9, hours=2))
     _cache(home, now - timedelta(days=4, hours=6))
@@ -60,22 +60,22 @@ def _missing_day(home: HomeBuilder, start: datetime) -> None:
     t.summary_title("Missing day in the October tide table")
 
 
-def _tests_with_agent(home: HomeBuilder, start: datetime) -> None:
+def _tests_with_subagent(home: HomeBuilder, start: datetime) -> None:
     t = home.session(TIDEPOOL, version="2.0.26", start=start, git_branch="tests")
     t.user("Which functions have no test at all?")
-    agent = t.agent(
+    subagent = t.subagent(
         "List every public function in tidepool/ that no test calls.",
         description="Find untested functions",
         text="I'll have that collected.",
     )
-    agent.parallel(
+    subagent.parallel(
         [grep("^def ", [f"{TIDEPOOL}/tidepool/table.py"]), grep("import", [f"{TIDEPOOL}/tests/test_october.py"])]
     )
-    agent.finish("`moon.phase` and `table.merge` are never called by a test.")
+    subagent.finish("`moon.phase` and `table.merge` are never called by a test.")
     todos = [todo("Test moon.phase", "in_progress", "Testing moon.phase"), todo("Test table.merge")]
     t.call(todo_write(todos))
     t.assistant("Two are bare: `moon.phase` and `table.merge`. I have put both on the list and begin with the moon.")
-    home.todos(t.session_id, todos, agent=t.session_id)
+    home.todos(t.session_id, todos, subagent=t.session_id)
     home.debug_log(t.session_id, "[DEBUG] Watching for changes in settings\n", latest=False)
 
 
@@ -108,12 +108,14 @@ def _harbour_map(home: HomeBuilder, start: datetime) -> None:
         "worktree-state", worktreeSession=state | {"worktreeBranch": "worktree-harbour-map", "originalBranch": "main"}
     )
     t.user("Draw the harbours on a map, as SVG, without a library.")
-    agent = t.agent("How do the three smallest map projections compare in code?", description="Compare projections")
-    agent.call(grep("projection", []))
-    agent.assistant("Comparing by hand then.")
-    nested = agent.agent("Work out the Mercator formula for 50 degrees north.", description="Check the formula")
+    subagent = t.subagent(
+        "How do the three smallest map projections compare in code?", description="Compare projections"
+    )
+    subagent.call(grep("projection", []))
+    subagent.assistant("Comparing by hand then.")
+    nested = subagent.subagent("Work out the Mercator formula for 50 degrees north.", description="Check the formula")
     nested.finish("y = ln(tan(pi/4 + phi/2)); at 50 degrees that is 1.0107.")
-    agent.finish("Equirectangular is four lines and good enough for a coast of this size.")
+    subagent.finish("Equirectangular is four lines and good enough for a coast of this size.")
     t.call(write(f"{WORKTREE}/tidepool/map.py", "def point(lat, lon):\n    return (lon * 0.64, -lat)\n"))
     t.assistant("`map.py` draws every station as a circle; Cuxhaven and Brest are where they should be.")
     t.title("Harbour map as SVG", ai=True)

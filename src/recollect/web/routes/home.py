@@ -58,7 +58,7 @@ def home(request: Request) -> Response:
         request, "home_parts.html" if is_fragment(request) else "home.html", count=len(sessions),
         homes=[str(item.root) for item in desk.library.homes],
         projects=len({item.worktree_of or item.project or item.file.folder for item in sessions}),
-        bytes=sum(item.file.size + sum(agent.size for agent in item.file.agents) for item in sessions),
+        bytes=sum(item.file.size + sum(subagent.size for subagent in item.file.subagents) for item in sessions),
         expiring=sum("expiring" in chooser.statuses(item) for item in sessions),
         not_kept=sum(len(item.expiring_not_kept) for item in desk.guards()),
         damaged=sum("damaged" in chooser.statuses(item) for item in sessions), index=desk.index,

@@ -27,18 +27,18 @@ def raw(request: Request) -> Response:
     """A line, pretty where it is JSON and not too long. `?download=1` gives its bytes."""
     desk = desk_of(request)
     found = desk.session(request.path_params["id"])
-    agent, number = _place(found, request)
+    subagent, number = _place(found, request)
     if request.query_params.get("download"):
         name = f"{found.id}-line-{number}.json"
         return StreamingResponse(
-            (line.data for line in found.lines(agent) if line.number == number), media_type="text/plain; charset=utf-8",
+            (line.data for line in found.lines(subagent) if line.number == number), media_type="text/plain; charset=utf-8",
             headers={"Content-Security-Policy": SEALED_POLICY, "Content-Disposition": f'attachment; filename="{name}"'},
         )  # fmt: skip
-    data, length = _line(found, agent, number)
+    data, length = _line(found, subagent, number)
     value = decode_loosely(data) if length == len(data) <= SHOWN_BYTES else None
     shown = pretty_json(value) if value is not None else code(data[:SHOWN_BYTES].decode("utf-8", "replace"))
     values: dict[str, Any] = {
-        "number": number, "agent": plain(agent or ""), "length": length, "shown": shown, "cut": length > SHOWN_BYTES,
+        "number": number, "subagent": plain(subagent or ""), "length": length, "shown": shown, "cut": length > SHOWN_BYTES,
         "address": f"{request.url.path}?download=1",
     }  # fmt: skip
     if is_fragment(request):
@@ -48,15 +48,15 @@ def raw(request: Request) -> Response:
 
 def _place(session: Session, request: Request) -> tuple[str | None, int]:
     file, line = request.path_params["file"], request.path_params["line"]
-    if file > len(session.file.agents) or not 1 <= line < _ALL_LINES:
+    if file > len(session.file.subagents) or not 1 <= line < _ALL_LINES:
         raise NotFound("there is no such line", slug="no-such-line")
-    return (None if file == 0 else session.file.agents[file - 1].agent_id), line
+    return (None if file == 0 else session.file.subagents[file - 1].subagent_id), line
 
 
-def _line(session: Session, agent: str | None, number: int) -> tuple[bytes, int]:
+def _line(session: Session, subagent: str | None, number: int) -> tuple[bytes, int]:
     """The first bytes of a line, and how long it is."""
     kept, length = b"", 0
-    for line in session.lines(agent):
+    for line in session.lines(subagent):
         if line.number == number:
             length += len(line.data)
             if len(kept) <= HELD_LINE:
@@ -72,8 +72,8 @@ def media(request: Request) -> Response:
     """A picture of a line. Only the kinds that browsers draw without running anything are shown; others are saved."""
     desk = desk_of(request)
     found = desk.session(request.path_params["id"])
-    agent, number = _place(found, request)
-    data, length = _line(found, agent, number)
+    subagent, number = _place(found, request)
+    data, length = _line(found, subagent, number)
     value = decode_loosely(data) if length == len(data) else None
     blocks = media_of(value) if isinstance(value, dict) else []
     wanted = request.path_params["number"]

@@ -20,11 +20,11 @@ from ..reading import VIEWS, Reading, Wanted, find_place, read, show_page
 from ..session_view import (
     MINIMAP_UNITS,
     TURNS_SHOWN,
-    agents_of,
     around,
     branches_of,
     facts_of,
     minimap,
+    subagents_of,
     ways_of,
     where_words,
 )
@@ -32,9 +32,9 @@ from ..session_view import (
 
 def wanted_of(request: Request) -> Wanted:
     asked = request.query_params
-    agent = asked.get("agent")
-    if agent:
-        return Wanted(agent=agent[:200])
+    subagent = asked.get("subagent")
+    if subagent:
+        return Wanted(subagent=subagent[:200])
     branch = asked.get("branch", "")
     if branch:
         if not branch.isascii() or not branch.isdigit() or len(branch) > 6 or branch == "0":
@@ -78,7 +78,7 @@ def _whole(request: Request, desk: Desk, reading: Reading, number: int) -> HTMLR
 
 
 def _side(found: Session) -> dict[str, Any]:
-    return {"branches": branches_of(found), "agents": agents_of(found), "facts": facts_of(found)}
+    return {"branches": branches_of(found), "subagents": subagents_of(found), "facts": facts_of(found)}
 
 
 def _page_number(request: Request, reading: Reading) -> int:
@@ -92,7 +92,7 @@ def _page_number(request: Request, reading: Reading) -> int:
 
 
 def _fragment(request: Request, desk: Desk, reading: Reading, number: int) -> str:
-    """A page of messages alone: the next one, the one before, or a sub-agent's inside its call."""
+    """A page of messages alone: the next one, the one before, or a subagent's inside its call."""
     text = messages_html(desk, reading, number)
     sid = reading.session.id
     if request.query_params.get("before") and number > 1:
@@ -116,7 +116,7 @@ def messages_html(desk: Desk, reading: Reading, number: int) -> str:
 
 
 def to_message(request: Request) -> Response:
-    """A link to a message leads to where it is shown: page, branch or sub-agent."""
+    """A link to a message leads to where it is shown: page, branch or subagent."""
     desk = desk_of(request)
     found = desk.session(request.path_params["id"])
     with desk.busy(found):

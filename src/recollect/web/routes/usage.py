@@ -22,7 +22,7 @@ from ..usage_views import SPANS, chart, extras, name_of, parts_by_day, parts_of_
 from ..wording import title_of
 from ..work import StillIndexing
 
-BY = ("day", "week", "month", "model", "project", "session", "tool", "branch", "agent")
+BY = ("day", "week", "month", "model", "project", "session", "tool", "branch", "subagent")
 SHOWN = 31
 MOST = 2000
 """Rows of the table: at first, and when all are asked for."""

@@ -165,7 +165,7 @@ function later(action) {
   clearTimeout(timer);
   timer = setTimeout(action, 400);
 }
-// What the reader opened stays open: the layout's settings for htmx let "open" and the sub-agents be.
+// What the reader opened stays open: the layout's settings for htmx let "open" and the subagents be.
 async function refreshLastPage() {
   const ofSession = (selector) => all(selector, reading).filter((item) => !item.closest(".nested"));
   const last = ofSession(".page").at(-1);
@@ -184,7 +184,7 @@ function refreshList() {
 // Only the tab that is looked at listens: a browser allows a server six connections, and each stream holds one.
 if ((reading || liveHome) && window.htmx) {
   const address = reading ? `/api/v1/sessions/${encodeURIComponent(reading.dataset.sessionPage)}/events?seen=${reading.dataset.size}` : "/api/v1/events";
-  const kinds = ["message", "entry", "title_changed", "session_started", "session_ended", "agent_started", "compaction", "lost"];
+  const kinds = ["message", "entry", "title_changed", "session_started", "session_ended", "subagent_started", "compaction", "lost"];
   const refresh = reading ? refreshLastPage : refreshList;
   let stream = null;
   const listen = () => {

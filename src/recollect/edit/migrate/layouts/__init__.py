@@ -8,11 +8,17 @@ from typing import Final
 from ..framework import Migration
 from ..session_layout import LayoutDraft
 from . import (
-    subagent_files as agent_files,
-    subagent_meta as agent_meta,
-    subagents_inside as agents_inside,
     block_lines,
     todo_tasks,
+)
+from . import (
+    subagent_files as subagent_files,
+)
+from . import (
+    subagent_meta as subagent_meta,
+)
+from . import (
+    subagents_inside as subagents_inside,
 )
 
 
@@ -25,4 +31,6 @@ def _step(module: ModuleType) -> Migration[LayoutDraft]:
     )  # fmt: skip
 
 
-LAYOUTS: Final = tuple(_step(module) for module in (block_lines, agents_inside, agent_files, agent_meta, todo_tasks))
+LAYOUTS: Final = tuple(
+    _step(module) for module in (block_lines, subagents_inside, subagent_files, subagent_meta, todo_tasks)
+)

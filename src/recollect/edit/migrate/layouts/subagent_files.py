@@ -1,4 +1,4 @@
-"""Clients 2.0.28 - 2.1.8 wrote sub-agents into files beside the session. Since 2.1.9 they stand in `<session>/subagents/`."""
+"""Clients 2.0.28 - 2.1.8 wrote subagents into files beside the session. Since 2.1.9 they stand in `<session>/subagents/`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Final
 
 from ..session_layout import LayoutDraft
 
-NAME: Final = "sub-agents into the session's folder"
+NAME: Final = "subagents into the session's folder"
 FROM: Final = "2.0.28"
 TO: Final = "2.1.9"
-DESCRIPTION: Final = "Move the files of sub-agents from beside the session into its folder."
+DESCRIPTION: Final = "Move the files of subagents from beside the session into its folder."
 
 
 def migrate(draft: LayoutDraft) -> int:
-    beside = [agent for agent in draft.file.agents if agent.layout == "beside"]
-    for agent in beside:
-        draft.moved[agent.path] = draft.agent_folder / agent.path.name
+    beside = [subagent for subagent in draft.file.subagents if subagent.layout == "beside"]
+    for subagent in beside:
+        draft.moved[subagent.path] = draft.subagent_folder / subagent.path.name
     return len(beside)
 
 

@@ -1,4 +1,4 @@
-"""Clients to 2.0.26 wrote the lines of sub-agents into the main file. Since 2.1.9 each has a file in `<session>/subagents/`."""
+"""Clients to 2.0.26 wrote the lines of subagents into the main file. Since 2.1.9 each has a file in `<session>/subagents/`."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from ....format.row_edit import set_members
 from ..session_layout import LayoutDraft
 from .subagent_meta import described
 
-NAME: Final = "sub-agents out of the main file"
+NAME: Final = "subagents out of the main file"
 FROM: Final = "2.0.26"
 TO: Final = "2.1.9"
-DESCRIPTION: Final = "Give every sub-agent whose lines stand in the main file a file of its own."
+DESCRIPTION: Final = "Give every subagent whose lines stand in the main file a file of its own."
 
 
 def migrate(draft: LayoutDraft) -> int:
-    inside = [agent for agent in draft.agents if agent.layout == "inside"]
+    inside = [subagent for subagent in draft.subagents if subagent.layout == "inside"]
     if not inside:
         return 0
-    owner = {(row.line, row.offset): agent for agent in inside for row in agent.rows}
-    names = {agent.agent_id: _own_id(agent.agent_id, draft.file.session_id) for agent in inside}
-    lines: dict[str, list[bytes]] = {names[agent.agent_id]: [] for agent in inside}
+    owner = {(row.line, row.offset): subagent for subagent in inside for row in subagent.rows}
+    names = {subagent.subagent_id: _own_id(subagent.subagent_id, draft.file.session_id) for subagent in inside}
+    lines: dict[str, list[bytes]] = {names[subagent.subagent_id]: [] for subagent in inside}
     seen: dict[str, set[str]] = {name: set() for name in lines}
     kept = []
     for piece in draft.main.pieces:
-        agent = (
+        subagent = (
             owner.get((piece.number, piece.object_start)) if piece.entry is not None and piece.data is None else None
         )
-        if agent is None and piece.entry is not None and piece.is_row and piece.entry.isSidechain:
+        if subagent is None and piece.entry is not None and piece.is_row and piece.entry.isSidechain:
             # A line that a step before has split: it goes where the line before it went.
-            agent = next(
+            subagent = next(
                 (item for item in inside if item.rows and piece.number in {row.line for row in item.rows}), None
             )
-        if agent is None or piece.entry is None:
+        if subagent is None or piece.entry is None:
             kept.append(piece)
             continue
-        name = names[agent.agent_id]
+        name = names[subagent.subagent_id]
         values: dict[str, object] = {"agentId": name}
         parent = piece.entry.parentUuid
         if isinstance(parent, str) and parent not in seen[name]:
@@ -47,23 +47,23 @@ def migrate(draft: LayoutDraft) -> int:
             seen[name].add(piece.entry.uuid)
         lines[name].append(set_members(draft.main.bytes_of(piece), values) + b"\n")
     draft.main.pieces = kept
-    for agent in inside:
-        name = names[agent.agent_id]
-        path = draft.agent_folder / f"agent-{name}.jsonl"
+    for subagent in inside:
+        name = names[subagent.subagent_id]
+        path = draft.subagent_folder / f"agent-{name}.jsonl"
         draft.written[path] = lines[name]
-        draft.written[path.with_suffix(".meta.json")] = [described(draft, agent)]
+        draft.written[path.with_suffix(".meta.json")] = [described(draft, subagent)]
     return len(inside)
 
 
 def verify(draft: LayoutDraft) -> str | None:
     left = sum(1 for piece in draft.main.pieces if piece.is_row and piece.entry is not None and piece.entry.isSidechain)
-    if left and any(agent.layout == "inside" for agent in draft.agents):
-        return f"{left} lines of sub-agents are still in the main file"
+    if left and any(subagent.layout == "inside" for subagent in draft.subagents):
+        return f"{left} lines of subagents are still in the main file"
     return None
 
 
-def _own_id(agent_id: str, session_id: str) -> str:
+def _own_id(subagent_id: str, session_id: str) -> str:
     """An id as clients make them. Lines without one get one that is always the same."""
-    if agent_id.startswith("sidechain-") or not agent_id.isalnum():
-        return "a" + hashlib.sha256(f"{session_id}/{agent_id}".encode()).hexdigest()[:16]
-    return agent_id
+    if subagent_id.startswith("sidechain-") or not subagent_id.isalnum():
+        return "a" + hashlib.sha256(f"{session_id}/{subagent_id}".encode()).hexdigest()[:16]
+    return subagent_id

@@ -1,6 +1,6 @@
 """Clients to 2.1.50 kept to-do lists in `todos/`; those of 2.1.325 keep tasks, a file each, in `tasks/<session>/`.
 
-Only the list of the main agent becomes tasks: those of sub-agents are done with. The old files go, and can be had back by undo.
+Only the list of the main subagent becomes tasks: those of subagents are done with. The old files go, and can be had back by undo.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def migrate(draft: LayoutDraft) -> int:
         return 0
     written = 0
     for found in lists:
-        if found.agent_id is None:
+        if found.subagent_id is None:
             for item in found.todos.items:
                 if item.content:
                     written += 1

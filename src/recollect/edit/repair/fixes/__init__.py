@@ -35,8 +35,8 @@ class Fix(NamedTuple):
     """Whether something goes into another file of the home."""
     parts: bool = False
     """Whether rows leave for another file: then the client gets at fewer of them here, as it should."""
-    for_agents: bool = False
-    """Whether it also works on the files of sub-agents, which no client resumes as a conversation of its own."""
+    for_subagents: bool = False
+    """Whether it also works on the files of subagents, which no client resumes as a conversation of its own."""
     for_older: bool = False
     """Whether only older versions of Claude Code need it: alone no reason to change a session, unless a rule asks for it."""
 
@@ -44,13 +44,13 @@ class Fix(NamedTuple):
 FIXES: Final[dict[str, Fix]] = {
     fix.name: fix
     for fix in (
-        Fix(lines.NAME, lines.WORDS, lines.fix, for_agents=True),
-        Fix(text.NAME, text.WORDS, text.fix, for_agents=True, for_older=True),
+        Fix(lines.NAME, lines.WORDS, lines.fix, for_subagents=True),
+        Fix(text.NAME, text.WORDS, text.fix, for_subagents=True, for_older=True),
         Fix(copies.NAME, copies.WORDS, copies.fix, on_request=True, for_older=True),
         Fix(sessions.NAME, sessions.WORDS, sessions.fix, on_request=True, parts=True, writes_beside=True),
-        Fix(identity.NAME, identity.WORDS, identity.fix, for_agents=True),
+        Fix(identity.NAME, identity.WORDS, identity.fix, for_subagents=True),
         Fix(shape.NAME, shape.WORDS, shape.fix, for_older=True),
-        Fix(links.NAME, links.WORDS, links.fix, for_agents=True),
+        Fix(links.NAME, links.WORDS, links.fix, for_subagents=True),
         Fix(bridges.NAME, bridges.WORDS, bridges.fix, for_older=True),
         Fix(order.NAME, order.WORDS, order.fix, for_older=True),
         Fix(times.NAME, times.WORDS, times.fix, for_older=True),

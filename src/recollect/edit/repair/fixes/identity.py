@@ -1,4 +1,4 @@
-"""Rows that lack what makes them rows: a type, a uuid, a plain answer to whether a sub-agent wrote them."""
+"""Rows that lack what makes them rows: a type, a uuid, a plain answer to whether a subagent wrote them."""
 
 from __future__ import annotations
 

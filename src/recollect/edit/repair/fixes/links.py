@@ -88,7 +88,7 @@ class _Links:
         found: list[str | None] = []
         begun: set[str | None] = set()
         for row in self.last.values():
-            side = row.agent_id if row.sidechain else None
+            side = row.subagent_id if row.sidechain else None
             begins = side not in begun
             begun.add(side)
             parent = self._through_progress(row.parent)
@@ -157,7 +157,7 @@ class _Links:
     def _fits(self, candidate: Row | None, row: Row) -> str | None:
         if candidate is None or candidate is row or not candidate.uuid or candidate.sidechain != row.sidechain:
             return None
-        if row.sidechain and candidate.agent_id != row.agent_id:
+        if row.sidechain and candidate.subagent_id != row.subagent_id:
             return None
         if self.last.get(candidate.uuid) is None or self._is_below(candidate.uuid, row):
             return None
