@@ -10,7 +10,7 @@ from tests.analysis.scene import Entry, Scene, tokens
 from recollect.analysis.cost import usual_prices
 from recollect.index.api_calls import sync
 from recollect.index.api_calls.sync import sync_calls
-from recollect.library.accounting import Behind
+from recollect.library.accounting import SyncLag
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +66,6 @@ def test_a_blank_line_that_comes_later_is_a_line(scene: Scene, tmp_path: Path) -
 
 
 def test_marks() -> None:
-    assert Behind().mark(0) == "" == Behind(10).mark(11)
-    assert Behind(10).mark(10) == "≥"
-    assert Behind(10, may_be_less=True).mark(10) == "~"
+    assert SyncLag().mark(0) == "" == SyncLag(10).mark(11)
+    assert SyncLag(10).mark(10) == "≥"
+    assert SyncLag(10, may_be_less=True).mark(10) == "~"

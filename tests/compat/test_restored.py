@@ -20,7 +20,7 @@ from tests.compat.wire import Block
 from recollect.edit.hook_settings import plan_hook
 from recollect.journal.changes import Journal
 from recollect.library.bundling import Unbundling, write_bundle
-from recollect.library.restoring import Wanted, plan_restoring
+from recollect.library.restoring import RestoreRequest, plan_restoring
 from recollect.library.session import Session
 from recollect.store.home import Home
 from recollect.store.scan import scan_home
@@ -54,7 +54,7 @@ def test_restored_sessions_are_listed_and_resumed(tmp_path: Path, version: str) 
     assert not gone.conversation()  # 2.0.77 may have begun a request of the new prompt alone before it gives up
     for path in home.projects.rglob("*.jsonl"):  # what that attempt left
         path.unlink()
-    change, result = plan_restoring(vault, journal, Wanted(everything=True, homes=(str(home.root),)))
+    change, result = plan_restoring(vault, journal, RestoreRequest(everything=True, homes=(str(home.root),)))
     with change:
         change.commit()
     assert set(result.sessions) >= {SUBAGENT, TALK}

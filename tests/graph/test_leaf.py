@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from tests.reading import sent, thread_of, transcript_of
 
-from recollect.graph.client_state import load
+from recollect.graph.client_state import load_as_client
 from recollect.graph.leaf import Leaf, choose_leaf
 from recollect.testing import TranscriptBuilder, uuid_from
 from recollect.testing.toolcalls import bash
 
 
 def leaf_of(t: TranscriptBuilder) -> Leaf:
-    return choose_leaf(load(transcript_of(t)))
+    return choose_leaf(load_as_client(transcript_of(t)))
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ class TestWithoutCheckpoint:
     def test_in_a_file_out_of_order_its_newest_descendant(self, t: TranscriptBuilder) -> None:
         one, two, three = t.user("one"), t.assistant("two"), t.user("three")
         lines = t.lines
-        leaf = choose_leaf(load(transcript_of(b"\n".join([lines[2], lines[1], lines[0]]) + b"\n")))
+        leaf = choose_leaf(load_as_client(transcript_of(b"\n".join([lines[2], lines[1], lines[0]]) + b"\n")))
         assert leaf == Leaf(three, "newest row below the last one in the file")
         assert sent(b"\n".join([lines[2], lines[1], lines[0]]) + b"\n") == [one, two, three]
 
@@ -132,7 +132,7 @@ class TestCheckpoint:
         t.last_prompt("one", leaf="nowhere")
         lines = t.lines
         swapped = b"\n".join([lines[1], lines[0], lines[2]]) + b"\n"
-        assert choose_leaf(load(transcript_of(swapped))).uuid == t.row_uuids[0]
+        assert choose_leaf(load_as_client(transcript_of(swapped))).uuid == t.row_uuids[0]
 
     def test_on_purpose_it_stands_even_on_an_inner_row(self, t: TranscriptBuilder) -> None:
         one, two = t.user("one"), t.assistant("two")

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from tests.reading import transcript_of
 
-from recollect.graph.client_state import LARGE_FILE, Loaded, load
+from recollect.graph.client_state import LARGE_FILE, ClientState, load_as_client
 from recollect.testing import NIL_UUID, TranscriptBuilder, uuid_from
 
 
-def loaded(t: TranscriptBuilder, *, size: int | None = None) -> Loaded:
+def loaded(t: TranscriptBuilder, *, size: int | None = None) -> ClientState:
     transcript = transcript_of(t)
     if size is not None:
         transcript.size = size
-    return load(transcript)
+    return load_as_client(transcript)
 
 
-def links(state: Loaded) -> dict[str, str | None]:
+def links(state: ClientState) -> dict[str, str | None]:
     return {uuid: state.parents[uuid] for uuid in state.rows}
 
 

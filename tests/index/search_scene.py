@@ -6,7 +6,7 @@ from pathlib import Path
 
 from recollect.index.catalogue.catalogue import Catalogue
 from recollect.index.catalogue.sync import bring_up_to_date
-from recollect.index.search.results import Found
+from recollect.index.search.results import SearchResults
 from recollect.index.search.search import Search
 from recollect.index.search.slow_search import find_slowly
 from recollect.index.words.reader import WordReader
@@ -66,11 +66,11 @@ class Scene:
         self.words = WordReader(str(self.catalogue.words_folder))
         self.search = Search(self.catalogue.connection, self.words, [1])
 
-    def find(self, query: str, **options: object) -> Found:
+    def find(self, query: str, **options: object) -> SearchResults:
         options.setdefault("now", 4_000_000_000.0)
         return self.search.find(query, **options)  # type: ignore[arg-type]
 
-    def slowly(self, query: str, mode: str, **options: object) -> Found:
+    def slowly(self, query: str, mode: str, **options: object) -> SearchResults:
         return find_slowly(
             self.catalogue.connection,
             [1],
@@ -81,11 +81,11 @@ class Scene:
         )
 
 
-def sessions(found: Found) -> list[int]:
+def sessions(found: SearchResults) -> list[int]:
     """Which of the sessions were found, in order, by their numbers."""
     return [int(item.session_id[0]) for item in found.sessions]
 
 
-def marked(found: Found) -> set[str]:
+def marked(found: SearchResults) -> set[str]:
     """The words that are marked in the snippets."""
     return {text for item in found.sessions for hit in item.hits for text, is_mark in hit.snippet.pieces() if is_mark}

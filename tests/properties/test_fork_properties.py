@@ -19,7 +19,7 @@ from recollect.edit.fork_lines import ForkLines, Titles, entry_bytes
 from recollect.edit.fork_plan import _new_times, plan_rows
 from recollect.errors import DamagedData
 from recollect.format.names import Names
-from recollect.graph.fork_point import Ending, ending_at, ending_of
+from recollect.graph.fork_point import ForkPoint, fork_point_at, fork_point_at_end
 from recollect.graph.rows import Row, Transcript
 from recollect.graph.thread import find_thread
 from recollect.store.read import EntryBytes
@@ -28,7 +28,7 @@ from recollect.testing import uuid_from
 SOURCE, NEW = uuid_from("source"), uuid_from("fork")
 
 
-def forked(data: bytes, transcript: Transcript, ending: Ending, *, keep: bool) -> tuple[bytes, Names]:
+def forked(data: bytes, transcript: Transcript, ending: ForkPoint, *, keep: bool) -> tuple[bytes, Names]:
     names = Names(SOURCE, NEW, keep)
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
         file.write(data)
@@ -38,7 +38,9 @@ def forked(data: bytes, transcript: Transcript, ending: Ending, *, keep: bool) -
             return b"".join(ForkLines(source, transcript, plan, names, Titles("T")).chunks()), names
 
 
-def forked_or_refused(data: bytes, transcript: Transcript, ending: Ending, *, keep: bool) -> tuple[bytes, Names] | None:
+def forked_or_refused(
+    data: bytes, transcript: Transcript, ending: ForkPoint, *, keep: bool
+) -> tuple[bytes, Names] | None:
     """None where nothing of the conversation would be sent, and a fork would be none."""
     try:
         return forked(data, transcript, ending, keep=keep)
@@ -47,7 +49,7 @@ def forked_or_refused(data: bytes, transcript: Transcript, ending: Ending, *, ke
         return None
 
 
-def forks(entries: list[dict[str, Any]], *, keep: bool) -> Iterator[tuple[Ending, bytes, Names]]:
+def forks(entries: list[dict[str, Any]], *, keep: bool) -> Iterator[tuple[ForkPoint, bytes, Names]]:
     """The fork at every end of a session."""
     data = encoded(entries)
     transcript = transcript_of(data)
@@ -57,15 +59,15 @@ def forks(entries: list[dict[str, Any]], *, keep: bool) -> Iterator[tuple[Ending
             yield ending, *fork
 
 
-def endings(transcript: Transcript) -> list[Ending]:
+def endings(transcript: Transcript) -> list[ForkPoint]:
     """The conversation as it stands, and as it is up to each of the rows."""
     thread = find_thread(transcript)
     uuids = dict.fromkeys(row.uuid for row in transcript.rows if row.uuid and not row.sidechain)
-    found = [ending_of(transcript, thread), *(ending_at(transcript, thread, uuid) for uuid in uuids)]
+    found = [fork_point_at_end(transcript, thread), *(fork_point_at(transcript, thread, uuid) for uuid in uuids)]
     return [ending for ending in found if ending is not None and ending.leaf is not None]
 
 
-def named(ending: Ending, names: Names) -> list[str | None]:
+def named(ending: ForkPoint, names: Names) -> list[str | None]:
     """The uuids that the rows sent have in a fork; None for rows that had none and got one."""
     return [names.row(row.uuid) if row.uuid else None for row in ending.sent]
 
@@ -104,7 +106,7 @@ def test_a_fork_is_one_chain_in_file_order_with_the_newest_row_last(entries: lis
 def test_a_fork_of_a_fork_is_the_same_conversation(entries: list[dict[str, Any]]) -> None:
     data = encoded(entries)
     transcript = transcript_of(data)
-    ending = ending_of(transcript, find_thread(transcript))
+    ending = fork_point_at_end(transcript, find_thread(transcript))
     if ending.leaf is None:
         return
     fork = forked_or_refused(data, transcript, ending, keep=True)
@@ -112,7 +114,7 @@ def test_a_fork_of_a_fork_is_the_same_conversation(entries: list[dict[str, Any]]
         return
     once, _ = fork
     first = transcript_of(once)
-    again, _ = forked(once, first, ending_of(first, find_thread(first)), keep=True)
+    again, _ = forked(once, first, fork_point_at_end(first, find_thread(first)), keep=True)
     assert [json.loads(line) for line in again.splitlines()] == [json.loads(line) for line in once.splitlines()]
 
 

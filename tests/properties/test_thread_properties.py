@@ -15,9 +15,9 @@ from tests.reading import transcript_of
 
 from recollect.graph import client_state as loaded
 from recollect.graph import request
-from recollect.graph.append_point import place_to_go_on, row_to_go_on_from
-from recollect.graph.client_state import load
-from recollect.graph.fork_point import Ending, ending_at
+from recollect.graph.append_point import append_point, last_row_to_append_to
+from recollect.graph.client_state import load_as_client
+from recollect.graph.fork_point import ForkPoint, fork_point_at
 from recollect.graph.leaf import choose_leaf
 from recollect.graph.thread import STATUSES, as_written, find_thread, walk_up
 from recollect.testing import NIL_UUID
@@ -153,7 +153,7 @@ def test_what_is_sent_is_live(entries: list[dict[str, Any]]) -> None:
 @given(FILES)
 def test_the_walk_is_a_path(entries: list[dict[str, Any]]) -> None:
     """Each row but the first hangs on the one before it: by its own link, or by a mended one within five seconds."""
-    state = load(transcript_of(encoded(entries)))
+    state = load_as_client(transcript_of(encoded(entries)))
     leaf = choose_leaf(state).uuid
     if leaf is None:
         return
@@ -184,7 +184,7 @@ def test_the_leaf_is_a_message_of_the_main_conversation(entries: list[dict[str, 
         assert thread.chain == []
         assert thread.sent == []
     else:
-        leaf = load(transcript).rows[thread.leaf]
+        leaf = load_as_client(transcript).rows[thread.leaf]
         assert leaf.is_message
         assert not leaf.sidechain
         assert leaf.time is not None
@@ -303,9 +303,9 @@ def test_what_is_written_behind_a_conversation_belongs_to_it(
     if uuid is not None:
         entries = [*entries, {"type": "last-prompt", "leafUuid": uuid, "explicit": True}]
     thread = find_thread(transcript_of(encoded(entries)))
-    parent, is_read = place_to_go_on(transcript_of(encoded(entries)), 4e9)
+    parent, is_read = append_point(transcript_of(encoded(entries)), 4e9)
     assert is_read
-    assert parent == row_to_go_on_from(thread)
+    assert parent == last_row_to_append_to(thread)
     assume(parent is not None)
     prompt = {"type": "user", "message": {"content": "SEE ME"}, "isSidechain": False}
     written = {**prompt, "uuid": "new", "parentUuid": parent, "timestamp": stamp(3000)}
@@ -318,7 +318,7 @@ def test_what_is_written_behind_a_conversation_belongs_to_it(
 def test_a_message_hangs_where_the_client_resumes_with_it_and_what_was_before(entries: list[dict[str, Any]]) -> None:
     """Or nothing is said to be a place for it: rows in circles, uuids that are there twice, checkpoints anywhere."""
     transcript = transcript_of(encoded(entries))
-    parent, is_read = place_to_go_on(transcript, 4e9)
+    parent, is_read = append_point(transcript, 4e9)
     assume(is_read)
     prompt = {"type": "user", "message": {"content": "SEE ME"}, "isSidechain": False}
     written = {**prompt, "uuid": "new", "parentUuid": parent, "timestamp": "2096-10-02T07:06:40.000Z"}
@@ -351,10 +351,10 @@ def test_rows_taken_many_at_once_are_the_same_conversation(entries: list[dict[st
 
 @given(CONVERSATIONS, st.booleans())
 def test_rows_taken_many_at_once_end_the_same_way_anywhere(entries: list[dict[str, Any]], large: bool) -> None:
-    def endings() -> list[Ending | None]:
+    def endings() -> list[ForkPoint | None]:
         transcript = transcript_of(encoded(entries))
         thread = find_thread(transcript)
-        return [ending_at(transcript, thread, row.uuid) for row in transcript.rows if row.uuid]
+        return [fork_point_at(transcript, thread, row.uuid) for row in transcript.rows if row.uuid]
 
     with at_once(1_000_000, large=large):
         expected = endings()

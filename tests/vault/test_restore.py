@@ -12,7 +12,7 @@ from tests.vault.scene import CWD, ELSEWHERE, OTHER, SESSION, Scene
 
 from recollect.edit.restore_files import RestoreResult
 from recollect.errors import NotFound, Refused
-from recollect.library.restoring import Wanted, plan_restoring
+from recollect.library.restoring import RestoreRequest, plan_restoring
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def tree(root: Path) -> dict[str, tuple[bytes, int]]:
 
 
 def restore(scene: Scene, *sessions: str, **options: object) -> RestoreResult:
-    wanted = Wanted(sessions=sessions, homes=(str(scene.home.root),), **options)  # type: ignore[arg-type]
+    wanted = RestoreRequest(sessions=sessions, homes=(str(scene.home.root),), **options)  # type: ignore[arg-type]
     change, result = plan_restoring(scene.vault, scene.journal, wanted)
     with change:
         if change.steps:
@@ -155,11 +155,11 @@ def test_two_homes_with_the_same_session(scene: Scene, tmp_path: Path) -> None:
     second = Scene(tmp_path / "second")
     second.path().write_bytes(b"another story\n")
     capture(scene.vault, second.home)
-    wanted = Wanted(sessions=(SESSION,), homes=(str(scene.home.root), str(second.home.root)), to=tmp_path / "x")
+    wanted = RestoreRequest(sessions=(SESSION,), homes=(str(scene.home.root), str(second.home.root)), to=tmp_path / "x")
     with pytest.raises(Refused) as caught:
         plan_restoring(scene.vault, scene.journal, wanted)
     assert caught.value.slug == "several-homes"
-    wanted = Wanted(sessions=(SESSION,), homes=(str(second.home.root),), to=tmp_path / "x")
+    wanted = RestoreRequest(sessions=(SESSION,), homes=(str(second.home.root),), to=tmp_path / "x")
     change, _ = plan_restoring(scene.vault, scene.journal, wanted)
     with change:
         change.commit()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Course:
+class ContextTimeline:
     """The main conversation of a session: prompt lengths in order."""
 
     session_id: str
@@ -66,16 +66,16 @@ class Course:
         return row
 
 
-def courses(
+def context_timelines(
     found: Iterable[ApiCall], book: PriceBook, catalogue: Catalogue | None = None, *, since: int | None = None,
     until: int | None = None,
-) -> list[Course]:  # fmt: skip
+) -> list[ContextTimeline]:  # fmt: skip
     """One per session, the last used first. With a catalogue that holds the entries, compactions in this time count too."""
-    sessions: dict[tuple[str, str], Course] = {}
+    sessions: dict[tuple[str, str], ContextTimeline] = {}
     for item in sorted(found, key=lambda item: (item.file_id, item.line)):
         if item.session_id is None or item.subagent_id is not None or item.flags & (ADVISOR | PROGRESS):
             continue
-        course = sessions.setdefault((item.home, item.session_id), Course(item.session_id))
+        course = sessions.setdefault((item.home, item.session_id), ContextTimeline(item.session_id))
         course.steps.append(item)
     for course in sessions.values():
         known = book.window(course.steps[-1].model)

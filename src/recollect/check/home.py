@@ -6,10 +6,10 @@ from ..store.home import Home
 from ..store.scan import Scan
 from .home_subject import HomeSubject
 from .rule import Finding, fold
-from .rules import HOME_LOOKS
+from .rules import HOME_CHECKS
 
 
 def check_home(home: Home, scan: Scan) -> list[Finding]:
     """Findings about a home's own files. `scan` has the subagents that stand beside sessions with their sessions."""
     subject = HomeSubject(home, scan)
-    return fold(item for look in HOME_LOOKS for item in look(subject))
+    return fold(item for look in HOME_CHECKS for item in look(subject))

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..errors import RecollectError
-from ..graph.gc_pause import collector_waits
+from ..graph.gc_pause import gc_paused
 from ..store.scan import SessionFile, SubagentFile
 from .rule import Finding, fold, worst
-from .rules import SESSION_LOOKS, UNREADABLE, line_damage, nul_text, parents
+from .rules import SESSION_CHECKS, UNREADABLE, line_damage, nul_text, parents
 from .subject import SessionSubject
 
-_SUBAGENT_LOOKS = (line_damage.look, parents.look, nul_text.look)
+_SUBAGENT_CHECKS = (line_damage.check, parents.check, nul_text.check)
 
 
 @dataclass
@@ -35,7 +35,7 @@ class SessionReport:
 def check_session(file: SessionFile) -> SessionReport:
     """All findings of a session, in the order of the rules. Never raises for what stands in the files."""
     report = SessionReport(file)
-    with collector_waits():
+    with gc_paused():
         report.findings = fold(
             [*_main(report), *(item for subagent in file.subagents for item in _subagent(file, subagent))]
         )
@@ -53,7 +53,7 @@ def _main(report: SessionReport) -> Iterator[Finding]:
         report.rows = len(subject.rows)
         report.reachable_share = subject.thread.reachable_share
         report.found = subject.thread.found
-        for look in SESSION_LOOKS:
+        for look in SESSION_CHECKS:
             yield from look(subject)
     finally:
         subject.close()
@@ -68,7 +68,7 @@ def _subagent(file: SessionFile, subagent: SubagentFile) -> Iterator[Finding]:
         )
         return
     try:
-        for look in _SUBAGENT_LOOKS:
+        for look in _SUBAGENT_CHECKS:
             yield from look(subject)
     finally:
         subject.close()

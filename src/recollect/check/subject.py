@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ..format.decode import parse_row_entries
 from ..format.line import Damage, RawLine
-from ..graph.gc_pause import collector_waits
+from ..graph.gc_pause import gc_paused
 from ..graph.rows import Row, Transcript, build_transcript
 from ..graph.thread import Thread, find_thread
 from ..graph.tool_calls import ToolPairs, pair_tools
@@ -51,7 +51,7 @@ def read_watched(path: Path, home: Home, *, file: int = 0) -> tuple[Transcript, 
     """The rows of a file, and the lines on which the needles stand."""
     damage: list[Damage] = []
     watched = WatchedLines(stream_lines(path, home))
-    with collector_waits():
+    with gc_paused():
         transcript = build_transcript(parse_row_entries(watched, damage), damage, file=file)
     transcript.lines, transcript.size = watched.lines, watched.bytes
     return transcript, watched.seen

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import apsw
 
     from ..index.catalogue.reading_back import Elsewhere
-    from ..index.search.results import Found
+    from ..index.search.results import SearchResults
 
 
 class _Asked:
@@ -103,7 +103,7 @@ def _roots(named: list[str]) -> list[str] | None:
     return roots or None
 
 
-def _answer(db: apsw.Connection, folder: str, roots: list[str], asked: _Asked) -> Found | None:
+def _answer(db: apsw.Connection, folder: str, roots: list[str], asked: _Asked) -> SearchResults | None:
     from ..index.catalogue.change_check import statuses_are_current, unchanged
 
     homes = unchanged(db, roots)
@@ -135,7 +135,7 @@ def _kept_bytes(db: apsw.Connection) -> Elsewhere | None:
     return KeptTranscripts(vault).reader(db)
 
 
-def _print(found: Found, asked: _Asked) -> None:
+def _print(found: SearchResults, asked: _Asked) -> None:
     from .search_text import found_data, found_text, session_data, summary_line
     from .terminal import safe
 

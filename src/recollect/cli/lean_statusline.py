@@ -161,11 +161,11 @@ def _figures(given: dict[str, Any], homes: list[str], timezone: str | None) -> d
             calls = api_calls(accounting.catalogue, accounting.homes, files=files) if files else ()
             items = [item for item in calls if item.session_id == session]
             if items:
-                from ..analysis.context import courses
+                from ..analysis.context import context_timelines
 
                 found["session mark"] = behind.mark(0) if behind.of_session else ""
                 found["session"] = total_of(items, accounting.book)
-                for course in courses(items, accounting.book):
+                for course in context_timelines(items, accounting.book):
                     if course.window and not behind.of_session:
                         found["context"] = round(course.last * 100 / course.window)
         if block is not None:

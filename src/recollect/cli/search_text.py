@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..index.search.results import Found, Hit, SessionHits
+from ..index.search.results import Hit, SearchResults, SessionHits
 from .terminal import safe, safe_line
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _BOLD, _DIM, _MARK, _CYAN, _OFF = "\x1b[1m", "\x1b[2m", "\x1b[1;31m", "\x1b[36m", "\x1b[0m"
 
 
-def found_data(found: Found, homes: Sequence[str] = ()) -> dict[str, Any]:
+def found_data(found: SearchResults, homes: Sequence[str] = ()) -> dict[str, Any]:
     """As `--json` prints it."""
     totals: dict[str, Any] = {
         "total": found.total, "exact": found.exact, "more": found.more, "mode": found.mode, "notes": list(found.notes),
@@ -51,7 +51,7 @@ def session_data(item: SessionHits, homes: Sequence[str] = ()) -> dict[str, Any]
     }
 
 
-def found_text(found: Found, colored: bool, homes: Sequence[str] = ()) -> Iterator[str]:
+def found_text(found: SearchResults, colored: bool, homes: Sequence[str] = ()) -> Iterator[str]:
     """Lines for a terminal or a pipe. Everything from transcripts is made safe before it is styled."""
     for number, item in enumerate(found.sessions):
         if number:
@@ -66,7 +66,7 @@ def found_text(found: Found, colored: bool, homes: Sequence[str] = ()) -> Iterat
         yield from _facets(found.facets, colored)
 
 
-def summary_line(found: Found, offset: int) -> str:
+def summary_line(found: SearchResults, offset: int) -> str:
     """What to say below the results."""
     least = "" if found.exact else "at least "
     matches = f"{least}{found.total:,} {'match' if found.total == 1 else 'matches'}"

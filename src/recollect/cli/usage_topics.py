@@ -15,7 +15,7 @@ from .usage_text import cost_in_words, csv_names, csv_text, tokens, unpriced_rem
 from .words import number, plural, seconds, size
 
 if TYPE_CHECKING:
-    from ..analysis.context import Course
+    from ..analysis.context import ContextTimeline
     from ..library.accounting import Accounting, Selection
 
 Rows = list[dict[str, Any]]
@@ -149,9 +149,9 @@ def _tools(accounting: Accounting, chosen: Selection) -> Answer:
 
 
 def _context(accounting: Accounting, chosen: Selection) -> Answer:
-    from ..analysis.context import courses
+    from ..analysis.context import context_timelines
 
-    found = courses(
+    found = context_timelines(
         accounting.responses(chosen), accounting.book, accounting.entries(), since=chosen.since, until=chosen.until
     )
     whole = chosen.session is not None
@@ -170,7 +170,7 @@ def _context(accounting: Accounting, chosen: Selection) -> Answer:
     return rows, columns, {}, "┊ a compaction" if any(item.boundaries for item in found) else ""
 
 
-def _course_line(course: Course) -> str:
+def _course_line(course: ContextTimeline) -> str:
     """The last prompts as a line of blocks, with a mark where the window was compacted."""
     shown = course.steps[-60:]
     blocks = sparkline([step.counts.prompt for step in shown])

@@ -2,7 +2,7 @@
 
 A writer may be used while a client or another Recollect process appends too: before every line the file's size is looked
 at under the lock, and where somebody else wrote, the end of the conversation is found again. The first line of a writer is
-journaled (`Grow`), so that `undo` takes away everything it wrote.
+journaled (`AppendRun`), so that `undo` takes away everything it wrote.
 
 Before its first line, and where somebody else wrote since its last one, a writer asks whether the session is in use
 (`guard.py`), unless it writes by force. Behind its own lines it goes on without a question.
@@ -35,10 +35,10 @@ from ..format.encode import (
 )
 from ..format.path_text import to_text
 from ..format.times import LATEST
-from ..graph.append_point import place_to_go_on
+from ..graph.append_point import append_point
 from ..graph.rows import Row, Transcript
 from ..journal import disk
-from ..journal.append_run import Grow, Grown
+from ..journal.append_run import AppendRecord, AppendRun
 from ..journal.changes import Change, Journal, Record
 from ..journal.content_hash import new_hash
 from ..journal.guard import refuse_if_busy
@@ -46,7 +46,7 @@ from ..store.home import Home
 from ..store.paths import is_inside, place_to_write
 from ..store.read import read_transcript
 from ..store.scan import is_session_id
-from ..store.stamp import Kept, kept
+from ..store.stamp import Stamp, stamp_of
 
 Content = str | Sequence[Mapping[str, Any]]
 
@@ -99,8 +99,8 @@ class SessionWriter:
         self._lines = RowLines(context)
         self._place = str(place)
         self._last_milliseconds = 0
-        self._seen: Kept | None = None
-        self._exists = kept(path) is not None
+        self._seen: Stamp | None = None
+        self._exists = stamp_of(path) is not None
         self._written_up_to: int | None = None
         """Where our last line ended; None before the first."""
         self._tail = new_hash()
@@ -304,9 +304,9 @@ class SessionWriter:
             return None
         return disk.open_if_unchanged(self._place, self._seen)
 
-    def _look(self) -> Kept | None:
+    def _look(self) -> Stamp | None:
         """The file as it is now."""
-        now = kept(self._place)
+        now = stamp_of(self._place)
         if self._exists and now is None:  # never a second session of the same name
             raise StoreBusy(
                 f"{self.path} was moved or removed meanwhile", hint="nothing was written; look for it again",
@@ -318,7 +318,7 @@ class SessionWriter:
             refuse_if_busy(self.home, self.context.session_id, self.path, self.journal)
         return now
 
-    def _find_end(self, now: Kept | None) -> None:
+    def _find_end(self, now: Stamp | None) -> None:
         """The end of the conversation, found anew where somebody else wrote since the last look."""
         if self._known and now is not None and now == self._seen:
             return
@@ -343,7 +343,7 @@ class SessionWriter:
         self._last_milliseconds = round(1000 * newest)
         if self.context.subagent_id is None:
             moment = max(time.time(), self._last_milliseconds / 1000 + 0.001)
-            self.leaf, is_read = place_to_go_on(transcript, moment)
+            self.leaf, is_read = append_point(transcript, moment)
             self._end_hides = not is_read
         elif rows:
             own = [item for item in rows if item.uuid is not None and self._is_of_this_subagent(item)]
@@ -384,7 +384,7 @@ class SessionWriter:
                     hint="write the call first, or say that it is meant (allow_unknown_call); the client drops such results",
                 )  # fmt: skip
 
-    def _write(self, line: bytes, now: Kept | None, fd: int | None = None) -> None:
+    def _write(self, line: bytes, now: Stamp | None, fd: int | None = None) -> None:
         """Into the file as `now` says it is: the open one, or (at the first line, and where somebody else wrote) by its name."""
         if self.record is None:
             self._begin()
@@ -414,10 +414,10 @@ class SessionWriter:
         change = Change(self.journal, self.home, "append", self.title)
         if not self.path.parent.is_dir():
             change.folder(self.path.parent)
-        if self._companion is not None and not self._exists and kept(self._companion[0]) is None:
+        if self._companion is not None and not self._exists and stamp_of(self._companion[0]) is None:
             change.write(self._companion[0], [self._companion[1]])
         does_something = bool(change.steps)
-        change.steps.append(Grow(self._place, kept(self._place)))
+        change.steps.append(AppendRun(self._place, stamp_of(self._place)))
         self.record = change.begin() if does_something else change.note()
 
     def _give_up_if_empty(self) -> None:
@@ -436,7 +436,7 @@ class SessionWriter:
             return
         record, self.record = self.record, None
         left = {} if self._seen is None else {to_text(self._place): self._seen}
-        grown = Grown(self._written_up_to, self._tail.hexdigest(), left)
+        grown = AppendRecord(self._written_up_to, self._tail.hexdigest(), left)
         self._written_up_to, self._tail = None, new_hash()
         folder = self.journal.folder_of(record)
         try:

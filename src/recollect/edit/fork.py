@@ -23,8 +23,8 @@ from ..format.line import Damage
 from ..format.names import Names
 from ..format.relink import custom_title_file
 from ..graph.branches import find_branches
-from ..graph.fork_point import Ending, ending_at, ending_of
-from ..graph.gc_pause import collector_waits
+from ..graph.fork_point import ForkPoint, fork_point_at, fork_point_at_end
+from ..graph.gc_pause import gc_paused
 from ..graph.rows import Row, Transcript
 from ..graph.subagents import Subagent
 from ..graph.thread import Thread, find_thread
@@ -91,20 +91,20 @@ def plan_fork(
     Uuids are new and say where they came from (`forkedFrom`, as the SDK and the client's /branch do), or are kept (as
     `--fork-session` does).
     """
-    wanted = _Wanted(
+    wanted = _ForkOptions(
         _new_id(file.home, new_id), at, branch, keep_uuids, _given_title(title), with_subagents, with_tool_results,
         with_file_history,
     )  # fmt: skip
     change = journal.change(file.home, "fork", f"Fork {file.session_id}")
     with contextlib.ExitStack() as thrown_away_on_errors:
         thrown_away_on_errors.enter_context(change)
-        with collector_waits():  # until all that was read of the session is gone again
+        with gc_paused():  # until all that was read of the session is gone again
             result = _plan(change, file, wanted)
         thrown_away_on_errors.pop_all()
     return change, result
 
 
-class _Wanted(NamedTuple):
+class _ForkOptions(NamedTuple):
     """What was asked for."""
 
     session_id: str
@@ -117,14 +117,14 @@ class _Wanted(NamedTuple):
     with_file_history: bool
 
 
-def _plan(change: Change, file: SessionFile, wanted: _Wanted) -> ForkResult:
+def _plan(change: Change, file: SessionFile, wanted: _ForkOptions) -> ForkResult:
     for path in (file.path, *(item.path for item in file.subagents if wanted.with_subagents)):
         change.rely_on(path)
     with ForkAhead(file.path, file.home) as ahead:
         return _plan_with(ahead, change, file, wanted)
 
 
-def _plan_with(ahead: ForkAhead, change: Change, file: SessionFile, wanted: _Wanted) -> ForkResult:
+def _plan_with(ahead: ForkAhead, change: Change, file: SessionFile, wanted: _ForkOptions) -> ForkResult:
     target = file.path.with_name(f"{wanted.session_id}.jsonl")
     names = Names(file.session_id, wanted.session_id, wanted.keep_uuids)
     result = ForkResult(wanted.session_id, target, file.session_id, None, keep_uuids=names.keep_uuids)
@@ -146,7 +146,7 @@ def _plan_with(ahead: ForkAhead, change: Change, file: SessionFile, wanted: _Wan
 
 
 def _planned_lines(
-    ahead: ForkAhead, source: EntryBytes, file: SessionFile, wanted: _Wanted, names: Names, result: ForkResult
+    ahead: ForkAhead, source: EntryBytes, file: SessionFile, wanted: _ForkOptions, names: Names, result: ForkResult
 ) -> tuple[ForkLines, list[Subagent]]:
     """The lines to be written, and the subagents that come along. Nobody but the lines has what was read of the session."""
     transcript = ahead.transcript()
@@ -172,18 +172,18 @@ def _given_title(title: str | None) -> str | None:
     return None if title is None else title_words(title)
 
 
-def find_ending(file: SessionFile, transcript: Transcript, at: str | None, branch: int | None) -> Ending:
+def find_ending(file: SessionFile, transcript: Transcript, at: str | None, branch: int | None) -> ForkPoint:
     """The conversation that a fork takes along. Raises where there is none."""
     if at is not None and branch is not None:
         raise Refused("a fork ends at a message or is made of a branch, not both", slug="bad-fork")
     thread = find_thread(transcript)
-    found: Ending | None
+    found: ForkPoint | None
     if at is not None:
-        found = ending_at(transcript, thread, find_row(transcript, at, file.session_id))
+        found = fork_point_at(transcript, thread, find_row(transcript, at, file.session_id))
     elif branch:
         found = _branch_ending(file, transcript, thread, branch)
     else:
-        found = ending_of(transcript, thread)
+        found = fork_point_at_end(transcript, thread)
     if found is None or found.leaf is None:
         why = thread.leaf_reason if at is None and branch is None else "no prompt or answer stands there or above it"
         raise Refused(
@@ -193,12 +193,12 @@ def find_ending(file: SessionFile, transcript: Transcript, at: str | None, branc
     return found
 
 
-def _branch_ending(file: SessionFile, transcript: Transcript, thread: Thread, number: int) -> Ending | None:
+def _branch_ending(file: SessionFile, transcript: Transcript, thread: Thread, number: int) -> ForkPoint | None:
     for item in find_branches(transcript.rows, thread):
         if item.number == number:
             if item.leaf.uuid is None:
                 return None
-            return ending_at(transcript, thread, item.leaf.uuid, max(row.index for row in item.rows))
+            return fork_point_at(transcript, thread, item.leaf.uuid, max(row.index for row in item.rows))
     raise NotFound(
         f"session {file.session_id} has no branch {number}", slug="no-such-branch",
         hint="`recollect tree SESSION` shows the branches",

@@ -20,7 +20,7 @@ from ..format.names import Names, RowNames
 from ..format.relink import PLAIN_SYSTEM, renamed_row
 from ..format.times import LATEST, newest_of, to_iso
 from ..graph.client_state import LARGE_FILE, preserves
-from ..graph.fork_point import Ending, sent_on_resume
+from ..graph.fork_point import ForkPoint, sent_on_resume
 from ..graph.rows import Row, StateLine, Transcript, build_transcript
 from ..graph.thread import find_thread
 
@@ -33,7 +33,7 @@ _NAMES_ROOM: Final = 200
 class ForkPlan:
     """The rows in the order of the file, rows of subagents inside it where they stood; what each is called, by its place."""
 
-    ending: Ending
+    ending: ForkPoint
     rows: list[Row]
     uuids: Sequence[str]
     parents: Sequence[str | None]
@@ -56,7 +56,7 @@ class ForkPlan:
 
 
 def plan_rows(
-    transcript: Transcript, ending: Ending, names: Names, subagent_rows: list[Row], read: Callable[[Row], bytes]
+    transcript: Transcript, ending: ForkPoint, names: Names, subagent_rows: list[Row], read: Callable[[Row], bytes]
 ) -> ForkPlan:
     """Settle the rows of a fork. `read` gives the bytes of a row's entry."""
     bare = msgspec.structs.replace(ending, before=ending.before[-1:])
@@ -83,7 +83,7 @@ def uuid_of(row: Row, names: Names) -> str:
     return Names(names.source, names.session_id).row(f"{row.line}:{row.offset}")
 
 
-def _planned(transcript: Transcript, ending: Ending, names: Names, subagent_rows: list[Row]) -> ForkPlan:
+def _planned(transcript: Transcript, ending: ForkPoint, names: Names, subagent_rows: list[Row]) -> ForkPlan:
     """The conversation, each row below the one before it, with the rows of subagents among them."""
     chain = [*ending.before, *ending.live]
     olds = [row.uuid for row in chain if row.uuid]
@@ -96,7 +96,7 @@ def _planned(transcript: Transcript, ending: Ending, names: Names, subagent_rows
 
 
 def _special(
-    transcript: Transcript, ending: Ending, chain: list[Row], uuids: Sequence[str], parents: list[str | None]
+    transcript: Transcript, ending: ForkPoint, chain: list[Row], uuids: Sequence[str], parents: list[str | None]
 ) -> dict[int, RowNames]:
     """Rows of which more is to be changed. Boundaries hang on nothing: what they come after is their logical parent."""
     times = _new_times(chain, ending.leaf, transcript.first_time or 0.0)

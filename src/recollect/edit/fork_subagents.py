@@ -15,7 +15,7 @@ from ..format.names import Names, RowNames
 from ..format.relink import renamed_row, renamed_state, with_new_outputs
 from ..format.row_entry import RowEntry
 from ..format.subagent_meta import parse_subagent_meta
-from ..graph.fork_point import Ending
+from ..graph.fork_point import ForkPoint
 from ..graph.rows import Row, Transcript
 from ..graph.session import Conversation
 from ..graph.subagents import Subagent
@@ -60,7 +60,7 @@ def _prompts(file: SessionFile) -> Callable[[Row], str | None]:
     return words
 
 
-def subagents_of_ending(subagents: Iterable[Subagent], ending: Ending) -> list[Subagent]:
+def subagents_of_ending(subagents: Iterable[Subagent], ending: ForkPoint) -> list[Subagent]:
     """Those that its calls started, and theirs; and of those of which the call is not known, the ones begun by then."""
     waiting = list(subagents)
     if not waiting:

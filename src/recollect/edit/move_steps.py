@@ -13,7 +13,7 @@ from ..journal.actions import Append, Remove, Replace
 from ..journal.changes import Change, lacks_newline
 from ..journal.content_hash import hashed, new_hash
 from ..store.paths import open_inside
-from ..store.stamp import kept
+from ..store.stamp import stamp_of
 
 
 class MovingChange(Change):
@@ -30,7 +30,7 @@ class MovingChange(Change):
 
     def append_moved(self, now: Path, then: Path, data: bytes) -> None:
         """Lines at the end of a file that an earlier step moves; its time stays."""
-        before = kept(now)
+        before = stamp_of(now)
         if before is not None and lacks_newline(now, before):
             data = b"\n" + data
         self.rely_on(now)
@@ -44,7 +44,7 @@ class MovingChange(Change):
         self.rely_on(now)
         digest, number = new_hash(), len(self.steps)
         self._stage(f"new-{number}", hashed(chunks, digest), mode=stat.S_IMODE(now.stat().st_mode))
-        step = Replace(str(then), f"new-{number}", f"old-{number}", kept(now), digest.hexdigest(), mtime_ns)
+        step = Replace(str(then), f"new-{number}", f"old-{number}", stamp_of(now), digest.hexdigest(), mtime_ns)
         self.steps.append(step)
 
     def remove_moved(self, then: Path) -> None:

@@ -19,7 +19,7 @@ from ..journal.changes import Change, Journal
 from ..store.home import Home
 from ..store.liveness import open_sessions
 from ..store.paths import is_inside, is_secret, is_session_link, open_inside
-from ..store.stamp import Kept, kept
+from ..store.stamp import Stamp, stamp_of
 
 #: Files that many sessions share: they come back only where there is none.
 _SHARED: Final = ("history.jsonl", "sessions-index.json")
@@ -85,7 +85,7 @@ def _plan_file(change: Change, item: FileToRestore, running: Iterable[str], resu
     except DamagedData as problem:
         result.damaged.append({"path": item.path, "why": problem.message})
         return
-    change.write(target, item.chunks(), mtime_ns=item.mtime_ns, replace=kept(target) is not None)
+    change.write(target, item.chunks(), mtime_ns=item.mtime_ns, replace=stamp_of(target) is not None)
     result.files.append(item.path)
     result.bytes += item.size
 
@@ -99,7 +99,7 @@ def _why_not(home: Home, target: Path, item: FileToRestore, running: Iterable[st
             break
         if folder.exists() and not folder.is_dir():
             return f"{folder} is no folder"
-    now = kept(target)
+    now = stamp_of(target)
     if now is None:
         return None
     if not stat.S_ISREG(os.stat(target, follow_symlinks=is_session_link(home, target)).st_mode):
@@ -115,7 +115,7 @@ def _why_not(home: Home, target: Path, item: FileToRestore, running: Iterable[st
     return None
 
 
-def _begins_with(home: Home, target: Path, now: Kept, item: FileToRestore) -> bool:
+def _begins_with(home: Home, target: Path, now: Stamp, item: FileToRestore) -> bool:
     if now.size < item.size:
         return False
     try:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ..format.times import to_iso
-from .client_state import load
+from .client_state import load_as_client
 from .rows import Row, Transcript
 from .thread import Thread, find_thread
 
@@ -18,7 +18,7 @@ _TRIED: Final = "the message that is tried"
 """Its name: no uuid of any file."""
 
 
-class PlaceToGoOn(NamedTuple):
+class AppendPoint(NamedTuple):
     """The row that the next message hangs on; None where it begins the conversation."""
 
     parent: str | None
@@ -26,33 +26,33 @@ class PlaceToGoOn(NamedTuple):
     """Whether the client would resume with the message, and with what it resumes with now."""
 
 
-def place_to_go_on(transcript: Transcript, moment: float) -> PlaceToGoOn:
+def append_point(transcript: Transcript, moment: float) -> AppendPoint:
     """The first place that will do for a message of that moment; without one, the end of the conversation."""
     thread = find_thread(transcript)
     tried: dict[str | None, None] = {}
     for parent in _places(transcript, thread):
         if parent not in tried:
             if _is_read(transcript, thread, parent, moment):
-                return PlaceToGoOn(parent, True)
+                return AppendPoint(parent, True)
             tried[parent] = None
-    return PlaceToGoOn(next(iter(tried)), False)
+    return AppendPoint(next(iter(tried)), False)
 
 
 def _places(transcript: Transcript, thread: Thread) -> Iterator[str | None]:
     if thread.leaf is not None:
-        yield row_to_go_on_from(thread)
+        yield last_row_to_append_to(thread)
         yield thread.leaf
         yield thread.chain[-1].uuid if thread.chain else None
         return
     if not thread.cleared:  # a row without a time is no end for the client, but one above a later message
-        state = load(transcript)
+        state = load_as_client(transcript)
         for uuid in (state.checkpoint, state.last_row):
             if uuid is not None and uuid in state.rows and not state.rows[uuid].sidechain:
                 yield uuid
     yield None
 
 
-def row_to_go_on_from(thread: Thread) -> str | None:
+def last_row_to_append_to(thread: Thread) -> str | None:
     """The end of the conversation; None where there is none.
 
     That is its last row, but results of parallel calls that the client puts back behind the leaf are no descendants of it: below

@@ -39,7 +39,7 @@ class Parents:
         return self[uuid] if uuid in self.rows else None
 
 
-class Loaded(Struct):
+class ClientState(Struct):
     """Rows and links as the client sees them, and what it remembers of the checkpoints."""
 
     rows: dict[str, Row]
@@ -70,12 +70,12 @@ class Loaded(Struct):
     """How many rows stand before each checkpoint that names no row on purpose: what was said last is taken back."""
 
 
-def load(transcript: Transcript) -> Loaded:
+def load_as_client(transcript: Transcript) -> ClientState:
     """Replay a transcript line by line, as the client does."""
     rows: dict[str, Row] = {}
     changed: dict[str, str | None] = {}
     links = Parents(rows, changed)
-    state = Loaded(rows, links, links, set())
+    state = ClientState(rows, links, links, set())
     bridged: dict[str, str | None] = {}
     unusable: dict[str, str | None] = {}
     newest = ""
@@ -127,7 +127,7 @@ def _stretches(transcript: Transcript, checkpoints: Iterable[int], forgotten: in
         told = start = place
 
 
-def _take_all(state: Loaded, transcript: Transcript, start: int, stop: int) -> bool:
+def _take_all(state: ClientState, transcript: Transcript, start: int, stop: int) -> bool:
     """Ordinary rows at once; False, and nothing done, where any of them is a copy of another one or of one before."""
     if stop - start == len(transcript.rows):
         fresh = transcript.by_uuid
@@ -141,7 +141,7 @@ def _take_all(state: Loaded, transcript: Transcript, start: int, stop: int) -> b
     return True
 
 
-def _note_newest(state: Loaded, rows: list[Row], newest: str) -> str:
+def _note_newest(state: ClientState, rows: list[Row], newest: str) -> str:
     """The same as looking at one after the other: the first of those that are newer than all before them and behind them."""
     times = [row.timestamp or "" for row in rows]
     latest = max(times)
@@ -152,7 +152,7 @@ def _note_newest(state: Loaded, rows: list[Row], newest: str) -> str:
 
 
 def _take_each(
-    state: Loaded,
+    state: ClientState,
     part: list[Row],
     bridged: dict[str, str | None],
     unusable: dict[str, str | None],
@@ -204,7 +204,7 @@ def _checkpoints_by_place(states: Sequence[StateLine]) -> dict[int, list[StateLi
 
 
 def _note_row(
-    state: Loaded,
+    state: ClientState,
     row: Row,
     uuid: str,
     bridged: dict[str, str | None],
@@ -244,14 +244,14 @@ def _note_row(
     return newest
 
 
-def _note_talk(state: Loaded, last: str) -> None:
+def _note_talk(state: ClientState, last: str) -> None:
     """What `_note_row` does, for a stretch of ordinary rows: messages of the main conversation that were not there before."""
     state.last_row = last
     state.trailing_snapshots = 0
     state.checkpoint_explicit = state.cleared = False
 
 
-def _note_checkpoint(state: Loaded, line: StateLine) -> None:
+def _note_checkpoint(state: ClientState, line: StateLine) -> None:
     leaf = line.leaf
     if leaf is UNSET:
         return
@@ -288,7 +288,7 @@ def preserves(metadata: Any) -> bool:
     return isinstance(metadata, dict) and bool(metadata.get("preservedMessages") or metadata.get("preservedSegment"))
 
 
-def _forget_before(state: Loaded, boundary: str) -> None:
+def _forget_before(state: ClientState, boundary: str) -> None:
     row = state.rows[boundary]
     parent = state.parents[boundary]
     state.rows.clear()
@@ -297,7 +297,7 @@ def _forget_before(state: Loaded, boundary: str) -> None:
     state.parents.changed[boundary] = parent
 
 
-def _bridge_unusable(state: Loaded, unusable: dict[str, str | None]) -> None:
+def _bridge_unusable(state: ClientState, unusable: dict[str, str | None]) -> None:
     """Rows whose parent had no usable content hang on that one's parent instead."""
     ends = shorten({uuid: parent for uuid, parent in unusable.items() if uuid not in state.rows})
     for uuid in state.rows:
@@ -322,7 +322,7 @@ def shorten(links: dict[str, str | None]) -> dict[str, str | None]:
     return ends
 
 
-def _apply_compaction(state: Loaded) -> None:
+def _apply_compaction(state: ClientState) -> None:
     """Re-hang the preserved messages of the last compaction below its anchor; drop the rest before the boundary."""
     metadata: dict[str, Any] | None = None
     preserving = last = -1
@@ -366,7 +366,7 @@ def _apply_compaction(state: Loaded) -> None:
     state.preserved_tail = kept[-1] if kept else None
 
 
-def _preserved(metadata: dict[str, Any], state: Loaded) -> tuple[str | None, list[str]] | None:
+def _preserved(metadata: dict[str, Any], state: ClientState) -> tuple[str | None, list[str]] | None:
     """(anchor, uuids in order) of the preserved messages: a list since 2.1.325, before that a segment by head and tail."""
     listed = metadata.get("preservedMessages")
     if isinstance(listed, dict) and isinstance(listed.get("uuids"), list):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from .client_state import load, preserves
+from .client_state import load_as_client, preserves
 from .leaf import choose_leaf
 from .parallel import put_back
 from .request import rows_sent
@@ -17,7 +17,7 @@ from .rows import Row, StateLine, Transcript
 from .thread import Thread, find_thread, walk_up
 
 
-class Ending(Struct):
+class ForkPoint(Struct):
     before: list[Row]
     """What was summarised, oldest first; the compaction's boundary is the last of it."""
     live: list[Row]
@@ -40,13 +40,13 @@ class Ending(Struct):
         return next((row for row in reversed(self.live) if row.is_message), None)
 
 
-def ending_of(transcript: Transcript, thread: Thread) -> Ending:
+def fork_point_at_end(transcript: Transcript, thread: Thread) -> ForkPoint:
     """The active conversation as it stands."""
     before = _history(thread)
-    return Ending(before, thread.chain, thread.sent, len(transcript.rows) - 1, _preserved(transcript, before))
+    return ForkPoint(before, thread.chain, thread.sent, len(transcript.rows) - 1, _preserved(transcript, before))
 
 
-def ending_at(transcript: Transcript, thread: Thread, uuid: str, until: int | None = None) -> Ending | None:
+def fork_point_at(transcript: Transcript, thread: Thread, uuid: str, until: int | None = None) -> ForkPoint | None:
     """The conversation that ends on this row; None where nothing is said up to it.
 
     `until` is the index of a later row up to which the file counts, for rows that accompany the last message.
@@ -64,7 +64,7 @@ def ending_at(transcript: Transcript, thread: Thread, uuid: str, until: int | No
             said = [item for item in thread.chain if item.uuid in later and item.uuid in kept]
             before = [*sorted([*before[:-1], *said], key=lambda item: item.index), before[-1]]
         end = max(item.index for item in live)
-        found = Ending(before, live, rows_sent(live), end, [uuid for uuid in kept if uuid not in later])
+        found = ForkPoint(before, live, rows_sent(live), end, [uuid for uuid in kept if uuid not in later])
         return found if found.leaf is not None and not found.leaf.sidechain else None
     last = row.index if until is None else max(until, row.index)
     above = _ancestors(by_uuid, row)
@@ -97,7 +97,7 @@ def sent_on_resume(transcript: Transcript) -> list[Row]:
     """The rows that reach the model when this transcript is resumed: the thread without a place for every other row."""
     if any(preserves(row.compact) for row in transcript.rows if row.compact is not None):
         return find_thread(transcript).sent  # rows may be re-hung anywhere
-    state = load(transcript)
+    state = load_as_client(transcript)
     leaf = choose_leaf(state)
     if leaf.uuid is None:
         return []
@@ -135,7 +135,7 @@ def _ancestors(by_uuid: dict[str, Row], row: Row) -> set[str | None]:
     return found
 
 
-def _end_on(transcript: Transcript, rows: list[Row], end: Row, until: int) -> Ending | None:
+def _end_on(transcript: Transcript, rows: list[Row], end: Row, until: int) -> ForkPoint | None:
     """Resume a file of these rows alone, told by a checkpoint to end on one of them."""
     copies = [msgspec.structs.replace(row, index=index) for index, row in enumerate(rows)]
     for copy in copies:
@@ -151,7 +151,7 @@ def _end_on(transcript: Transcript, rows: list[Row], end: Row, until: int) -> En
         return [rows[row.index] for row in found]
 
     before = _history(thread)
-    return Ending(
+    return ForkPoint(
         originals(before), originals(thread.chain), originals(thread.sent), until, _preserved(then, before)
     )  # fmt: skip
 
@@ -169,7 +169,7 @@ def _preserved(transcript: Transcript, before: list[Row]) -> list[str]:
     boundary = before[-1] if before else None
     if boundary is None or not preserves(boundary.compact):
         return []
-    state = load(transcript)
+    state = load_as_client(transcript)
     if state.preserved_tail is None:
         return []
     listed = boundary.compact.get("preservedMessages")

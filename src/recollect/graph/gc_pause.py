@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def collector_waits() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Automatic collections are off inside, and on again after it if they were before. Nothing built here is a circle."""
     if not gc.isenabled():
         yield

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .client_state import Loaded
+from .client_state import ClientState
 from .rows import Row
 
 
@@ -19,7 +19,7 @@ class Leaf(NamedTuple):
     cleared: bool = False
 
 
-def choose_leaf(state: Loaded) -> Leaf:
+def choose_leaf(state: ClientState) -> Leaf:
     """The user or assistant row on which the resumed conversation ends; uuid None where the client finds none."""
     if state.cleared:
         return Leaf(None, "rewound to before the first prompt", cleared=True)
@@ -38,7 +38,7 @@ def choose_leaf(state: Loaded) -> Leaf:
     return Leaf(best.uuid or "", why)
 
 
-def _candidates(state: Loaded) -> tuple[list[str], str]:
+def _candidates(state: ClientState) -> tuple[list[str], str]:
     rows, last = state.rows, state.last_row
     checkpoint = state.checkpoint if state.checkpoint in rows else None
     stands = state.checkpoint_explicit and checkpoint is not None and rows[checkpoint].side is not True
@@ -70,7 +70,7 @@ def _candidates(state: Loaded) -> tuple[list[str], str]:
     return _one_of_several(state, found)
 
 
-def _one_of_several(state: Loaded, found: list[str]) -> tuple[list[str], str]:
+def _one_of_several(state: ClientState, found: list[str]) -> tuple[list[str], str]:
     """Several open ends, after a compaction with preserved messages: the checkpoint if it is one of them, else the last row."""
     checkpoint, last = state.checkpoint, state.last_row
     wanted: str | None
@@ -95,7 +95,7 @@ def _one_of_several(state: Loaded, found: list[str]) -> tuple[list[str], str]:
     return [message], why
 
 
-def _nearest_message(state: Loaded, start: str | None) -> str | None:
+def _nearest_message(state: ClientState, start: str | None) -> str | None:
     """The row itself or the closest user or assistant row above it."""
     seen: set[str] = set()
     step = start
@@ -107,7 +107,7 @@ def _nearest_message(state: Loaded, start: str | None) -> str | None:
     return None
 
 
-def _open_ends(state: Loaded) -> list[str]:
+def _open_ends(state: ClientState) -> list[str]:
     """User and assistant rows below which there is no other one."""
     parents = {state.parents[uuid] for uuid in state.rows}
     with_child = {state.parents[uuid] for uuid, row in state.rows.items() if row.is_message}
@@ -136,7 +136,7 @@ def _open_ends(state: Loaded) -> list[str]:
     return list(ends)
 
 
-def _newest_descendant(state: Loaded, top: str) -> str:
+def _newest_descendant(state: ClientState, top: str) -> str:
     below: dict[str, bool] = {top: True}
     best, best_time = top, ""
     for uuid, row in state.rows.items():
@@ -179,7 +179,7 @@ def belongs_to_response(row: Row, message_id: str | None) -> bool:
     return row.type == "system" and not row.is_boundary
 
 
-def _response_above(state: Loaded, row: Row, message_id: str) -> list[Row]:
+def _response_above(state: ClientState, row: Row, message_id: str) -> list[Row]:
     """The rows above `row` that belong to the same response."""
     found: list[Row] = []
     seen = {row.uuid}
@@ -191,7 +191,7 @@ def _response_above(state: Loaded, row: Row, message_id: str) -> list[Row]:
     return found
 
 
-def continues(state: Loaded, last: str, checkpoint: str, *, direct: bool, through_batch: bool) -> bool:
+def continues(state: ClientState, last: str, checkpoint: str, *, direct: bool, through_batch: bool) -> bool:
     """Whether the last row goes on from the checkpoint: it descends from it, or from a parallel call of the same response."""
     rows, parents = state.rows, state.parents
     call: Row | None = None
@@ -246,7 +246,7 @@ def continues(state: Loaded, last: str, checkpoint: str, *, direct: bool, throug
     return False
 
 
-def beside_split_reply(state: Loaded, last: str, checkpoint: str) -> bool:
+def beside_split_reply(state: ClientState, last: str, checkpoint: str) -> bool:
     """The checkpoint is the end of a reply without calls whose lines were split by attachments, and talk went on from those."""
     rows, parents = state.rows, state.parents
     end = rows.get(checkpoint)

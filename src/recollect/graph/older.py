@@ -10,8 +10,8 @@ from functools import cmp_to_key
 from typing import Final
 
 from ..format.line import HARMLESS
-from .client_state import Loaded, Parents, load
-from .gc_pause import collector_waits
+from .client_state import ClientState, Parents, load_as_client
+from .gc_pause import gc_paused
 from .request import is_dropped_error, rows_sent
 from .rows import SPOKEN, Row, Transcript
 from .thread import Thread, after_last_boundary, before_compaction, find_thread, resume
@@ -26,10 +26,10 @@ assert not _UNREADABLE_LINE & HARMLESS
 def find_thread_of(transcript: Transcript, version: str) -> Thread:
     """The active conversation by the rules of one of the `MEASURED` versions."""
     if version == "2.0.77":
-        with collector_waits():
+        with gc_paused():
             return _find_by_latest_time(transcript)
     if version == "2.1.197":
-        with collector_waits():
+        with gc_paused():
             return _find_by_file_order(transcript)
     return find_thread(transcript)
 
@@ -43,7 +43,7 @@ def sent_as_user(thread: Thread, version: str) -> list[Row]:
 
 def _find_by_file_order(transcript: Transcript) -> Thread:
     """2.1.197: as today, but without a checkpoint the last row in the file is the end, whatever hangs on it."""
-    state = load(transcript)
+    state = load_as_client(transcript)
     state.newest_row = None
     thread = resume(transcript, state)
     thread.sent = rows_sent(thread.chain, as_197=True)
@@ -70,7 +70,7 @@ def _find_by_latest_time(transcript: Transcript) -> Thread:
                 superseded.add(known.index)
             rows[row.uuid or ""] = row
     links = Parents(rows, {})
-    state = Loaded(rows, links, links, superseded)
+    state = ClientState(rows, links, links, superseded)
     end = _latest([row for row in rows.values() if not row.sidechain])
     if end is None:
         return _nothing(transcript, state, "no row of the main conversation")
@@ -109,7 +109,7 @@ def _has_no_content(row: Row) -> bool:
     return row.is_message and not row.usable and not row.block_types
 
 
-def _nothing(transcript: Transcript, state: Loaded, why: str) -> Thread:
+def _nothing(transcript: Transcript, state: ClientState, why: str) -> Thread:
     return Thread(None, why, False, [], [], {}, frozenset(), [], transcript.rows, state)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
-from .client_state import Loaded
+from .client_state import ClientState
 from .leaf import belongs_to_response, is_trailer
 from .rows import Row
 
@@ -23,7 +23,7 @@ class _Span(NamedTuple):
     anchored: dict[str, list[Row]]
 
 
-def put_back(state: Loaded, chain: list[Row], seen: set[str]) -> list[Row]:
+def put_back(state: ClientState, chain: list[Row], seen: set[str]) -> list[Row]:
     """The chain with the parallel rows in it. `seen` holds the chain's uuids and gets those of the added rows."""
     if len(seen) >= len(state.rows):
         return chain
@@ -44,7 +44,9 @@ def _may_belong(row: Row, responses: set[str | None]) -> bool:
 
 
 class _Recovery:
-    def __init__(self, state: Loaded, chain: list[Row], seen: set[str], unseen: list[Row], loose: list[Row]) -> None:
+    def __init__(
+        self, state: ClientState, chain: list[Row], seen: set[str], unseen: list[Row], loose: list[Row]
+    ) -> None:
         self.state = state
         self.chain = chain
         self.seen = seen

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from .branches import Branch, find_branches
 from .compaction import Compaction, find_compactions
-from .gc_pause import collector_waits
+from .gc_pause import gc_paused
 from .leaf import Leaf
 from .messages import Message, join_responses
 from .parallel import put_back
@@ -41,7 +41,7 @@ class Conversation:
     @cached_property
     def tree(self) -> Tree:
         """Links of the main file as they stand."""
-        with collector_waits():
+        with gc_paused():
             return build_tree(self.transcript.by_uuid)
 
     @cached_property
@@ -51,18 +51,18 @@ class Conversation:
 
     @cached_property
     def branches(self) -> list[Branch]:
-        with collector_waits():
+        with gc_paused():
             return find_branches(self.rows, self.thread)
 
     @cached_property
     def compactions(self) -> list[Compaction]:
-        with collector_waits():
+        with gc_paused():
             return find_compactions(self.rows)
 
     @cached_property
     def tools(self) -> ToolPairs:
         """Calls and results of the main file and of all subagents."""
-        with collector_waits():
+        with gc_paused():
             return pair_tools(
                 [row for rows in (self.rows, *(subagent.rows for subagent in self._own_files)) for row in rows]
             )
@@ -70,7 +70,7 @@ class Conversation:
     @cached_property
     def subagents(self) -> list[Subagent]:
         """All subagents, in every layout, linked to the calls that started them."""
-        with collector_waits():
+        with gc_paused():
             return self._all_subagents()
 
     def _all_subagents(self) -> list[Subagent]:
@@ -92,11 +92,11 @@ class Conversation:
 
     def messages(self, rows: list[Row] | None = None) -> list[Message]:
         """The thread (or other rows) as messages, lines of one response joined."""
-        with collector_waits():
+        with gc_paused():
             return join_responses(self.thread.chain if rows is None else rows)
 
     def turns(self, rows: list[Row] | None = None) -> list[Turn]:
-        with collector_waits():
+        with gc_paused():
             return split_turns(self.thread.chain if rows is None else rows)
 
     def full_history(self) -> list[Row]:

@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from .client_state import Loaded, Parents, load, shorten
-from .gc_pause import collector_waits
+from .client_state import ClientState, Parents, load_as_client, shorten
+from .gc_pause import gc_paused
 from .leaf import choose_leaf
 from .parallel import put_back
 from .request import is_dropped_error, rows_sent
@@ -55,7 +55,7 @@ class Thread(Struct, eq=False):
     summarised: list[Row]
     """Rows before the last compaction, oldest first."""
     _rows: list[Row]
-    _state: Loaded | None
+    _state: ClientState | None
     """What the client holds in memory; None when all rows have their places."""
     _placements: list[Placement] = []
 
@@ -78,7 +78,7 @@ class Thread(Struct, eq=False):
     def placements(self) -> list[Placement]:
         """By row index. Found when first asked for: who only wants the conversation need not wait for it."""
         if self._state is not None:
-            with collector_waits():
+            with gc_paused():
                 self._placements = _place_all(self, self._rows, self._state)
             self._state = None
         return self._placements
@@ -104,11 +104,11 @@ class Thread(Struct, eq=False):
 
 def find_thread(transcript: Transcript) -> Thread:
     """The active conversation of a transcript."""
-    with collector_waits():
-        return resume(transcript, load(transcript))
+    with gc_paused():
+        return resume(transcript, load_as_client(transcript))
 
 
-def resume(transcript: Transcript, state: Loaded) -> Thread:
+def resume(transcript: Transcript, state: ClientState) -> Thread:
     """The conversation, once the client has loaded the file."""
     leaf = choose_leaf(state)
     mended: dict[str, str] = {}
@@ -131,7 +131,7 @@ def resume(transcript: Transcript, state: Loaded) -> Thread:
 
 
 def walk_up(
-    state: Loaded, start: str, seen: set[str], mended: dict[str, str], mender: _Mender | None = None
+    state: ClientState, start: str, seen: set[str], mended: dict[str, str], mender: _Mender | None = None
 ) -> list[Row]:
     """Rows from the root to `start`. A missing or already passed parent is replaced by the row before in time, if close."""
     chain: list[Row] = []
@@ -178,7 +178,7 @@ def walk_up(
 class _Mender:
     """Finds, for a row whose parent is gone, the row before it in time on the same side."""
 
-    def __init__(self, state: Loaded) -> None:
+    def __init__(self, state: ClientState) -> None:
         self.state = state
         self.sides: dict[bool | None, tuple[list[float], list[str], list[int]]] = {}
 
@@ -224,7 +224,7 @@ def after_last_boundary(chain: list[Row]) -> int:
     return 0
 
 
-def _add_trailing(state: Loaded, leaf: str, chain: list[Row], seen: set[str]) -> None:
+def _add_trailing(state: ClientState, leaf: str, chain: list[Row], seen: set[str]) -> None:
     """Attachments and system rows below the leaf belong to the conversation too."""
     if len(seen) >= len(state.rows):
         return
@@ -246,7 +246,7 @@ def _add_trailing(state: Loaded, leaf: str, chain: list[Row], seen: set[str]) ->
     chain.extend(found)
 
 
-def _place_all(thread: Thread, rows: list[Row], state: Loaded) -> list[Placement]:
+def _place_all(thread: Thread, rows: list[Row], state: ClientState) -> list[Placement]:
     places: list[Placement | None] = [None] * len(rows)
     sent = {row.index for row in thread.sent}
     told: dict[str, Placement] = {}
@@ -282,7 +282,7 @@ def _why_live(row: Row) -> str:
     return "thoughts without an answer, not sent"
 
 
-def _simple_place(row: Row, state: Loaded) -> Placement | None:
+def _simple_place(row: Row, state: ClientState) -> Placement | None:
     if not row.client_reads:
         return Placement(UNREACHABLE, "on a line that the client cannot read")
     if row.sidechain:
@@ -323,7 +323,7 @@ def _boundaries(rows: list[Row]) -> list[Row]:
     return [row for row in rows if row.type == "system" and row.is_boundary]
 
 
-def as_written(transcript: Transcript) -> Loaded:
+def as_written(transcript: Transcript) -> ClientState:
     """All readable rows with the links they were written with: nothing dropped, progress rows bridged."""
     others = [transcript.rows[index] for index in transcript.others]
     readable = transcript.by_uuid
@@ -336,17 +336,17 @@ def as_written(transcript: Transcript) -> Loaded:
     }
     if not bridges:
         links = Parents(readable, {})
-        return Loaded(readable, links, links, set())
+        return ClientState(readable, links, links, set())
     ends = shorten(bridges)
     kept = dict(readable)
     for uuid in bridges:
         del kept[uuid]
     bridged = [row for row in kept.values() if row.parent in ends]
     links = Parents(kept, {row.uuid: ends[row.parent] for row in bridged if row.uuid is not None and row.parent})
-    return Loaded(kept, links, links, set())
+    return ClientState(kept, links, links, set())
 
 
-def _last_before(boundary: Row, state: Loaded, rows: list[Row]) -> str | None:
+def _last_before(boundary: Row, state: ClientState, rows: list[Row]) -> str | None:
     """The row that a boundary says it comes after or, where that is not there, the last one before it in the file."""
     named = boundary.logical_parent
     if named is not None and named in state.rows:
@@ -359,7 +359,7 @@ def _last_before(boundary: Row, state: Loaded, rows: list[Row]) -> str | None:
 
 
 def _place_branches(
-    rows: list[Row], places: list[Placement | None], uuids: dict[str, int], thread: Thread, state: Loaded
+    rows: list[Row], places: list[Placement | None], uuids: dict[str, int], thread: Thread, state: ClientState
 ) -> None:
     """Rows that are left: on a branch that leaves the conversation somewhere, or out of reach."""
     starts = _new_starts(rows, state.withdrawals)
@@ -424,7 +424,7 @@ def _any_between(places: list[int], after: int, until: int) -> bool:
     return first < len(places) and places[first] <= until
 
 
-def _root_place(root: int, is_start: bool, last_start: int, thread: Thread, state: Loaded) -> Placement:
+def _root_place(root: int, is_start: bool, last_start: int, thread: Thread, state: ClientState) -> Placement:
     if thread.leaf is None and not state.cleared:
         return Placement(UNREACHABLE, f"the client finds no conversation: {thread.leaf_reason}")
     if thread.leaf is None or last_start > root:

@@ -20,11 +20,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..errors import DamagedData, Refused, StoreBusy
-from ..store.stamp import Kept as Kept
-from ..store.stamp import kept as kept
-from ..store.stamp import kept_below
+from ..store.stamp import Stamp as Stamp
+from ..store.stamp import stamp_below
+from ..store.stamp import stamp_of as stamp_of
 from . import disk
-from .append_run import Grow as Grow
+from .append_run import AppendRun as AppendRun
 from .append_run import read_left
 from .content_hash import damaged_copy, ensure_time, hash_of, was_changed
 from .parent_folders import make_above
@@ -35,7 +35,7 @@ class Append(Struct, tag="append"):
 
     path: str
     staged: str
-    before: Kept | None
+    before: Stamp | None
     """None for a file that the step creates."""
     length: int
     keep_mtime: bool = False
@@ -46,7 +46,7 @@ class Append(Struct, tag="append"):
     def describe_undo(self) -> str:
         return f"remove {self.path}" if self.before is None else f"cut {self.length:,} bytes off {self.path}"
 
-    def do(self, folder: Path) -> Kept | None:
+    def do(self, folder: Path) -> Stamp | None:
         data = (folder / self.staged).read_bytes()
         if self.before is None:
             return disk.append_bytes(Path(self.path), data, create=True).left
@@ -58,7 +58,7 @@ class Append(Struct, tag="append"):
         return 0 if self.before is None else self.before.size
 
     def check_undo(self, folder: Path) -> None:
-        now = kept(self.path)
+        now = stamp_of(self.path)
         if now is None:
             raise was_changed(self.path, "it is gone")
         if now.size != self._size_before + self.length:
@@ -87,7 +87,7 @@ class Append(Struct, tag="append"):
             disk.truncate(Path(self.path), self.before.size, expected=size_now, mtime_ns=self.before.mtime_ns)
 
     def roll_back(self, folder: Path) -> None:
-        now = kept(self.path)
+        now = stamp_of(self.path)
         if now is None:
             return
         if now.size > self._size_before or self.before is None:
@@ -100,8 +100,8 @@ class Append(Struct, tag="append"):
     def undo_rest(self, folder: Path) -> None:
         self.roll_back(folder)
 
-    def redo(self, folder: Path, was: Kept | None) -> None:
-        now = kept(self.path)
+    def redo(self, folder: Path, was: Stamp | None) -> None:
+        now = stamp_of(self.path)
         if now is None or now.size == self._size_before:
             data = (folder / self.staged).read_bytes()
             disk.append_bytes(Path(self.path), data, create=now is None, expected=None if now is None else now.size)
@@ -124,7 +124,7 @@ class Replace(Struct, tag="replace"):
     staged: str
     backup: str
     """Name inside the journal under which the old file is kept."""
-    before: Kept | None
+    before: Stamp | None
     after_hash: str
     mtime_ns: int | None = None
     before_hash: str | None = None
@@ -142,7 +142,7 @@ class Replace(Struct, tag="replace"):
         path = Path(self.path)
         return path.with_name(f".{path.name}.recollect-tmp")
 
-    def do(self, folder: Path) -> Kept | None:
+    def do(self, folder: Path) -> Stamp | None:
         path, staged, backup = Path(self.path), folder / self.staged, folder / self.backup
         if self.mtime_ns is not None:
             disk.set_times(staged, self.mtime_ns)
@@ -156,9 +156,9 @@ class Replace(Struct, tag="replace"):
                 )  # fmt: skip
         elif os.path.lexists(path):
             raise Refused(f"{path} exists already", slug="exists")
-        left = kept(staged)
+        left = stamp_of(staged)
         disk.put_in_place(staged, path, self._beside)
-        if self.before is not None and kept(backup) != self.before:
+        if self.before is not None and stamp_of(backup) != self.before:
             # Somebody wrote into the old file at the last moment; rolling back keeps what they wrote.
             raise StoreBusy(
                 f"{path} was changed meanwhile", hint="nothing was done; try again", slug="changed-meanwhile"
@@ -173,7 +173,7 @@ class Replace(Struct, tag="replace"):
 
     def check_undo(self, folder: Path) -> None:
         path = Path(self.path)
-        if kept(path) is None:
+        if stamp_of(path) is None:
             raise was_changed(self.path, "it is gone")
         if hash_of(path) != self.after_hash:
             raise was_changed(self.path, "it was changed since")
@@ -182,7 +182,7 @@ class Replace(Struct, tag="replace"):
 
     def _check_copy(self, copy: Path) -> None:
         """It must be the file that was replaced; where no hash tells, size and time do, as they did when it was kept."""
-        now = kept(copy)
+        now = stamp_of(copy)
         if now is None:
             raise damaged_copy(self.path, copy, "is missing")
         if now != self.before or (self.before_hash is not None and hash_of(copy) != self.before_hash):
@@ -218,18 +218,18 @@ class Replace(Struct, tag="replace"):
     def _is_as_before(self, folder: Path) -> bool:
         """Whether old and new bytes are the same, and the time is the old one: nothing is to be written, nor could it be
         where that was the reason for rolling back."""
-        return kept(self.path) == self.before and hash_of(folder / self.backup) == self.after_hash
+        return stamp_of(self.path) == self.before and hash_of(folder / self.backup) == self.after_hash
 
     def brought_back_another(self, folder: Path) -> bool:
         """Whether what stood in the journal when it was rolled back was not what was replaced: somebody wrote into it at the
         last moment, or the copy is damaged. Nobody can tell which, so what it takes the place of is to be kept."""
-        copy = kept(folder / self.backup)
+        copy = stamp_of(folder / self.backup)
         return copy is not None and copy != self.before
 
     def undo_rest(self, folder: Path) -> None:
         self.roll_back(folder)
 
-    def redo(self, folder: Path, was: Kept | None) -> None:
+    def redo(self, folder: Path, was: Stamp | None) -> None:
         disk.remove_if_there(self._beside)
         path, staged = Path(self.path), folder / self.staged
         if not self.is_done(folder) and staged.exists():
@@ -250,7 +250,7 @@ class Move(Struct, tag="move"):
     def describe_undo(self) -> str:
         return f"move {self.target} back to {self.path}"
 
-    def do(self, folder: Path) -> Kept | None:
+    def do(self, folder: Path) -> Stamp | None:
         disk.move(Path(self.path), Path(self.target))
         return None
 
@@ -269,7 +269,7 @@ class Move(Struct, tag="move"):
     def undo_rest(self, folder: Path) -> None:
         self.roll_back(folder)
 
-    def redo(self, folder: Path, was: Kept | None) -> None:
+    def redo(self, folder: Path, was: Stamp | None) -> None:
         _move_back(Path(self.target), Path(self.path))
 
 
@@ -285,7 +285,7 @@ class Remove(Struct, tag="remove"):
     def describe_undo(self) -> str:
         return f"bring {self.path} back"
 
-    def do(self, folder: Path) -> Kept | None:
+    def do(self, folder: Path) -> Stamp | None:
         disk.move(Path(self.path), folder / self.backup)
         return None
 
@@ -295,7 +295,7 @@ class Remove(Struct, tag="remove"):
         copy = folder / self.backup
         if (folder / "pruned").exists():  # the vault has it; see letting_go.py
             return
-        now = kept_below(copy)
+        now = stamp_below(copy)
         if now is None:
             raise damaged_copy(self.path, copy, "is missing")
         if now != read_left(folder).get(self.backup, now):  # earlier versions noted nothing
@@ -310,7 +310,7 @@ class Remove(Struct, tag="remove"):
     def undo_rest(self, folder: Path) -> None:
         self.roll_back(folder)
 
-    def redo(self, folder: Path, was: Kept | None) -> None:
+    def redo(self, folder: Path, was: Stamp | None) -> None:
         _move_back(folder / self.backup, Path(self.path))
 
 
@@ -336,7 +336,7 @@ class MakeFolder(Struct, tag="folder"):
     def describe_undo(self) -> str:
         return f"remove folder {self.path} if it is empty"
 
-    def do(self, folder: Path) -> Kept | None:
+    def do(self, folder: Path) -> Stamp | None:
         if not Path(self.path).is_dir():  # somebody else may have made it meanwhile
             disk.make_folder(Path(self.path))
         return None
@@ -355,7 +355,7 @@ class MakeFolder(Struct, tag="folder"):
     def undo_rest(self, folder: Path) -> None:
         self.undo(folder)
 
-    def redo(self, folder: Path, was: Kept | None) -> None:
+    def redo(self, folder: Path, was: Stamp | None) -> None:
         self.do(folder)
 
 
@@ -372,7 +372,7 @@ class RemoveFolder(Struct, tag="remove-folder"):
     def describe_undo(self) -> str:
         return f"make folder {self.path}"
 
-    def do(self, folder: Path) -> Kept | None:
+    def do(self, folder: Path) -> Stamp | None:
         disk.remove_folder(Path(self.path))
         return None
 
@@ -391,10 +391,10 @@ class RemoveFolder(Struct, tag="remove-folder"):
     def undo_rest(self, folder: Path) -> None:
         self.undo(folder)
 
-    def redo(self, folder: Path, was: Kept | None) -> None:
+    def redo(self, folder: Path, was: Stamp | None) -> None:
         path = Path(self.path)
         if path.is_dir() and not any(path.iterdir()):
             disk.remove_folder(path)
 
 
-Action = Append | Replace | Grow | Move | Remove | MakeFolder | RemoveFolder
+Action = Append | Replace | AppendRun | Move | Remove | MakeFolder | RemoveFolder

@@ -9,28 +9,28 @@ import msgspec
 from msgspec import Struct
 
 from ..format.path_text import to_path
-from ..store.stamp import Kept, kept
+from ..store.stamp import Stamp, stamp_of
 from . import disk
 from .content_hash import damaged_copy, ensure_time, hash_of, was_changed
 
 _GROWN = "grown.json"
 
 
-class Grown(Struct):
+class AppendRecord(Struct):
     """What a writer had added when it closed (`grown.json`)."""
 
     size: int
     """Of the file, with its lines."""
     tail_hash: str
-    left: dict[str, Kept] = {}
+    left: dict[str, Stamp] = {}
     """How it left its file, unless somebody else wrote right behind its last line."""
 
 
-class Grow(Struct, tag="grow"):
+class AppendRun(Struct, tag="grow"):
     """Lines of a writer. What it wrote stays after a crash; it can be undone once the writer has closed."""
 
     path: str
-    before: Kept | None
+    before: Stamp | None
 
     def describe(self) -> str:
         return f"append messages to {self.path}"
@@ -42,7 +42,7 @@ class Grow(Struct, tag="grow"):
             else f"cut {self.path} to its {self.before.size:,} bytes before"
         )
 
-    def do(self, folder: Path) -> Kept | None:
+    def do(self, folder: Path) -> Stamp | None:
         return None
 
     @property
@@ -50,9 +50,9 @@ class Grow(Struct, tag="grow"):
         return 0 if self.before is None else self.before.size
 
     def check_undo(self, folder: Path) -> None:
-        if kept(self.path) == self.before:
+        if stamp_of(self.path) == self.before:
             return  # the writer ended before its first line
-        grown = read_grown(folder)
+        grown = read_append_record(folder)
         if grown is None:
             if (folder / _GROWN).exists():
                 raise damaged_copy(self.path, folder / _GROWN, "is damaged")
@@ -62,15 +62,15 @@ class Grow(Struct, tag="grow"):
         if not self._is_as_left(grown):
             raise was_changed(self.path, "it was changed since")
 
-    def _is_as_left(self, grown: Grown) -> bool:
-        now = kept(self.path)
+    def _is_as_left(self, grown: AppendRecord) -> bool:
+        now = stamp_of(self.path)
         if now is None or now.size != grown.size:
             return False
         return hash_of(Path(self.path), self._size_before) == grown.tail_hash
 
     def undo(self, folder: Path) -> None:
-        grown = read_grown(folder)
-        if grown is None or kept(self.path) == self.before:
+        grown = read_append_record(folder)
+        if grown is None or stamp_of(self.path) == self.before:
             return
         path = Path(self.path)
         disk.remove_if_there(folder / "tail")
@@ -84,16 +84,16 @@ class Grow(Struct, tag="grow"):
         return  # every line that was acknowledged stays
 
     def undo_rest(self, folder: Path) -> None:
-        grown = read_grown(folder)
+        grown = read_append_record(folder)
         if grown is not None and self._is_as_left(grown):
             self.undo(folder)
         elif self.before is not None:
-            now = kept(self.path)
+            now = stamp_of(self.path)
             if now is not None and now.size == self.before.size:
                 ensure_time(self.path, self.before.mtime_ns)
 
-    def redo(self, folder: Path, was: Kept | None) -> None:
-        path, now = Path(self.path), kept(self.path)
+    def redo(self, folder: Path, was: Stamp | None) -> None:
+        path, now = Path(self.path), stamp_of(self.path)
         if was is None:
             return
         if now is None or now.size == self._size_before != was.size:
@@ -102,20 +102,20 @@ class Grow(Struct, tag="grow"):
         ensure_time(path, was.mtime_ns)
 
 
-def read_grown(folder: Path) -> Grown | None:
+def read_append_record(folder: Path) -> AppendRecord | None:
     try:
-        return msgspec.json.decode((folder / _GROWN).read_bytes(), type=Grown)
+        return msgspec.json.decode((folder / _GROWN).read_bytes(), type=AppendRecord)
     except (OSError, msgspec.MsgspecError):
         return None
 
 
-def read_left(folder: Path) -> dict[str, Kept]:
+def read_left(folder: Path) -> dict[str, Stamp]:
     """How the change in this folder of the journal left its files."""
-    grown = read_grown(folder)
+    grown = read_append_record(folder)
     if grown is not None:
         return {to_path(name): left for name, left in grown.left.items()}
     try:
-        told = msgspec.json.decode((folder / "done").read_bytes(), type=dict[str, Kept])
+        told = msgspec.json.decode((folder / "done").read_bytes(), type=dict[str, Stamp])
         return {to_path(name): left for name, left in told.items()}
     except (OSError, msgspec.MsgspecError):
         return {}

@@ -18,7 +18,7 @@ WAITING: Final = 8
 """So many pieces may wait for the thread."""
 
 
-class Behind:
+class BackgroundWriter:
     """Calls `work` with each piece, in their order; large numbers of them in a thread of its own.
 
     What `work` raises comes out of `take` or of leaving the block. Who leaves it by an error waits for the piece at hand only.
@@ -44,7 +44,7 @@ class Behind:
             self._thread = self._start()
         self._pieces.put(piece)
 
-    def __enter__(self) -> Behind:
+    def __enter__(self) -> BackgroundWriter:
         return self
 
     def __exit__(

@@ -22,7 +22,7 @@ from pathlib import Path
 from ..errors import DamagedData, NotFound, Refused, StoreBusy
 from ..store.home import Home
 from ..store.paths import is_inside, is_secret, is_session_link, place_to_write
-from ..store.stamp import Kept, kept, kept_below
+from ..store.stamp import Stamp, stamp_below, stamp_of
 from . import disk
 from . import locks as presence
 from .actions import Action, Append, MakeFolder, Move, Remove, RemoveFolder, Replace
@@ -44,7 +44,7 @@ class Change:
         self.name = name
         self.title = title
         self.steps: list[Action] = []
-        self.expected: dict[str, Kept | None] = {}
+        self.expected: dict[str, Stamp | None] = {}
         self.record: Record | None = None
         self._staging = journal.staging / uuid.uuid4().hex
         self._process = os.getpid()
@@ -72,7 +72,7 @@ class Change:
 
     def rely_on(self, path: Path) -> None:
         """The plan was made from this file as it is now: if it changes before `commit`, nothing is done."""
-        self.expected.setdefault(str(path), kept(path))
+        self.expected.setdefault(str(path), stamp_of(path))
 
     def append(self, path: Path, data: bytes, *, keep_mtime: bool = False, create: bool = False) -> None:
         """Append bytes. A file that does not end in LF gets one first, so that the new line is a line of its own.
@@ -85,7 +85,7 @@ class Change:
             self._appended[str(path)].append(data)
             pending.length += len(data)
             return
-        before = kept(path)
+        before = stamp_of(path)
         if before is None:
             if not create:
                 raise NotFound(f"no such file: {path}", slug="no-such-file")
@@ -110,7 +110,7 @@ class Change:
         `elsewhere` permits a place outside the home: a file of the project that the user wants back.
         """
         path = self._place(path, elsewhere=elsewhere)
-        before = kept(path)
+        before = stamp_of(path)
         if before is not None and not replace:
             raise Refused(f"{path} exists already", slug="exists")
         self.rely_on(path)
@@ -233,7 +233,7 @@ class Change:
 
     def _make_sure(self) -> None:
         for name, before in self.expected.items():
-            if kept(name) != before:
+            if stamp_of(name) != before:
                 raise _changed_meanwhile(name)
 
     def _stage_appended(self) -> None:
@@ -241,7 +241,7 @@ class Change:
         for step in self.steps:
             if not isinstance(step, Append):
                 continue
-            now = kept(step.path)
+            now = stamp_of(step.path)
             if (now is None) != (step.before is None):
                 raise _changed_meanwhile(step.path)
             data = b"".join(self._appended[step.path])
@@ -269,12 +269,12 @@ class Change:
 
     def _do(self, record: Record) -> None:
         folder = self.journal.folder_of(record)
-        told: dict[str, Kept] = {}
+        told: dict[str, Stamp] = {}
         try:
             disk.sync_folder(self.journal.folder)
             for step in self.steps:
                 left = step.do(folder)
-                if isinstance(step, Remove) and (removed := kept_below(folder / step.backup)) is not None:
+                if isinstance(step, Remove) and (removed := stamp_below(folder / step.backup)) is not None:
                     told[step.backup] = removed  # for `check_undo`: whether it still is what was taken out
                 if left is not None and not self._hides_a_foreign_write(step):
                     told[step.path] = left
@@ -296,7 +296,7 @@ class Change:
         self.journal.withdraw("doing", self.home)
         record.state = "done"
 
-    def _remember_own_lines(self, told: dict[str, Kept]) -> None:
+    def _remember_own_lines(self, told: dict[str, Stamp]) -> None:
         """A line behind the last one of this very process is its last one now."""
         for step in self.steps:
             if not isinstance(step, Append) or step.path not in told:
@@ -326,7 +326,7 @@ def _changed_meanwhile(name: str) -> StoreBusy:
     )
 
 
-def lacks_newline(path: str | Path, now: Kept) -> bool:
+def lacks_newline(path: str | Path, now: Stamp) -> bool:
     """Whether the last line of a file is open, so that another one cannot follow yet."""
     if not now.size:
         return False

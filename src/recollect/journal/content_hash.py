@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import DamagedData, Refused
-from ..store.stamp import kept
+from ..store.stamp import stamp_of
 from . import disk
 
 if TYPE_CHECKING:  # imported by who needs it
@@ -42,7 +42,7 @@ def hash_of(path: Path, offset: int = 0) -> str:
 
 def ensure_time(path: Path | str, mtime_ns: int) -> None:
     """Set a file's time where it is another."""
-    now = kept(path)
+    now = stamp_of(path)
     if now is not None and now.mtime_ns != mtime_ns:
         disk.set_times(Path(path), mtime_ns)
 

@@ -22,7 +22,7 @@ from .changes import Journal, Record
 from .content_hash import hash_of
 
 
-class LetGo(Struct, frozen=True):
+class DiscardedBackup(Struct, frozen=True):
     """A file that was removed from a home and from the journal."""
 
     path: str
@@ -38,10 +38,10 @@ class LetGo(Struct, frozen=True):
         return _from_text(self.path)
 
 
-def let_go(journal: Journal, record: Record, home: Home) -> None:
-    """Delete the files that a change moved into the journal; `take_again` brings them back. Folders stay, empty."""
+def discard_backups(journal: Journal, record: Record, home: Home) -> None:
+    """Delete the files that a change moved into the journal; `take_backup_again` brings them back. Folders stay, empty."""
     folder = journal.folder_of(record)
-    listed: dict[str, LetGo] = {}
+    listed: dict[str, DiscardedBackup] = {}
     try:
         for action in record.actions:
             if isinstance(action, Remove):
@@ -50,7 +50,7 @@ def let_go(journal: Journal, record: Record, home: Home) -> None:
                     path, rest = folder / name, os.path.relpath(folder / name, folder / action.backup)
                     info = os.lstat(path)
                     place = os.path.normpath(os.path.join(below, rest))
-                    listed[_to_text(name)] = LetGo(
+                    listed[_to_text(name)] = DiscardedBackup(
                         _to_text(place), info.st_size, info.st_mtime_ns, info.st_mode & 0o777, hash_of(path)
                     )
         journal.mark(folder, "pruned", listed)
@@ -61,11 +61,11 @@ def let_go(journal: Journal, record: Record, home: Home) -> None:
         raise disk.explain(problem, folder) from problem
 
 
-def let_go_of(journal: Journal, record: Record) -> dict[str, LetGo]:
+def discarded_backups(journal: Journal, record: Record) -> dict[str, DiscardedBackup]:
     """What was let go of a change, by the name in its folder. Raises DamagedData where nobody can tell."""
     path = journal.folder_of(record) / "pruned"
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, LetGo])
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, DiscardedBackup])
     except (OSError, msgspec.MsgspecError) as problem:
         raise DamagedData(
             f"the list of what change {record.number} pruned cannot be read: {path}: {problem}", slug="damaged-journal",
@@ -73,12 +73,12 @@ def let_go_of(journal: Journal, record: Record) -> dict[str, LetGo]:
         ) from problem  # fmt: skip
 
 
-def take_again(journal: Journal, record: Record, chunks: Callable[[LetGo], Iterator[bytes]]) -> None:
+def take_backup_again(journal: Journal, record: Record, chunks: Callable[[DiscardedBackup], Iterator[bytes]]) -> None:
     """Put every file that was let go into the journal again, where `chunks` has it. All or none."""
     folder = journal.folder_of(record)
     made: list[Path] = []
     try:
-        for name, file in let_go_of(journal, record).items():
+        for name, file in discarded_backups(journal, record).items():
             path = folder / _from_text(name)
             disk.remove_if_there(path)  # of an earlier try
             made.append(path)

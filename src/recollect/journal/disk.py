@@ -19,9 +19,9 @@ from typing import Final
 from msgspec import Struct
 
 from ..errors import DamagedData, Refused, StoreBusy
-from ..store.stamp import Kept, kept_open
+from ..store.stamp import Stamp, stamp_of_open
 from . import locks as presence
-from .background_write import Behind, Piece
+from .background_write import BackgroundWriter, Piece
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _CAN_ADVISE = sys.platform == "linux" and hasattr(os, "posix_fadvise")
@@ -71,7 +71,7 @@ class Appended(Struct, frozen=True, gc=False):
     """The size before."""
     data: bytes
     """What was written: the given bytes, after an LF where the file did not end in one."""
-    left: Kept | None
+    left: Stamp | None
     """How it left the file; None where somebody else wrote behind at once."""
 
 
@@ -91,7 +91,7 @@ def append_bytes(
     """
     fd = os.open(path, _APPENDING | os.O_CREAT | os.O_EXCL, 0o600) if create else open_at_rest(path)
     try:
-        before = kept_open(fd)
+        before = stamp_of_open(fd)
         if expected is not None and before.size != expected:
             raise StoreBusy(
                 f"{path} was changed by somebody else meanwhile",
@@ -107,7 +107,7 @@ def append_open(
     fd: int,
     path: Path | str,
     data: bytes,
-    before: Kept,
+    before: Stamp,
     *,
     created: bool = False,
     sync: bool = True,
@@ -129,7 +129,7 @@ def append_open(
             _begin_to_sync(fd, before.size, written)
         if mtime_ns is not None:
             _set_open_times(fd, path, mtime_ns)
-        after = kept_open(fd)
+        after = stamp_of_open(fd)
         presence.end_lease(fd)
         if sync:
             os.fsync(fd)
@@ -162,7 +162,7 @@ def open_at_rest(path: Path | str) -> int:
     return _open_when_at_rest(path)
 
 
-def open_if_unchanged(path: Path | str, seen: Kept) -> int | None:
+def open_if_unchanged(path: Path | str, seen: Stamp) -> int | None:
     """The same, if the file still is as it was seen; None where it is not, or is gone."""
     try:
         fd = open_at_rest(path)
@@ -181,7 +181,7 @@ def _open_when_at_rest(path: Path | str) -> int:
         fd, alone = _open_when_alone(path, _APPENDING, 0.0)
         if alone is not False:
             return fd
-        info = kept_open(fd)
+        info = stamp_of_open(fd)
         rest = QUIET_SECONDS if _ends_in_newline(fd, info.size) else UNFINISHED_SECONDS
         if time.time() - info.mtime_ns / 1e9 > rest:
             return fd
@@ -201,7 +201,7 @@ def _ends_in_newline(fd: int, size: int) -> bool:
     return os.read(fd, 1) == b"\n"
 
 
-def _take_back(path: Path | str, fd: int, before: Kept, data: bytes, written: int, *, created: bool) -> None:
+def _take_back(path: Path | str, fd: int, before: Stamp, data: bytes, written: int, *, created: bool) -> None:
     """After a failure: the old size and time again, unless somebody else wrote behind."""
     with contextlib.suppress(OSError):
         presence.take_lease(fd)
@@ -279,7 +279,7 @@ def write_new(path: Path, chunks: Iterable[Piece], *, mode: int = 0o600) -> int:
             synced = size
 
     try:
-        with Behind(write) as behind:
+        with BackgroundWriter(write) as behind:
             for chunk in chunks:
                 behind.take(chunk)
         os.fsync(fd)

@@ -17,8 +17,8 @@ from ..store.home import Home
 from ..store.liveness import open_sessions
 from ..store.paths import is_inside, list_inside
 from ..store.read import session_named_in
-from ..store.stamp import Kept, kept
-from .actions import Append, Grow, Move
+from ..store.stamp import Stamp, stamp_of
+from .actions import Append, AppendRun, Move
 
 if TYPE_CHECKING:
     from .journal import Journal, Record
@@ -32,7 +32,7 @@ def why_busy(home: Home, session_id: str, path: Path, journal: Journal, *, now: 
     if running is not None:
         return f"process {running.pid} has it open"
     for file in _transcripts_of(home, session_id, path):
-        current = kept(file)
+        current = stamp_of(file)
         if current is None or not is_recent(current, now) or journal.is_ours(file, current):
             continue
         if file != path and file.parent == path.parent and session_named_in(file, home) != session_id:
@@ -56,7 +56,7 @@ def _transcripts_of(home: Home, session_id: str, path: Path) -> Iterator[Path]:
             yield file
 
 
-def is_recent(current: Kept, now: float | None = None) -> bool:
+def is_recent(current: Stamp, now: float | None = None) -> bool:
     """Whether a file was written within the last minute. A time in the near future counts: clocks differ a little."""
     return abs((time.time() if now is None else now) - current.mtime_ns / 1e9) < RECENT_SECONDS
 
@@ -79,17 +79,17 @@ def refuse_if_busy(
 def refuse_lists_if_busy(home: Home, session_id: str, journal: Journal, *, force: bool = False) -> None:
     """The same for the to-do lists and tasks of a session, which need no transcript."""
     found = [folder / f"{session_id}.jsonl" for folder in list_inside(home, home.projects)]
-    there = [path for path in found if kept(path) is not None]
+    there = [path for path in found if stamp_of(path) is not None]
     for path in there or [home.projects / f"{session_id}.jsonl"]:
         refuse_if_busy(home, session_id, path, journal, force=force)
 
 
 def _goes_on(home: Home, session_id: str, path: Path, journal: Journal) -> bool:
     """Whether this very process wrote the last line of the file, or (a subagent's first line) of the session's own."""
-    current = kept(path)
+    current = stamp_of(path)
     if current is None and path.is_relative_to(home.projects):
         path = home.projects / path.relative_to(home.projects).parts[0] / f"{session_id}.jsonl"
-        current = kept(path)
+        current = stamp_of(path)
     return current is not None and journal.is_of_this_process(path, current)
 
 
@@ -112,13 +112,13 @@ def refuse_undo_of_foreign_writes(record: Record, journal: Journal) -> None:
     A file whose content was replaced needs no look here: it is undone only if it holds our very bytes.
     """
     for action in record.actions:
-        if isinstance(action, (Append, Grow)):
+        if isinstance(action, (Append, AppendRun)):
             path = Path(action.path)
-            _refuse_foreign(path, kept(path), journal)
+            _refuse_foreign(path, stamp_of(path), journal)
             _refuse_foreign(path, action.before, journal, record)
         elif isinstance(action, Move):
             for path in _transcripts_at(action.target):
-                _refuse_foreign(path, kept(path), journal)
+                _refuse_foreign(path, stamp_of(path), journal)
 
 
 def _transcripts_at(place: str) -> Iterator[Path]:
@@ -128,7 +128,7 @@ def _transcripts_at(place: str) -> Iterator[Path]:
         yield from (Path(folder, name) for name in names if name.endswith(".jsonl"))
 
 
-def _refuse_foreign(path: Path, state: Kept | None, journal: Journal, before: Record | None = None) -> None:
+def _refuse_foreign(path: Path, state: Stamp | None, journal: Journal, before: Record | None = None) -> None:
     if state is not None and is_recent(state) and not journal.is_ours(path, state, before):
         raise StoreBusy(
             f"{path} was written by somebody else within the last minute",

@@ -32,7 +32,7 @@ from msgspec import Struct
 from ..errors import DamagedData, NotFound, RecollectError, Refused, StoreBusy
 from ..format.path_text import to_path, to_text
 from ..store.home import Home
-from ..store.stamp import Kept, kept
+from ..store.stamp import Stamp, stamp_of
 from . import disk
 from . import locks as presence
 from .actions import Action, Move, Remove, RemoveFolder, Replace
@@ -71,7 +71,7 @@ class Journal:
         self.staging = data_folder / "staging"
         self.locks = data_folder / "locks"
         self.lock_seconds = lock_seconds
-        self.written: dict[str, Kept | None] = {}
+        self.written: dict[str, Stamp | None] = {}
         """By path: how this process left the files of which it wrote the last lines."""
 
     # --- reading ------------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class Journal:
     def next_number(self) -> int:
         return max(map(_number_in, self._names()), default=0) + 1
 
-    def is_ours(self, path: Path, current: Kept, before: Record | None = None) -> bool:
+    def is_ours(self, path: Path, current: Stamp, before: Record | None = None) -> bool:
         """Whether a change left the file as it is now, so that nobody else wrote to it since.
 
         With `before`, only changes that were made before that one count. The file may have been moved since.
@@ -148,7 +148,7 @@ class Journal:
                     return True
         return False
 
-    def is_of_this_process(self, path: Path, current: Kept) -> bool:
+    def is_of_this_process(self, path: Path, current: Stamp) -> bool:
         """Whether this very process wrote the last lines of the file, as it is now."""
         return current in (self.written.get(str(path)), self.written.get(os.path.realpath(path)))
 
@@ -325,7 +325,7 @@ class Journal:
 
     def _undo(self, current: Record, home: Home) -> None:
         folder = self.folder_of(current)
-        was = {action.path: kept(action.path) for action in current.actions}
+        was = {action.path: stamp_of(action.path) for action in current.actions}
         folders = _folders_to_make(current)
         self.announce("undoing", folder, home)
         try:
@@ -339,7 +339,7 @@ class Journal:
             raise
         self.withdraw("undoing", home)
 
-    def _redo(self, record: Record, was: dict[str, Kept | None], folders: list[Path], problem: Exception) -> None:
+    def _redo(self, record: Record, was: dict[str, Stamp | None], folders: list[Path], problem: Exception) -> None:
         """After a failed undo: everything as the change had left it."""
         folder = self.folder_of(record)
         try:

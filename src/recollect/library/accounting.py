@@ -69,7 +69,7 @@ class Selection:
         return self == Selection(self.since, self.until)
 
 
-class Behind(NamedTuple):
+class SyncLag(NamedTuple):
     """What is not taken in yet: nothing, as it stands here."""
 
     newest: int | None = None
@@ -142,7 +142,7 @@ class Accounting:
 
         return sync_calls(self.catalogue, self.homes, usual_prices(), progress=progress)
 
-    def sync_some(self, most_bytes: Callable[[], int], session: str | None = None) -> Behind:
+    def sync_some(self, most_bytes: Callable[[], int], session: str | None = None) -> SyncLag:
         """Take in about so many bytes of what changed, and tell what is left: first of the session, then the newest files.
 
         How many is asked when it is known what changed.
@@ -168,12 +168,12 @@ class Accounting:
                     most_bytes=most_bytes(),
                 ).left  # fmt: skip
         except StoreBusy:  # somebody is taking in much more than this: what is there has to do
-            return Behind(1 << 62, of_session=True, may_be_less=True)
+            return SyncLag(1 << 62, of_session=True, may_be_less=True)
         if everything and not left:
             self._note_look()
         if not left:
-            return Behind()
-        return Behind(
+            return SyncLag()
+        return SyncLag(
             max(item.mtime_ns for item in left) // 1000,
             any(item.session_id in (session, None) for item in left),
             any(item.reason == "rewritten" for item in left),

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ..vault.vault import Vault
     from .library import Library
     from .pruning import PruneRules
-    from .restoring import Wanted
+    from .restoring import RestoreRequest
 
 
 class Changes:
@@ -374,7 +374,7 @@ class Changes:
             for path in owned.projects
         ]
 
-    def restore(self, wanted: Wanted) -> Plan:
+    def restore(self, wanted: RestoreRequest) -> Plan:
         """Bring sessions back from the vault, byte for byte. What stands there and is newer stays."""
         from .restoring import plan_restoring
 
@@ -418,7 +418,7 @@ class Changes:
 
     def prune(self, rules: PruneRules) -> Plan:
         """Take sessions out of the home that fit the rules and that the vault has, to make room."""
-        from ..journal.discard_backups import let_go
+        from ..journal.discard_backups import discard_backups
         from .pruning import plan_prune
 
         home = self.only_home()
@@ -428,7 +428,7 @@ class Changes:
         change.title = f"Remove {plural(len(result.sessions), 'session')} from {home.root}"
         return Plan(
             change, result.as_dict(), f"removed {plural(len(result.sessions), 'session')}", destructive=True,
-            after_commit=lambda record: let_go(self.journal, record, home),
+            after_commit=lambda record: discard_backups(self.journal, record, home),
         )  # fmt: skip
 
     def restore_file(self, session: Session, path: str, state: FileState, *, output: str | None = None) -> Plan:

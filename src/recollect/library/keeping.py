@@ -22,14 +22,14 @@ from ..journal import disk
 from ..journal import locks as presence
 from ..store.home import Home
 from ..store.scan import SessionFile, SubagentFile, is_session_id, scan_home
-from ..vault.contents import KeptFile, Look
+from ..vault.contents import KeptFile, Snapshot
 from ..vault.footprint import Footprints, KeptSession
 from ..vault.restore import files_to_restore
 from ..vault.stream import KeptStream
 from ..vault.vault import Vault
 
 
-class KeptShelf:
+class VaultSessions:
     """What the vault has of some homes."""
 
     def __init__(self, homes: Sequence[Home], vault: Vault, cache: Path) -> None:
@@ -85,7 +85,7 @@ class KeptShelf:
         ]
         return file
 
-    def _open(self, file: KeptFile, look: Look) -> BinaryIO:
+    def _open(self, file: KeptFile, look: Snapshot) -> BinaryIO:
         return cast(BinaryIO, KeptStream(self.vault, file, look))
 
     # --- laying out ---------------------------------------------------------------------------------------------------

@@ -27,12 +27,12 @@ from .session import Session
 if TYPE_CHECKING:
     from ..index.catalogue.catalogue import Catalogue
     from ..index.catalogue.sync_report import Progress, SyncReport
-    from ..index.search.results import Found
+    from ..index.search.results import SearchResults
     from ..index.sql.query import Answer, Limits
     from ..vault.vault import Vault
     from ..watch.events import Budget
     from .changes import Changes
-    from .keeping import KeptShelf
+    from .keeping import VaultSessions
     from .watching import Watching
 
 
@@ -97,13 +97,13 @@ class Library:
         return [item for _, scan in self.scans for item in scan.skipped if not item.path.name.startswith(hidden)]
 
     @cached_property
-    def shelf(self) -> KeptShelf | None:
+    def shelf(self) -> VaultSessions | None:
         """What the vault has of the homes; None where nothing was ever kept."""
         if self._own_folder is None or not self.vault.folder.is_dir():
             return None
-        from .keeping import KeptShelf
+        from .keeping import VaultSessions
 
-        return KeptShelf(self.homes, self.vault, self._own_folder("cache"))
+        return VaultSessions(self.homes, self.vault, self._own_folder("cache"))
 
     def own_folder(self, kind: str) -> Path:
         """Return Recollect's own folder for "config", "data" or "cache"."""
@@ -261,7 +261,7 @@ class Library:
         offset: int = 0,
         hits_per_session: int = 3,
         facets: bool = False,
-    ) -> Found:
+    ) -> SearchResults:
         """Sessions in which something was said or seen that fits, best first: see docs/guide/search.md for the query.
 
         `mode` is words, or the slow substring or regex; `everything` looks at prompt snapshots and request logs too.

@@ -12,12 +12,12 @@ from ..edit.delete import footprint, plan_delete
 from ..errors import DamagedData, RecollectError
 from ..journal.changes import Change, Journal, Record
 from ..journal.content_hash import new_hash
-from ..journal.discard_backups import LetGo, let_go_of, take_again
+from ..journal.discard_backups import DiscardedBackup, discarded_backups, take_backup_again
 from ..journal.guard import why_busy
 from ..store.home import Home
 from ..store.paths import open_inside
 from ..store.scan import SessionFile
-from ..vault.contents import KeptFile, Look
+from ..vault.contents import KeptFile, Snapshot
 from ..vault.vault import Vault
 from .library import Library
 
@@ -83,17 +83,17 @@ def plan_prune(
 def undo_change(journal: Journal, record: Record, home: Home, vault: Vault, *, dry_run: bool = False) -> None:
     """Undo a change; what a pruned one took out comes from the vault. Raises what is in the way, then nothing is changed."""
 
-    def chunks(file: LetGo) -> Iterator[bytes]:
+    def chunks(file: DiscardedBackup) -> Iterator[bytes]:
         return vault.chunks(*_as_pruned(vault, record, file))
 
     if not dry_run:
-        journal.undo(record, home, lambda current: take_again(journal, current, chunks))
+        journal.undo(record, home, lambda current: take_backup_again(journal, current, chunks))
     elif journal.check_undo(record, home).state == "pruned":
-        for file in let_go_of(journal, record).values():
+        for file in discarded_backups(journal, record).values():
             _as_pruned(vault, record, file)
 
 
-def _as_pruned(vault: Vault, record: Record, file: LetGo) -> tuple[KeptFile, Look]:
+def _as_pruned(vault: Vault, record: Record, file: DiscardedBackup) -> tuple[KeptFile, Snapshot]:
     """The file as it was kept when it was pruned: the bytes say which look that is."""
     number = vault.contents.home_number(record.home) if vault.exists else None
     known = vault.contents.files.get((number, file.place)) if number is not None else None

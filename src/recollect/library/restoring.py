@@ -16,18 +16,18 @@ from ..store.config_files import cleanup_days
 from ..store.home import Home
 from ..store.scan import SessionFile
 from ..store.summary import summarise
-from ..vault.contents import KeptFile, Look
+from ..vault.contents import KeptFile, Snapshot
 from ..vault.footprint import Footprints
 from ..vault.restore import files_to_restore
 from ..vault.vault import Vault
-from .keeping import KeptShelf
+from .keeping import VaultSessions
 from .library import project_matcher
 from .locate import find_among
 from .project_paths import ProjectFilter
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RestoreRequest:
     """What is to be brought back, and where to. One of the first three says what."""
 
     sessions: Sequence[str] = ()
@@ -42,10 +42,10 @@ class Wanted:
     """Homes that were named; else the usual ones."""
 
 
-def plan_restoring(vault: Vault, journal: Journal, wanted: Wanted) -> tuple[Change, RestoreResult]:
+def plan_restoring(vault: Vault, journal: Journal, wanted: RestoreRequest) -> tuple[Change, RestoreResult]:
     """Raises NotFound where nothing of it is kept, Refused where it is not clear which home is meant."""
     homes = _kept_homes(vault, wanted)
-    shelf = KeptShelf(homes, vault, own_folder("cache"))
+    shelf = VaultSessions(homes, vault, own_folder("cache"))
     files = list(shelf.sessions(at=wanted.at))
     chosen = _chosen(files, wanted)
     if wanted.everything:
@@ -74,7 +74,7 @@ def plan_restoring(vault: Vault, journal: Journal, wanted: Wanted) -> tuple[Chan
     return change, result
 
 
-def _kept_homes(vault: Vault, wanted: Wanted) -> list[Home]:
+def _kept_homes(vault: Vault, wanted: RestoreRequest) -> list[Home]:
     candidates, named = home_candidates(wanted.homes)
     kept = list(dict.fromkeys(vault.contents.homes.values()))
     asked = {os.path.realpath(path) for path in candidates}
@@ -89,7 +89,7 @@ def _kept_homes(vault: Vault, wanted: Wanted) -> list[Home]:
     return found
 
 
-def _chosen(files: list[SessionFile], wanted: Wanted) -> list[SessionFile]:
+def _chosen(files: list[SessionFile], wanted: RestoreRequest) -> list[SessionFile]:
     if wanted.project is not None:
         matches = project_matcher(wanted.project, False)
         found = [file for file in files if matches(summarise(file))]
@@ -110,19 +110,19 @@ def _chosen(files: list[SessionFile], wanted: Wanted) -> list[SessionFile]:
     return list(chosen.values())
 
 
-def _belongings(shelf: KeptShelf, file: SessionFile, wanted: Wanted) -> Iterable[tuple[KeptFile, Look]]:
+def _belongings(shelf: VaultSessions, file: SessionFile, wanted: RestoreRequest) -> Iterable[tuple[KeptFile, Snapshot]]:
     session, footprints = shelf.of(file)
     yield from footprints.complete(session)
     if wanted.project is not None:
         yield from _memory(footprints, session.folder)
 
 
-def _memory(footprints: Footprints, folder: str) -> Iterable[tuple[KeptFile, Look]]:
+def _memory(footprints: Footprints, folder: str) -> Iterable[tuple[KeptFile, Snapshot]]:
     prefix = f"projects/{folder}/memory/"
     return [known for path, known in footprints.looks.items() if path.startswith(prefix)]
 
 
-def _title(wanted: Wanted, chosen: list[SessionFile]) -> str:
+def _title(wanted: RestoreRequest, chosen: list[SessionFile]) -> str:
     if wanted.everything:
         return "Restore everything from the vault"
     if wanted.project is not None:
@@ -131,7 +131,7 @@ def _title(wanted: Wanted, chosen: list[SessionFile]) -> str:
     return f"Restore {names}"
 
 
-def _tell(result: RestoreResult, chosen: list[SessionFile], target: Home, wanted: Wanted) -> None:
+def _tell(result: RestoreResult, chosen: list[SessionFile], target: Home, wanted: RestoreRequest) -> None:
     restored = set(result.files)
     back = [file for file in chosen if file.path.relative_to(file.home.root).as_posix() in restored]
     result.sessions = sorted({file.session_id for file in back})

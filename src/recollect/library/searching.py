@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..index.catalogue import sync
-from ..index.catalogue.change_check import differing, folder_times, remember, remember_again, statuses_are_current
+from ..index.catalogue.change_check import changed_homes, folder_times, remember, remember_again, statuses_are_current
 from ..index.catalogue.healing import is_damage, is_panic
 from ..index.search.query_language import parse
 from ..index.search.query_tree import filters
-from ..index.search.results import Found
+from ..index.search.results import SearchResults
 from ..index.search.search import HITS_PER_SESSION, SORTS, Search
 from ..index.words import seal as words_seal
 from ..index.words.reader import WordReader
@@ -47,7 +47,7 @@ def search(
     hits_per_session: int = HITS_PER_SESSION,
     facets: bool = False,
     progress: Progress | None = None,
-) -> Found:
+) -> SearchResults:
     """Sessions with entries that fit, best first. `where` holds further filters. Raises QueryError."""
     if mode not in MODES:
         raise QueryError(f"there is no mode {mode!r}", hint=f"one of {', '.join(MODES)}", slug="bad-query")
@@ -57,7 +57,7 @@ def search(
     words = parse(query).parts if mode in ("words", "everything") else ()  # a mistake is told before any work is done
     by_status = any(item.name == "status" for part in (*asked, *words) for item in filters(part))
 
-    def answer() -> Found:
+    def answer() -> SearchResults:
         return _answer(
             library, query, mode, everything, where, sort, limit, offset, hits_per_session, facets, by_status, progress
         )
@@ -85,10 +85,10 @@ def _answer(
     facets: bool,
     by_status: bool,
     progress: Progress | None,
-) -> Found:
+) -> SearchResults:
     opened = _opened(library)
     if not opened.bring_up_to_date(statuses=by_status, progress=progress):
-        return Found([], 0, mode=mode, advice=("there are no sessions to search",))
+        return SearchResults([], 0, mode=mode, advice=("there are no sessions to search",))
     if mode == "words" and not everything:
         text = f"{_grouped(query)} {_grouped(where)}" if where else query
         return opened.search.find(
@@ -136,7 +136,7 @@ class OpenedSearch:
         library = self._library
         roots = [home.real_root for home in library.homes]
         catalogue = library.catalogue
-        different = differing(catalogue.connection, roots)
+        different = changed_homes(catalogue.connection, roots)
         if different is None:
             folders = {root: folder_times(root) for root in roots}
             library.index(stages=("entries", "words"), statuses=statuses, progress=progress)

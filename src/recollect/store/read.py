@@ -10,7 +10,7 @@ from ..errors import RecollectError
 from ..format.decode import Located, Part, file_entries, file_row_entries
 from ..format.entries import Entry, decode_exactly
 from ..format.line import Damage, RawLine, read_lines
-from ..graph.gc_pause import collector_waits
+from ..graph.gc_pause import gc_paused
 from ..graph.rows import Transcript, build_transcript
 from .home import Home
 from .paths import open_inside
@@ -38,7 +38,7 @@ def read_transcript(path: Path, home: Home | None = None, *, file: int = 0, chec
 
     Without `check_text`, invalid UTF-8 inside of words is not looked for, and not reported as damage.
     """
-    with _open(path, home) as stream, collector_waits():
+    with _open(path, home) as stream, gc_paused():
         return transcript_of(stream, file=file, check_text=check_text)
 
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 from ..errors import DamagedData, RecollectError
 from ..journal import disk
 from .blocks import BadBlock, pack_name, pack_numbers
-from .contents import Contents, Generation, KeptFile, Look
+from .contents import Contents, Generation, KeptFile, Snapshot
 from .health import files_with, unreadable, used_blocks
 from .manifest import to_text
 from .records import FileRecord, Piece, Seen
@@ -269,7 +269,7 @@ def _first_block(file: KeptFile) -> tuple[int, int, str]:
 
 
 def _story(file: KeptFile) -> list[tuple[float, int, int, int]]:
-    def told(look: Look) -> tuple[float, int, int, int]:
+    def told(look: Snapshot) -> tuple[float, int, int, int]:
         return look.time, look.generation, look.size, look.mtime_ns
 
     return [told(look) for look in file.looks]

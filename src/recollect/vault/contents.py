@@ -22,7 +22,7 @@ class Place(NamedTuple):
     raw: int
 
 
-class Look(NamedTuple):
+class Snapshot(NamedTuple):
     """A file at the moment of a commit: the first `size` bytes of its generation."""
 
     time: float
@@ -57,19 +57,19 @@ class KeptFile:
     home: int
     path: str
     generations: dict[int, Generation] = field(default_factory=dict)
-    looks: list[Look] = field(default_factory=list)
+    looks: list[Snapshot] = field(default_factory=list)
 
     @property
-    def last(self) -> Look:
+    def last(self) -> Snapshot:
         return self.looks[-1]
 
-    def at(self, time: float | None) -> Look | None:
+    def at(self, time: float | None) -> Snapshot | None:
         """The last look until then; None where the file was not known yet."""
         if time is None:
             return self.looks[-1]
         return next((look for look in reversed(self.looks) if look.time <= time), None)
 
-    def pieces(self, look: Look) -> Iterator[tuple[int, Piece]]:
+    def pieces(self, look: Snapshot) -> Iterator[tuple[int, Piece]]:
         """The pieces that make up the file as it was, each with its offset; the last may reach further."""
         offset = 0
         for piece in self.generations[look.generation].pieces:
@@ -114,10 +114,12 @@ class Contents:
         for piece in record.pieces:
             self.by_hash.setdefault(piece.sha256, piece)
         for seen in record.before:
-            file.looks.append(Look(seen.time, record.generation, seen.size, seen.mtime_ns, 0, 0))
+            file.looks.append(Snapshot(seen.time, record.generation, seen.size, seen.mtime_ns, 0, 0))
         if record.time is not None:
             time = record.time
-        file.looks.append(Look(time, record.generation, record.size, record.mtime_ns, record.ctime_ns, record.inode))
+        file.looks.append(
+            Snapshot(time, record.generation, record.size, record.mtime_ns, record.ctime_ns, record.inode)
+        )
 
     def home_number(self, root: str) -> int | None:
         return next((number for number, name in self.homes.items() if name == root), None)

@@ -13,7 +13,7 @@ from ..format.history import parse_history_line
 from ..format.line import read_lines
 from ..format.path_text import to_text
 from ..format.uuids import UUID
-from .contents import KeptFile, Look
+from .contents import KeptFile, Snapshot
 from .stream import KeptStream
 from .vault import Vault
 
@@ -24,12 +24,12 @@ _NO_SESSIONS: Final = ("memory", "sessions-index.json")
 class KeptSession:
     """A session as the vault has it, at a moment."""
 
-    def __init__(self, session_id: str, folder: str, transcript: KeptFile, look: Look) -> None:
+    def __init__(self, session_id: str, folder: str, transcript: KeptFile, look: Snapshot) -> None:
         self.session_id = session_id
         self.folder = folder
         self.transcript = transcript
         self.look = look
-        self.files: list[tuple[KeptFile, Look]] = [(transcript, look)]
+        self.files: list[tuple[KeptFile, Snapshot]] = [(transcript, look)]
         """All that is of this session alone, its transcript first."""
 
     @property
@@ -42,18 +42,18 @@ class Footprints:
 
     def __init__(self, vault: Vault, home: int, *, at: float | None = None) -> None:
         self._vault = vault
-        self.looks: dict[str, tuple[KeptFile, Look]] = {}
+        self.looks: dict[str, tuple[KeptFile, Snapshot]] = {}
         for path, file in vault.contents.files_of(home).items():
             look = file.at(at)
             if look is not None:
                 self.looks[path] = (file, look)
         self.sessions: dict[tuple[str, str], KeptSession] = {}
         """By project folder and id."""
-        self._beside: list[tuple[str, KeptFile, Look]] = []
+        self._beside: list[tuple[str, KeptFile, Snapshot]] = []
         self._find_sessions()
 
     def _find_sessions(self) -> None:
-        rest: list[tuple[list[str], KeptFile, Look]] = []
+        rest: list[tuple[list[str], KeptFile, Snapshot]] = []
         for path, (file, look) in self.looks.items():
             parts = path.split("/")
             if parts[0] == "projects" and len(parts) == 3 and parts[2].endswith(".jsonl"):
@@ -84,7 +84,7 @@ class Footprints:
                 return by_id.get(match[0], ())
         return ()
 
-    def complete(self, session: KeptSession) -> list[tuple[KeptFile, Look]]:
+    def complete(self, session: KeptSession) -> list[tuple[KeptFile, Snapshot]]:
         """The files of a session with those that only their contents tell of: old subagents, pastes, the plan."""
         found = {file.path: (file, look) for file, look in session.files}
         for folder, file, look in self._beside:
@@ -95,7 +95,7 @@ class Footprints:
                 found[path] = self.looks[path]
         return list(found.values())
 
-    def _first_session_id(self, file: KeptFile, look: Look) -> str | None:
+    def _first_session_id(self, file: KeptFile, look: Snapshot) -> str | None:
         try:
             with io.BufferedReader(KeptStream(self._vault, file, look)) as stream:
                 for item in parse_lines(read_lines(stream), []):

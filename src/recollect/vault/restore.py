@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from ..edit.restore_files import FileToRestore
 from ..errors import DamagedData
 from .blocks import BadBlock
-from .contents import KeptFile, Look
+from .contents import KeptFile, Snapshot
 from .vault import Vault
 
 
 def files_to_restore(
-    vault: Vault, files: Iterable[tuple[KeptFile, Look]], *, mtime_ns: int | None = None, partly: bool = False
+    vault: Vault, files: Iterable[tuple[KeptFile, Snapshot]], *, mtime_ns: int | None = None, partly: bool = False
 ) -> Iterator[FileToRestore]:
     """Each file as it was. With `partly`, what a damaged transcript still holds; `mtime_ns` is a time for all of them."""
     for file, look in files:
@@ -22,7 +22,7 @@ def files_to_restore(
         yield FileToRestore(file.path, size, look.mtime_ns if mtime_ns is None else mtime_ns, chunks)
 
 
-def is_whole(vault: Vault, file: KeptFile, look: Look) -> bool:
+def is_whole(vault: Vault, file: KeptFile, look: Snapshot) -> bool:
     try:
         for _ in vault.chunks(file, look):
             pass
@@ -32,7 +32,7 @@ def is_whole(vault: Vault, file: KeptFile, look: Look) -> bool:
 
 
 class _Whole:
-    def __init__(self, vault: Vault, file: KeptFile, look: Look) -> None:
+    def __init__(self, vault: Vault, file: KeptFile, look: Snapshot) -> None:
         self.vault, self.file, self.look = vault, file, look
 
     def __call__(self) -> Iterator[bytes]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import DamagedData
 from .blocks import BadBlock
-from .contents import KeptFile, Look
+from .contents import KeptFile, Snapshot
 from .vault import Vault
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class KeptStream(io.RawIOBase):
     """Reading raises DamagedData where a block is damaged."""
 
-    def __init__(self, vault: Vault, file: KeptFile, look: Look | None = None) -> None:
+    def __init__(self, vault: Vault, file: KeptFile, look: Snapshot | None = None) -> None:
         self._vault = vault
         self._look = file.last if look is None else look
         self._position = 0

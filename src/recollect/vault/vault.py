@@ -29,7 +29,7 @@ from ..journal import disk
 from ..journal import locks as presence
 from . import machine
 from .blocks import DATA, MAGIC, BadBlock, pack_name, pack_numbers, read_block
-from .contents import LOST, Contents, KeptFile, Look, Place
+from .contents import LOST, Contents, KeptFile, Place, Snapshot
 from .manifest import Manifest, read_manifest
 from .notes import read_note, write_note
 from .records import Piece
@@ -139,7 +139,7 @@ class Vault:
         return contents
 
     def refresh(self) -> None:
-        """Look again, after something was added."""
+        """Snapshot again, after something was added."""
         self.__dict__.pop("manifest", None)
         self.__dict__.pop("contents", None)
         self._unpacked.clear()  # a compaction numbers the blocks anew
@@ -205,7 +205,7 @@ class Vault:
             raise BadBlock("holds other bytes than were kept")
         return data
 
-    def chunks(self, file: KeptFile, look: Look | None = None) -> Iterator[bytes]:
+    def chunks(self, file: KeptFile, look: Snapshot | None = None) -> Iterator[bytes]:
         """The bytes of a file as it was. Raises DamagedData, with the block's name, at the first that is damaged."""
         look = file.last if look is None else look
         position = 0

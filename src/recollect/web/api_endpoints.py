@@ -42,7 +42,7 @@ from .changing import ACTIONS, Action, action_of, carry_out, describe, undo
 from .context_window import context_of
 from .conversation import HELD_LINE
 from .desk import Desk
-from .reading import VIEWS, Wanted, read
+from .reading import VIEWS, View, read
 from .session_choice import SORTS, STATUSES, Chooser, asked_of, choose
 from .session_files import file_rows, files_of, tasks_of
 
@@ -91,7 +91,7 @@ def _session(desk: Desk, session: Session, _: Values) -> Any:
 
 
 def _messages(desk: Desk, session: Session, values: Values) -> Any:
-    wanted = Wanted(values.get("view", "conversation"), values.get("branch"), values.get("subagent"))
+    wanted = View(values.get("view", "conversation"), values.get("branch"), values.get("subagent"))
     reading = read(desk, session, wanted)
     start = values.get("offset", 0)
     page = reading.messages[start : start + values.get("limit", 100)]

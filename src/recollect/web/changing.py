@@ -9,7 +9,7 @@ from typing import Any, Final
 from ..errors import NotFound, Refused
 from ..library.changes import Changes
 from ..library.plan import Plan
-from ..library.restoring import Wanted
+from ..library.restoring import RestoreRequest
 from ..library.session import Session
 from .desk import Desk
 
@@ -74,7 +74,7 @@ def _repair(changes: Changes, session: Session, values: Mapping[str, str]) -> Pl
 
 def _restore(changes: Changes, session: Session, values: Mapping[str, str]) -> Plan:
     home = session.home.kept_from or session.home.root
-    return changes.restore(Wanted(sessions=[session.id], homes=[str(home)]))
+    return changes.restore(RestoreRequest(sessions=[session.id], homes=[str(home)]))
 
 
 _AT = Field("at", "Message", hidden=True)

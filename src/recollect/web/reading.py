@@ -21,7 +21,7 @@ VIEWS: Final = ("conversation", "resumed", "all")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class View:
     """Which rows of a session: a view, or a branch by its number, or a subagent."""
 
     view: str = "conversation"
@@ -60,7 +60,7 @@ class Reading:
     """A session read in one way."""
 
     session: Session
-    wanted: Wanted
+    wanted: View
     messages: list[Message]
     turns: list[TurnLine] = field(default_factory=list)
     position: dict[str, int] = field(default_factory=dict)
@@ -75,14 +75,14 @@ class Reading:
         return None if found is None else found // PAGE_MESSAGES + 1
 
 
-def read(desk: Desk, session: Session, wanted: Wanted) -> Reading:
+def read(desk: Desk, session: Session, wanted: View) -> Reading:
     """The reading, made once while the session stays as it is."""
     return desk.keep(
         session, ("reading", wanted), lambda: _read(session, wanted), lambda made: 2048 + len(made.position) * 160
     )
 
 
-def _read(session: Session, wanted: Wanted) -> Reading:
+def _read(session: Session, wanted: View) -> Reading:
     rows = _rows(session, wanted)
     messages = join_responses(rows)
     reading = Reading(session, wanted, messages)
@@ -100,7 +100,7 @@ def _read(session: Session, wanted: Wanted) -> Reading:
     return reading
 
 
-def _rows(session: Session, wanted: Wanted) -> list[Row]:
+def _rows(session: Session, wanted: View) -> list[Row]:
     if wanted.subagent is not None:
         return session.rows_for(subagent=wanted.subagent)
     if wanted.branch is not None:
@@ -154,11 +154,11 @@ def branches_by_row(session: Session) -> dict[str, list[Branch]]:
     return found
 
 
-def find_place(desk: Desk, session: Session, uuid: str) -> tuple[Wanted, int, str]:
+def find_place(desk: Desk, session: Session, uuid: str) -> tuple[View, int, str]:
     """Where a row is shown: the way of reading, the page, and the uuid of the message that it is part of."""
-    ways = [Wanted(), *(Wanted(branch=item.number) for item in session.conversation.branches)]
-    ways.extend(Wanted(subagent=item.subagent_id) for item in session.conversation.subagents if item.rows)
-    for wanted in (*ways, Wanted("all")):
+    ways = [View(), *(View(branch=item.number) for item in session.conversation.branches)]
+    ways.extend(View(subagent=item.subagent_id) for item in session.conversation.subagents if item.rows)
+    for wanted in (*ways, View("all")):
         if not _holds(session, wanted, uuid):
             continue
         reading = read(desk, session, wanted)
@@ -170,7 +170,7 @@ def find_place(desk: Desk, session: Session, uuid: str) -> tuple[Wanted, int, st
     )
 
 
-def _holds(session: Session, wanted: Wanted, uuid: str) -> bool:
+def _holds(session: Session, wanted: View, uuid: str) -> bool:
     """Quick: whether it is worth reading the session in this way."""
     if wanted.branch is not None:
         branch = session.conversation.branches[wanted.branch - 1]

@@ -11,7 +11,7 @@ from ..graph.branches import Branch
 from ..library.session import Session
 from .conversation import Reader
 from .desk import Desk
-from .reading import Reading, Wanted, prompt_words
+from .reading import Reading, View, prompt_words
 from .rendering import plain
 from .wording import number, plural, size, took
 
@@ -173,7 +173,7 @@ def minimap(reading: Reading, page: int) -> list[Bar]:
     return found
 
 
-def ways_of(session: Session, wanted: Wanted) -> list[tuple[str, str, str, bool]]:
+def ways_of(session: Session, wanted: View) -> list[tuple[str, str, str, bool]]:
     """(query, words, explanation, chosen) for the switch above the conversation."""
     plain_view = wanted.branch is None and wanted.subagent is None
     told = {
@@ -184,7 +184,7 @@ def ways_of(session: Session, wanted: Wanted) -> list[tuple[str, str, str, bool]
     return [(query, words, title, plain_view and wanted.view == view) for view, (query, words, title) in told.items()]
 
 
-def where_words(session: Session, wanted: Wanted) -> str | None:
+def where_words(session: Session, wanted: View) -> str | None:
     if wanted.subagent is not None:
         subagent = next((item for item in session.conversation.subagents if item.subagent_id == wanted.subagent), None)
         return f"This is the conversation of the subagent {(subagent and subagent.description) or wanted.subagent}."

@@ -1,4 +1,4 @@
-"""The rules, one subject one file. Each module has its `Rule` values and `look`, which yields findings."""
+"""The rules, one subject one file. Each module has its `Rule` values and `check`, which yields findings."""
 
 from __future__ import annotations
 
@@ -51,10 +51,12 @@ _OF_A_HOME: Final = (
     permissions,
 )
 
-SESSION_LOOKS: Final[tuple[Callable[[SessionSubject], Iterator[Finding]], ...]] = tuple(
-    module.look for module in _OF_A_SESSION
+SESSION_CHECKS: Final[tuple[Callable[[SessionSubject], Iterator[Finding]], ...]] = tuple(
+    module.check for module in _OF_A_SESSION
 )
-HOME_LOOKS: Final[tuple[Callable[[HomeSubject], Iterator[Finding]], ...]] = tuple(module.look for module in _OF_A_HOME)
+HOME_CHECKS: Final[tuple[Callable[[HomeSubject], Iterator[Finding]], ...]] = tuple(
+    module.check for module in _OF_A_HOME
+)
 
 
 def _rules_of(module: ModuleType) -> Iterator[Rule]:

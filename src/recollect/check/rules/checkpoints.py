@@ -15,7 +15,7 @@ RULE: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     if not subject.is_main:
         return
     for line in subject.transcript.states:

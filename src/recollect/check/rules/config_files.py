@@ -21,7 +21,7 @@ SETTINGS: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: HomeSubject) -> Iterator[Finding]:
+def check(subject: HomeSubject) -> Iterator[Finding]:
     config = client_config(subject.home)
     if config is not None and config.problem:
         yield Finding(CONFIG, subject.home.config_file, config.problem)

@@ -21,7 +21,7 @@ OTHER: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     first: dict[str, Row] = {}
     for row in subject.rows:
         if row.uuid is None or not row.client_reads:

@@ -15,7 +15,7 @@ RULE: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     seen: set[str] = set()
     known = subject.known
     for row in subject.rows:

@@ -16,6 +16,6 @@ RULE: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: HomeSubject) -> Iterator[Finding]:
+def check(subject: HomeSubject) -> Iterator[Finding]:
     for name, projects in folders_of_two_projects(subject.home).items():
         yield Finding(RULE, subject.home.projects / name, " and ".join(projects))

@@ -43,7 +43,7 @@ RULES: Final = {
 assert RULES.keys() == DAMAGE_KINDS.keys() - HARMLESS
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     subagent = subject.subagent
     for item in subject.transcript.damage:
         rule = RULES.get(item.kind)

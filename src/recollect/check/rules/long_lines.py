@@ -21,7 +21,7 @@ FILE: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     for row in subject.rows:
         if row.length > LONG_LINE:
             yield subject.finding(LINE, row, f"{row.length:,} bytes")

@@ -16,7 +16,7 @@ RULE: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     for row in subject.rows_with(LONG_OUTPUT):
         path = persisted_output(subject.value(row))
         if path is not None and not os.path.lexists(path):

@@ -15,6 +15,6 @@ RULE: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     for row in subject.rows_with(NUL_ESCAPE):
         yield subject.finding(RULE, row)

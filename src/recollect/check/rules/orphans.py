@@ -28,7 +28,7 @@ HISTORY: Final = Rule(
 TASKS: Final = Rule("orphan-tasks", INFO, "Tasks of a session whose transcript is gone.", _IGNORES, _REMEDY)
 
 
-def look(subject: HomeSubject) -> Iterator[Finding]:
+def check(subject: HomeSubject) -> Iterator[Finding]:
     home, known = subject.home, subject.session_ids
     for subagent in subject.scan.orphan_subagents:
         yield Finding(SUBAGENTS, subagent.path, subagent_id=subagent.subagent_id)

@@ -31,7 +31,7 @@ CIRCLE: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     known = subject.known
     placements = subject.thread.placements if subject.is_main else []
     mended = subject.thread.mended if subject.is_main else {}

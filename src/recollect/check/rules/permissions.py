@@ -17,7 +17,7 @@ RULE: Final = Rule(
 _OPEN: Final = stat.S_IRGRP | stat.S_IROTH | stat.S_IWGRP | stat.S_IWOTH
 
 
-def look(subject: HomeSubject) -> Iterator[Finding]:
+def check(subject: HomeSubject) -> Iterator[Finding]:
     if os.name != "posix":
         return
     home = subject.home

@@ -20,7 +20,7 @@ TWICE: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: HomeSubject) -> Iterator[Finding]:
+def check(subject: HomeSubject) -> Iterator[Finding]:
     for item in subject.scan.skipped:
         yield Finding(SKIPPED, item.path, item.why)
     for files in copies_of_sessions(subject.scan.sessions):

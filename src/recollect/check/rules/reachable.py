@@ -23,7 +23,7 @@ EMPTY: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     if not subject.is_main:
         return
     if subject.transcript.size == 0:

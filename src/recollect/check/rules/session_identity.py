@@ -19,7 +19,7 @@ FOREIGN: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     own = subject.file.session_id
     if subject.is_main and not subject.file.client_lists:
         yield subject.finding(FILE_NAME, None, subject.path.name)

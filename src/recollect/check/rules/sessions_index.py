@@ -16,7 +16,7 @@ RULE: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: HomeSubject) -> Iterator[Finding]:
+def check(subject: HomeSubject) -> Iterator[Finding]:
     folders: dict[str, set[str]] = {}
     for file in subject.scan.sessions:
         if file.client_lists:

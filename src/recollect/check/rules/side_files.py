@@ -16,7 +16,7 @@ RULE: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: HomeSubject) -> Iterator[Finding]:
+def check(subject: HomeSubject) -> Iterator[Finding]:
     home = subject.home
     for todos in todo_lists(home):
         if todos.todos.problem:

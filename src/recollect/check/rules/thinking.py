@@ -16,7 +16,7 @@ RULE: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     for row in subject.rows:
         if "thinking" in row.block_types and unsigned_thoughts(subject.value(row)):
             live = subject.is_main and row.index in subject.live

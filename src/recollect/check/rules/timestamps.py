@@ -27,7 +27,7 @@ NEWEST: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     leaf = subject.thread.leaf if subject.is_main else None
     stamps: dict[str, str] = {}
     newest: Row | None = None

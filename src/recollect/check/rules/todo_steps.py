@@ -24,7 +24,7 @@ RULE: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     before: dict[str, str] = {}
     for row in subject.rows:
         if not any(name == TOOL for _, name in row.tool_uses) or row.sidechain:

@@ -31,7 +31,7 @@ CALLED_TWICE: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     tools = subject.tools
     last = next((row for row in reversed(subject.rows) if row.is_message and not row.sidechain), None)
     live = subject.thread.placements if subject.is_main else []

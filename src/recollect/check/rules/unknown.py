@@ -25,7 +25,7 @@ VERSION: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     for row in subject.rows:
         for kind in row.block_types:
             if kind is not None and kind not in KNOWN_BLOCKS:

@@ -20,7 +20,7 @@ NO_MODEL: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     for row in subject.rows:
         if not row.is_message:
             continue

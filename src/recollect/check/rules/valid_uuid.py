@@ -21,7 +21,7 @@ MISSING: Final = Rule(
 )  # fmt: skip
 
 
-def look(subject: SessionSubject) -> Iterator[Finding]:
+def check(subject: SessionSubject) -> Iterator[Finding]:
     fits = _UUID.fullmatch
     for row in subject.rows:
         uuid = row.uuid

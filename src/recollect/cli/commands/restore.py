@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from ...errors import DamagedData
-from ...library.restoring import Wanted
+from ...library.restoring import RestoreRequest
 from ..changing import NO_EFFECT, carry_out, changing_options
 from ..face import Face, command, complete_session
 from ..moments import UNTIL
@@ -58,7 +58,7 @@ def restore(
     """
     if (bool(sessions) + (project is not None) + everything) != 1:
         raise click.UsageError("SESSION..., or --project P, or --all")
-    wanted = Wanted(
+    wanted = RestoreRequest(
         sessions=sessions, project=project, everything=everything, at=at.timestamp() if at is not None else None,
         to=Path(os.path.abspath(os.path.expanduser(to))) if to is not None else None,
         mtime_ns=time.time_ns() if renew else None, partly=partly, homes=tuple(face.homes),

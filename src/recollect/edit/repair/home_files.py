@@ -40,12 +40,12 @@ def plan_home_repair(journal: Journal, home: Home, scan: Scan, *, force: bool = 
         change = VerifiedChange(journal, home, "repair-home", f"Repair files of {home.root}")
         thrown_away_on_errors.enter_context(change)
         subject = HomeSubject(home, scan)
-        for finding in config_files.look(subject):
+        for finding in config_files.check(subject):
             if finding.rule is config_files.CONFIG:
                 _restore_config(change, home, finding.path, repair, force=force)
             else:
                 repair.left.append(f"{finding.path}: {finding.detail}; it must be corrected by hand")
-        for finding in sessions_index.look(subject):
+        for finding in sessions_index.check(subject):
             _renew_index(change, home, finding.path, scan, repair)
         thrown_away_on_errors.pop_all()
     return change, repair

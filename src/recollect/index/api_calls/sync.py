@@ -89,11 +89,11 @@ def sync_calls(
         if catalogue.note("change") != before:  # another process may have done it meanwhile
             changes = changed(catalogue, homes, STAGE)
         if changes:
-            from ...graph.gc_pause import collector_waits
+            from ...graph.gc_pause import gc_paused
             from .store import SqliteCalls
 
             sink = SqliteCalls(catalogue.connection, pricing)
-            with collector_waits():
+            with gc_paused():
                 _Intake(catalogue, sink, changes, report, progress, most_bytes).run()
     return report
 

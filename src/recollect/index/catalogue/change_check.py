@@ -27,7 +27,7 @@ _Folders = list[tuple[str, int]]
 _Known = tuple[str, int, int, int, int]
 
 
-class Differing:
+class ChangedHome:
     """A home of which the folders are as they were: its number, its note, and the known files that are not."""
 
     __slots__ = ("note", "number", "paths", "root")
@@ -41,11 +41,11 @@ class Differing:
 
 def unchanged(db: apsw.Connection, roots: Sequence[str]) -> list[int] | None:
     """The numbers of the homes, if the index is up to date with all of them; None where that is not sure."""
-    found = differing(db, roots, most=0)
+    found = changed_homes(db, roots, most=0)
     return None if found is None else [home.number for home in found]
 
 
-def differing(db: apsw.Connection, roots: Sequence[str], most: int = 64) -> list[Differing] | None:
+def changed_homes(db: apsw.Connection, roots: Sequence[str], most: int = 64) -> list[ChangedHome] | None:
     """What changed where the index was up to date before; None where that is not sure, or more than `most` files did."""
     try:
         notes = _notes(db)
@@ -61,7 +61,7 @@ def statuses_are_current(db: apsw.Connection) -> bool:
     return db.execute("SELECT 1 FROM sessions WHERE threaded = 0 LIMIT 1").get is None
 
 
-def _looked_at(db: apsw.Connection, notes: dict[str, object], root: str, most: int) -> Differing | None:
+def _looked_at(db: apsw.Connection, notes: dict[str, object], root: str, most: int) -> ChangedHome | None:
     number = db.execute("SELECT id FROM homes WHERE path = ?", (to_text(root),)).get
     note = db.execute("SELECT value FROM notes WHERE name = ?", (f"seen:{number}",)).get
     if number is None or not isinstance(note, bytes):
@@ -69,7 +69,7 @@ def _looked_at(db: apsw.Connection, notes: dict[str, object], root: str, most: i
     form, state, folders, files = marshal.loads(note)
     if (form, state) != (FORM, _state(notes)):
         return None
-    found = Differing(root, int(number), note)
+    found = ChangedHome(root, int(number), note)
     stat = os.stat
     for path, mtime_ns in folders:
         if stat(path).st_mtime_ns != mtime_ns:
@@ -144,8 +144,8 @@ def remember(db: apsw.Connection, root: str, folders: _Folders | None, manifest:
     return True
 
 
-def remember_again(db: apsw.Connection, before: Differing) -> bool:
-    """After a sync of nothing but what `differing` told: the same note with these files as they are now."""
+def remember_again(db: apsw.Connection, before: ChangedHome) -> bool:
+    """After a sync of nothing but what `changed_homes` told: the same note with these files as they are now."""
     import apsw
 
     notes = _notes(db)

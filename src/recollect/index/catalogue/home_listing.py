@@ -18,7 +18,7 @@ Seen = tuple[str, int, int, int, int, int]
 Files = dict[str, Seen]
 
 
-def look(home: Home, kinds: frozenset[str]) -> Files:
+def list_files(home: Home, kinds: frozenset[str]) -> Files:
     """All files of these kinds, by their path below the home. One look at each folder, one `stat` per file."""
     found: Files = {}
     root = str(home.root)

@@ -16,7 +16,7 @@ from ...format.entries import REFUSED, Entry
 from ...format.line import Damage, RawLine, read_lines
 from ...format.salvage import salvage_line
 from ...format.worded_entry import IndexEntry, decode_index_entry, index_entry_of
-from ...graph.gc_pause import collector_waits
+from ...graph.gc_pause import gc_paused
 from ...graph.rows import build_transcript
 from ...graph.thread import find_thread
 from ..words.searchable_text import clean_entry
@@ -154,7 +154,7 @@ class Ingest:
         located = parse_as(lines, damage, decode_index_entry, _salvaged)
         threaded, reachable = rows.is_subagent_file, None
         if change.start == 0 and change.size <= WHOLE:
-            with collector_waits():
+            with gc_paused():
                 if rows.is_subagent_file:
                     for item in located:
                         rows.note(item)

@@ -17,7 +17,7 @@ from ...format.line import Damage
 from ...format.path_text import to_path, to_text
 from ...format.row_entry import RowEntry, decode_row_entry, row_entry_of
 from ...format.worded_entry import LONG_LINE, decode_index_entry
-from ...graph.gc_pause import collector_waits
+from ...graph.gc_pause import gc_paused
 from ...graph.rows import build_transcript
 from ...graph.thread import Thread, find_thread
 from ...store.home import Home
@@ -57,7 +57,7 @@ def _behind(catalogue: Catalogue, roots: set[str]) -> list[tuple[int, str, str, 
 
 def _renew(catalogue: Catalogue, file_id: int, home: Home, path: str, offset: int) -> bool:
     try:
-        with collector_waits():
+        with gc_paused():
             rows, thread = _read(catalogue, home, path, offset)
     except (RecollectError, OSError):
         return False  # gone or unreadable: the next sync sees that

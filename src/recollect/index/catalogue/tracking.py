@@ -32,7 +32,7 @@ from ...format.path_text import to_path
 from ...store.home import Home
 from ...store.paths import open_inside
 from .catalogue import Catalogue
-from .home_listing import Files, look, note_file, signed
+from .home_listing import Files, list_files, note_file, signed
 from .schema import STAGE_KINDS, STAGE_TABLES
 from .vault_transcripts import DEVICE
 
@@ -89,7 +89,7 @@ def changed(
     found: list[FileChange] = []
     kinds = STAGE_KINDS[stage]
     for home in homes:
-        files = look(home, kinds) if seen is None else seen[home.real_root]
+        files = list_files(home, kinds) if seen is None else seen[home.real_root]
         kept = catalogue.kept.files(catalogue.connection, home.real_root) if catalogue.kept is not None else {}
         if kept:
             files = kept | files
@@ -113,7 +113,7 @@ def changed_among(catalogue: Catalogue, home: Home, stage: str, paths: Iterable[
 def look_at(homes: Iterable[Home], stages: Iterable[str]) -> dict[str, Files]:
     """All files that these stages read, by home."""
     kinds = frozenset().union(*(STAGE_KINDS[stage] for stage in stages))
-    return {home.real_root: look(home, kinds) for home in homes}
+    return {home.real_root: list_files(home, kinds) for home in homes}
 
 
 def _changed_in(catalogue: Catalogue, home: Home, stage: str, seen: Files, kinds: frozenset[str]) -> list[FileChange]:
@@ -335,7 +335,7 @@ def open_changed(change: FileChange) -> BinaryIO:
 
 
 def _open_as_seen(change: FileChange) -> BinaryIO | None:
-    """The very file that `look` found inside the home; None where it cannot be told so cheaply, or is none any more."""
+    """The very file that `list_files` found inside the home; None where it cannot be told so cheaply, or is none any more."""
     try:
         descriptor = os.open(f"{change.home.root}/{to_path(change.path)}", _READ)
     except (OSError, ValueError):

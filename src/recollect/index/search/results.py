@@ -94,7 +94,7 @@ class SessionHits:
         return f"SessionHits({self.session_id!r}, {len(self.hits)} of {self.hit_count} hits)"
 
 
-class Found:
+class SearchResults:
     """An answer. `total` counts matching entries, `facets` counts them by project, tool, model and month where asked for."""
 
     __slots__ = ("advice", "exact", "excluded", "facets", "mode", "more", "notes", "sessions", "total")
@@ -129,4 +129,4 @@ class Found:
         """Where nothing was found: what might help."""
 
     def __repr__(self) -> str:
-        return f"Found({len(self.sessions)} sessions, total={self.total})"
+        return f"SearchResults({len(self.sessions)} sessions, total={self.total})"

@@ -18,7 +18,7 @@ from ..words.word_query import WordQuery
 from .facets import count_facets
 from .query_language import exclusions, parse
 from .query_tree import All, filters
-from .results import Found, Hit
+from .results import Hit, SearchResults
 from .session_rows import SessionRows
 from .snippets import cut, find_needles
 
@@ -96,7 +96,7 @@ class Search:
         hits_per_session: int = HITS_PER_SESSION,
         facets: bool = False,
         now: float | None = None,
-    ) -> Found:
+    ) -> SearchResults:
         """Up to `limit` sessions after the first `offset`. Raises QueryError."""
         tree = parse(query)
         check_not_empty(tree)
@@ -109,7 +109,7 @@ class Search:
         shown = dict(list(groups.items())[offset : offset + limit])
         hits = self._hits(shown, compiled, hits_per_session)
         excluded, told = exclusions(tree, query)
-        found = Found(
+        found = SearchResults(
             self._rows.described([(key, hits[key], len(group)) for key, group in shown.items() if hits[key]]),
             total,
             more=len(groups) > offset + limit,

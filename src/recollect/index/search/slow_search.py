@@ -9,7 +9,7 @@ from ..catalogue.reading_back import EntryReader
 from ..catalogue.vault_transcripts import KeptTranscripts
 from .query_language import exclusions, mistake, parse
 from .query_tree import All, Text, texts
-from .results import Found, Hit
+from .results import Hit, SearchResults
 from .scan_search import MODES, ScanHit, Substring, Words, all_strings, scan
 from .session_rows import SessionRows
 from .snippets import Tokenize
@@ -39,7 +39,7 @@ def find_slowly(
     tokenize: Tokenize,
     kept: KeptTranscripts | None = None,
     silence: float | None = None,
-) -> Found:
+) -> SearchResults:
     """`mode` is substring, regex or everything (the words of a query in all that there is). Raises QueryError."""
     if mode not in MODES:
         raise QueryError(f"there is no mode {mode!r}", hint=f"one of {', '.join(MODES)}", slug="bad-query")
@@ -61,7 +61,7 @@ def find_slowly(
     shown = list(groups.items())[offset : offset + limit]
     texts_with_filters = (where, query) if mode == "everything" else (where,)
     told = [exclusions(parse(text), text) for text in texts_with_filters]
-    return Found(
+    return SearchResults(
         rows.described(
             [(key, [_hit(item, rows) for item in group[:hits_per_session]], len(group)) for key, group in shown]
         ),

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import QueryError, RecollectError
-from ...index.search.results import Found
+from ...index.search.results import SearchResults
 from ...library.searching import search as search_library
 from ..pages import desk_of, error_data, is_fragment, page, status_of
 from ..wording import model_name
@@ -73,7 +73,7 @@ def _place(words: str, problem: QueryError) -> tuple[str, str, str] | None:
     return words[:start], words[start : max(end, start + 1)] or "…", words[max(end, start + 1) :]
 
 
-def _facets(found: Found, words: str, order: str) -> list[dict[str, Any]]:
+def _facets(found: SearchResults, words: str, order: str) -> list[dict[str, Any]]:
     shown = []
     for name, counts in (found.facets or {}).items():
         choices = []

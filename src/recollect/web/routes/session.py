@@ -16,7 +16,7 @@ from ..desk import Desk
 from ..finding import find_in
 from ..money import price_messages
 from ..pages import desk_of, is_fragment, page, templates
-from ..reading import VIEWS, Reading, Wanted, find_place, read, show_page
+from ..reading import VIEWS, Reading, View, find_place, read, show_page
 from ..session_view import (
     MINIMAP_UNITS,
     TURNS_SHOWN,
@@ -30,18 +30,18 @@ from ..session_view import (
 )
 
 
-def wanted_of(request: Request) -> Wanted:
+def wanted_of(request: Request) -> View:
     asked = request.query_params
     subagent = asked.get("subagent")
     if subagent:
-        return Wanted(subagent=subagent[:200])
+        return View(subagent=subagent[:200])
     branch = asked.get("branch", "")
     if branch:
         if not branch.isascii() or not branch.isdigit() or len(branch) > 6 or branch == "0":
             raise NotFound(f"there is no branch {branch[:40]!r}", slug="no-such-branch")
-        return Wanted(branch=int(branch))
+        return View(branch=int(branch))
     view = asked.get("view", "conversation")
-    return Wanted(view if view in VIEWS else "conversation")
+    return View(view if view in VIEWS else "conversation")
 
 
 def session(request: Request) -> Response:
