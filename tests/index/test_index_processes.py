@@ -25,9 +25,10 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 SYNC = """
 import json, sys
 from pathlib import Path
-from recollect.index import ingest, words_sync
-from recollect.index.catalogue import Catalogue
-from recollect.index.sync import bring_up_to_date
+from recollect.index.catalogue import ingest
+from recollect.index.words import sync as words_sync
+from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.sync import bring_up_to_date
 from recollect.store.home import Home
 ingest.LINES_PER_COMMIT, ingest.WORDS_PER_COMMIT, ingest.WHOLE = 15, 20_000, 4_000
 words_sync.BATCH = 20
@@ -94,8 +95,8 @@ def test_several_processes_sync_and_read_at_once(tmp_path: Path) -> None:
 PEAK = """
 import re, sys
 from pathlib import Path
-from recollect.index.catalogue import Catalogue
-from recollect.index.sync import bring_up_to_date
+from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.sync import bring_up_to_date
 from recollect.store.home import Home
 bring_up_to_date(Catalogue.open(Path(sys.argv[2])), [Home(Path(sys.argv[1]))], ("entries", "words"), statuses=True)
 print(int(re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1]) << 10)

@@ -173,7 +173,7 @@ def test_the_engine_is_locked_even_without_our_rules(database: Path, outside: Pa
     (outside / "open").mkdir()
     texts = [sql.format(secret=outside / "secret.csv", out=outside / "open" / "out") for sql in [*SELECTS, *STATEMENTS]]
     code = (
-        "import io, json, os, sys\nfrom recollect.index import sql_child\n"
+        "import io, json, os, sys\nfrom recollect.index.sql import child as sql_child\n"
         "texts, database, sealed = json.loads(sys.argv[1])\n"
         "request = {'database': database, 'memory': 1 << 30, 'threads': 2, 'time_zone': 'UTC'}\n"
         "connection = sql_child.Answering(request, io.BytesIO()).open()\n"

@@ -83,12 +83,12 @@ def test_every_kind_of_file_is_found(home: Home, catalogue: Catalogue) -> None:
         "SELECT kind, session_id, subagent_id, folder, workflow FROM files ORDER BY kind, subagent_id"
     ).fetchall()
     assert rows == [
+        ("history", None, None, None, None),
+        ("session", SESSION, None, "-p", None),
         ("subagent", SESSION, "a1", "-p", None),
         ("subagent", SESSION, "a2", "-p", "run7"),
         ("subagent", None, "abc1234", "-p", None),
         ("subagent_meta", SESSION, "a1", "-p", None),
-        ("history", None, None, None, None),
-        ("session", SESSION, None, "-p", None),
         ("task", SESSION, None, None, None),
         ("title", SESSION, None, "-p", None),
         ("todo", SESSION, "a9", None, None),
