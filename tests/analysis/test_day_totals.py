@@ -15,6 +15,7 @@ from recollect.analysis.zones import zone_named
 from recollect.index.api_calls.rows import CallRow
 from recollect.index.api_calls.store import SqliteCalls
 from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.left_out import LeftOut
 from recollect.index.catalogue.tracking import FileChange, begin
 from recollect.store.home import Home
 
@@ -49,7 +50,7 @@ def test_sums_are_those_of_each_call(tmp_path: Path, seed: int) -> None:
         home = catalogue.home_id("/h", make=True)
         file = begin(catalogue, FileChange(Home(tmp_path), "calls", "projects/-p/s.jsonl", "session", "new"))
         db.execute("UPDATE files SET home_id = ?", (home,))
-        sink = SqliteCalls(db, usual_prices())
+        sink = SqliteCalls(db, usual_prices(), LeftOut())
         sink.put(file, rows)
         sink.settle()
         assert day_totals(db, home or 0, zone) == wanted

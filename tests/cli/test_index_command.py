@@ -8,6 +8,9 @@ import pytest
 from tests.index.syncing import small_home
 from tests.running import run, tree_state
 
+from recollect.index.api_calls import collect
+from recollect.index.catalogue import transcript_rows
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
@@ -64,3 +67,32 @@ def test_a_file_that_cannot_be_read_is_named(capsys: pytest.CaptureFixture[str],
 
 def test_no_home_is_an_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert run(capsys, tmp_path / "nowhere", "index").code == 3
+
+
+@pytest.mark.parametrize(
+    ("question", "stages"),
+    [(("search", "alpha"), 1), (("usage", "--json"), 1), (("sql", "SELECT 1 FROM responses"), 2)],
+)
+def test_a_row_that_recollect_fails_on_is_named_and_left_out(
+    capsys: pytest.CaptureFixture[str], home: Path, question: tuple[str, ...], stages: int, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    """It stops no question, is told once by each stage, and stands in the report of `index`."""
+    decode = vars(collect)["decode_call_line"]
+
+    def failing(data: bytes) -> object:
+        if b'"end_turn"' in bytes(data):
+            raise ZeroDivisionError
+        return decode(data)
+
+    monkeypatch.setattr(collect, "decode_call_line", failing)
+    words_of = vars(transcript_rows)["words_of"]
+    monkeypatch.setattr(transcript_rows, "words_of", lambda entry: 1 / 0 if entry.type == "system" else words_of(entry))
+    with next((home / "projects").glob("*/*.jsonl")).open("a") as stream:
+        stream.write('{"type":"system","uuid":"s","content":"odd"}\n')
+    asked = run(capsys, home, *question)
+    assert asked.code == 0
+    assert asked.err.count("left out of the index, since Recollect fails on ") == stages
+    assert run(capsys, home, *question).err.count("left out of the index") == 0
+    told = run(capsys, home, "index", "--rebuild", "--json").data["left_out"]
+    assert all(name.endswith(": ZeroDivisionError") for name in told)
+    assert len({name.partition(", line ")[0] for name in told}) > 1

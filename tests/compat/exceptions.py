@@ -66,7 +66,7 @@ OLDER: dict[str, dict[str, str]] = {
         "block-is-null": NULL_BLOCK,
         "block-is-a-string": "sends the row, which is passed over today",
         "lines-that-are-no-objects": "fails on a line that is null; here all lines that are no objects are skipped",
-        "object-over-several-lines": CRAFTED["object-over-several-lines"],
+        **{name: why for name, why in CRAFTED.items() if why == SEVERAL_LINES},
         "preserved-malformed": "fails where the list of preserved messages is none",
     },
     "2.0.77": {

@@ -34,6 +34,8 @@ HELLO = [
     Block("user", "text", "Say hello [fake:hello]"),
     Block("assistant", "text", "Hello from the fake API."),
 ]
+NOTHING_TO_PURGE = "No Claude Code project data found"
+"""Up to 2.1.325: project state."""
 TALK, FILES, BIG, SUBAGENT = (session_id(f"moved-{name}") for name in ("talk", "files", "big", "subagent"))
 
 
@@ -164,7 +166,7 @@ def test_the_client_restores_files_in_the_new_folder(moved: Moved) -> None:
 
 def test_the_client_knows_nothing_of_the_old_path(moved: Moved) -> None:
     assert moved.outcomes["purge old"].code == 1
-    assert "No Claude Code project state found" in moved.outcomes["purge old"].err
+    assert NOTHING_TO_PURGE in moved.outcomes["purge old"].err
 
 
 def test_deleting_takes_all_that_the_client_would_and_leaves_nothing(moved: Moved) -> None:
@@ -181,7 +183,7 @@ def test_deleting_takes_all_that_the_client_would_and_leaves_nothing(moved: Move
     with change:
         change.commit()
     gone, resumed = run_one(moved.root, moved.new, [purge(moved.new, moved.new), probe(moved.new, "--resume", FILES)])
-    assert gone.code == 1 and "No Claude Code project state found" in gone.err
+    assert gone.code == 1 and NOTHING_TO_PURGE in gone.err
     assert resumed.code == 1 and "No conversation found" in resumed.err + resumed.out
 
 

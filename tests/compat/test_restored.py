@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from recollect.journal.changes import Journal
 from recollect.library.bundling import Unbundling, write_bundle
 from recollect.library.restoring import RestoreRequest, plan_restoring
 from recollect.library.session import Session
+from recollect.own_program import own_command
 from recollect.store.home import Home
 from recollect.store.scan import scan_home
 from recollect.vault.capture import capture
@@ -109,12 +109,12 @@ def _without_path(block: Block) -> Block:
 def test_the_clients_hook_keeps_every_turn(tmp_path: Path) -> None:
     root = tmp_path.resolve()
     project = make_project(root / "work" / "here")
-    home, data = Home(root / "config"), root / "data"
+    home, data = Home(root / "config"), root / "own-data"
     home.root.mkdir()
-    command = shlex.join([sys.executable, "-m", "recollect", "--home", str(home.root), "keep", "--quiet"])
+    command = shlex.join([*own_command(), "--home", str(home.root), "keep", "--quiet"])
     with plan_hook(Journal(data), home, command) as change:
         change.commit()
-    folders = {f"RECOLLECT_{kind}_DIR": str(root / kind.lower()) for kind in ("DATA", "CACHE", "CONFIG")}
+    folders = {f"RECOLLECT_{kind}_DIR": str(root / f"own-{kind.lower()}") for kind in ("DATA", "CACHE", "CONFIG")}
     (done,) = run_one(root, project, [say(project, HELLO[0].text, "--session-id", TALK, extra=folders)])
     assert done.code == 0
     vault = Vault(data / "vault")

@@ -169,7 +169,7 @@ def test_begun_and_appended_to_by_commands(
     version: str, scene: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for kind in ("DATA", "CACHE", "CONFIG"):
-        monkeypatch.setenv(f"RECOLLECT_{kind}_DIR", str(scene.cwd.parent / kind.lower()))
+        monkeypatch.setenv(f"RECOLLECT_{kind}_DIR", str(scene.cwd.parent / f"own-{kind.lower()}"))
     begun = run(capsys, scene.config, "new", "--project", str(scene.cwd), "--title", "By hand")
     assert begun.code == 0, begun.err
     session = begun.out.strip()

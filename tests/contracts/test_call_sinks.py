@@ -13,6 +13,7 @@ from recollect.index.api_calls.dedupe import Copy, decide
 from recollect.index.api_calls.rows import CallRow
 from recollect.index.api_calls.store import CallSink, SqliteCalls
 from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.left_out import LeftOut
 from recollect.index.catalogue.tracking import FileChange, begin
 from recollect.store.home import Home
 from recollect.testing.call_sink_contract import CONTRACTS, CallSinkTrial, CountedCall
@@ -23,7 +24,7 @@ class SqliteTrial:
         self.home = Home(folder)
         self.catalogue = Catalogue.open(folder / "index")
         self.db = self.catalogue.connection
-        self.sink: CallSink = SqliteCalls(self.db, usual_prices())
+        self.sink: CallSink = SqliteCalls(self.db, usual_prices(), LeftOut())
 
     def add_file(self, path: str, session_id: str, subagent_id: str | None = None, begun: int | None = None) -> int:
         kind = "session" if subagent_id is None else "subagent"

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import click
 import pytest
+from tests.compat.clients import NEWEST
+from tests.compat.crafted import BUILDERS
+from tests.compat.exceptions import CRAFTED, OLDER
 from tests.house.console_samples import PAGES, REPOSITORY, as_ada, build_ada, has_samples, renewed, run
 
 from recollect.cli import reference, reference_messages
@@ -312,3 +315,14 @@ def test_every_page_is_linked_from_the_index() -> None:
             linked.add((page.parent / match["target"]).resolve())
     missing = [name_of(page) for page in DOCS.rglob("*.md") if page.resolve() not in linked]
     assert missing == ["docs/index.md"]
+
+
+def test_the_numbers_of_crafted_sessions_are_those_that_the_compatibility_tests_hold() -> None:
+    """Those tests fail for a crafted session that differs and is not in the tables, and for one that is and agrees."""
+    page = (DOCS / "compatibility.md").read_text("utf-8")
+    for version, exceptions in {NEWEST: CRAFTED, **OLDER}.items():
+        agree = f"{len(BUILDERS) - len(exceptions)} of {len(BUILDERS)}"
+        (row,) = re.findall(
+            rf"^\| `recollect thread.*`, crafted sessions \| client {version} \| (\d+ of \d+)", page, re.M
+        )
+        assert row == agree, version

@@ -228,31 +228,3 @@ def test_a_long_line_is_found_by_its_beginning(tmp_path: Path, monkeypatch: pyte
     assert (len(found["start"]), len(found["pomelo"]), len(found["finish"])) == (1, 1, 0)
     assert row(catalogue, "SELECT count(*) AS calls FROM tool_calls WHERE result_entry_id IS NOT NULL")["calls"] == 1
     assert row(catalogue, "SELECT messages FROM sessions")["messages"] == 3
-
-
-def test_an_entry_that_fails_unexpectedly_is_named_and_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from recollect.index.catalogue import transcript_rows
-
-    home = HomeBuilder(tmp_path / "claude")
-    t = home.session("/w/app")
-    t.user("first")
-    t.assistant("second")
-    t.user("third")
-    plain = vars(transcript_rows)["words_of"]
-
-    def failing(entry: Any) -> Any:
-        if entry.type == "assistant":
-            raise ZeroDivisionError
-        return plain(entry)
-
-    monkeypatch.setattr(transcript_rows, "words_of", failing)
-    catalogue = Catalogue.open(tmp_path / "index")
-    report = bring_up_to_date(catalogue, [Home(home.write())], ("entries", "words"))
-    kinds = [kind for (kind,) in catalogue.connection.execute("SELECT type FROM entries ORDER BY line")]
-    assert kinds.count("user") == 2
-    assert "assistant" not in kinds
-    (named,) = report.unreadable
-    assert named.endswith(": ZeroDivisionError")
-    assert f"{t.session_id}.jsonl, line " in named

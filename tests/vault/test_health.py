@@ -105,7 +105,8 @@ def test_verify_is_satisfied_when_everything_was_healed(scene: Scene, blow: Blow
     blow(scene.vault.pack_path(1))
     if first:
         scene.keep()
-    scene.keep(full=True)
+    assert scene.keep(full=True).lost == []
+    assert read_state(scene.vault).bad == []
     report = verify(scene.vault, deep=True, homes=[scene.home])
     assert report.is_sound, report.findings
     assert scene.all_kept() == scene.files()

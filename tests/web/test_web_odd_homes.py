@@ -6,11 +6,14 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from tests.web.scene import Scene, scene, until
 
+from recollect.index.api_calls import collect
+from recollect.index.catalogue import transcript_rows
 from recollect.testing import HomeBuilder
 
 GONE = "aaaa0000-0000-4000-8000-000000000001"
@@ -56,3 +59,24 @@ def test_a_session_without_its_main_transcript_says_so_and_is_not_changed(odd: S
     assert "main transcript is gone" in odd.script.get("/sessions").text
     answer = odd.script.post(f"/api/v1/sessions/{GONE}/rename", json={"title": "x"})
     assert 400 <= answer.status_code < 500
+
+
+def test_a_row_that_recollect_fails_on_is_told_by_the_server(odd: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One row stops no page, and whoever runs the server reads which one is left out."""
+    told: list[str] = []
+    odd.library.tell = told.append
+    words_of, decode = vars(transcript_rows)["words_of"], vars(collect)["decode_call_line"]
+
+    def failing_words(entry: Any) -> Any:
+        return 1 / 0 if "no walrus" in str(entry) else words_of(entry)
+
+    def failing_call(data: Any) -> Any:
+        return 1 / 0 if b"no walrus" in bytes(data) else decode(data)
+
+    monkeypatch.setattr(transcript_rows, "words_of", failing_words)
+    monkeypatch.setattr(collect, "decode_call_line", failing_call)
+    until(lambda: odd.script.get("/search", params={"q": "walrus"}).text, "walrus</mark>")
+    assert len(told) == 1
+    until(lambda: odd.script.get("/usage").text, "Nothing was used in this time")  # the sessions are older
+    assert len(told) == 2
+    assert all(words.startswith("left out of the index, since Recollect fails on ") for words in told)

@@ -80,9 +80,9 @@ class _Capture:
             return self.report
         checkup = Checkup(self.vault, begun)
         settled = self._take_all(found.files, checkup)
+        lost = self.bad & used_blocks(self.vault.contents)  # a compaction gives blocks other numbers
         if self.full:
             self._tidy_up()
-        lost = self.bad & used_blocks(self.vault.contents)
         self.report.lost = files_with(self.vault.contents, lost)
         checkup.write(lost)
         if not lost and checkup.is_done:

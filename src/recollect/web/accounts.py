@@ -26,8 +26,11 @@ OLD_SECONDS = 0.5
 class Accounts:
     """Asks the accounting, one question after the other: its connection belongs to one thread."""
 
-    def __init__(self, homes: list[Home], own_folder: Callable[[str], Path]) -> None:
+    def __init__(
+        self, homes: list[Home], own_folder: Callable[[str], Path], tell: Callable[[str], None] | None = None
+    ) -> None:
         self._homes = homes
+        self._tell = tell
         self._own_folder = own_folder
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="accounts")
         self._known: dict[object, tuple[float, Any]] = {}
@@ -62,7 +65,7 @@ class Accounts:
         try:
             folder = self._own_folder("cache") / "index"
             zone = zone_named(None, time_zone())
-            with Accounting(self._homes, folder, zone, own_folder=self._own_folder) as accounting:
+            with Accounting(self._homes, folder, zone, own_folder=self._own_folder, tell=self._tell) as accounting:
                 accounting.sync(self._note)
                 try:
                     answer = question(accounting)

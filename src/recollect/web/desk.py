@@ -56,11 +56,17 @@ class Desk:
 
     @cached_property
     def index(self) -> IndexWork:
-        return IndexWork(lambda: Library(self.library.homes, own_folder=self.own_folders))
+        return IndexWork(self._own_library)
+
+    def _own_library(self) -> Library:
+        """A library for the thread of the index, which tells what the server's tells."""
+        library = Library(self.library.homes, own_folder=self.own_folders)
+        library.tell = self.library.tell
+        return library
 
     @cached_property
     def accounts(self) -> Accounts:
-        return Accounts(self.library.homes, self.own_folders)
+        return Accounts(self.library.homes, self.own_folders, self.library.tell)
 
     @cached_property
     def changes(self) -> Changes:

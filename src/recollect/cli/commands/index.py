@@ -1,7 +1,8 @@
 """`recollect index`: bring the index up to date, or build it anew.
 
-JSON: {folder, temporary, files, gone, lines, bytes, entries, documents, threaded, unreadable: [path], seconds, index_bytes,
-sessions, damaged}. `lines` counts those that were parsed now; `sessions` and `damaged` are of the whole index.
+JSON: {folder, temporary, files, gone, lines, bytes, entries, documents, threaded, unreadable: [path], left_out: [row],
+seconds, index_bytes, sessions, damaged}. `lines` counts those that were parsed now; `sessions` and `damaged` are of the whole
+index; `left_out` names up to 100 rows that Recollect fails on, each with its file and line.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ def index(face: Face, rebuild: bool) -> None:
         "documents": report.documents,
         "threaded": report.threaded,
         "unreadable": report.unreadable,
+        "left_out": report.left_out.names,
         "seconds": round(report.seconds, 3),
         "index_bytes": folder_size(catalogue.folder),
         "sessions": db.execute("SELECT count(*) FROM sessions").get,

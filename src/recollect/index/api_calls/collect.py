@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from mmap import mmap
 from typing import Final
@@ -66,15 +66,21 @@ def microseconds(text: str | None) -> int | None:
 
 
 class FileCalls:
-    """Gathers the calls of one file. `session_id` and `subagent_id` are those of its name."""
+    """Gathers the calls of one file. `session_id` and `subagent_id` are those of its name.
 
-    def __init__(self, session_id: str | None, subagent_id: str | None) -> None:
+    `failed` is told of a line that cannot be taken in, which is passed over then; without it the error is raised.
+    """
+
+    def __init__(
+        self, session_id: str | None, subagent_id: str | None, failed: Callable[[int, Exception], None] | None = None
+    ) -> None:
         self.calls: dict[CallKey, CallRow] = {}
         self.session_id = session_id
         self.subagent_id = subagent_id
         self.cost_state: tuple[int, int] | None = None
         """Where in the buffer the last of the client's own counts stands; to be fetched before the buffer is filled again."""
         self.decoded = 0
+        self._failed = failed or _raised
         self._version: str | None = None
         self._wrote_placeholders = True
         self._reach = _SPAN
@@ -101,82 +107,86 @@ class FileCalls:
         while start < last:
             stop = find(b"\n", start, last)
             lines += 1
-            near = stop - reach
-            if ahead >= start or near < start or find(NEEDLE, near, near + _SPAN) < 0:
-                if ahead < start:
-                    # Behind a long line the search goes on: the next line has the needle, as likely as not.
-                    ahead = find(NEEDLE, start, stop if stop - start < LONG else last)
-                    if ahead < 0 and stop - start >= LONG:
-                        ahead = last
-                if not start <= ahead < stop:
-                    # Most say what they are where one of the lines before said it.
-                    if buffer[(end := start + said_all) - _SAYS : end] not in others or end > stop:
-                        if buffer[start + 1 : start + 1 + _SAYS] in others and start + _SAYS < stop:
-                            pass  # a state line
-                        elif (place := (edge := buffer[start : min(start + _EDGE, stop)]).find(_TYPE)) >= 0 and (
-                            edge[place : place + _SAYS] in others
-                        ):
-                            said_all = place + _SAYS
-                        elif self._is_without_counts(edge, buffer, start, stop):
-                            self.take(bytes(view[start:stop]), lines)
-                            last_id = None
-                    start = stop + 1
-                    continue
-                reach = stop - ahead + _SLACK
-                if reach < _SPAN:
-                    reach = _SPAN
-            decoded += 1
             try:
-                entry = decode(view[start:stop])
-            except REFUSED:
-                self._patient(bytes(view[start:stop]), lines)
-                last_id = None
-            else:
-                answer = entry.message
-                if (
-                    answer is None
-                    or (usage := answer.usage) is None
-                    or not (ident := answer.id)
-                    or entry.type != "assistant"
-                    or entry.isApiErrorMessage
-                    or ((rounds := usage.iterations) is not None and len(rounds) > 1)
-                ):
-                    self._entry(entry, lines, 0)
+                near = stop - reach
+                if ahead >= start or near < start or find(NEEDLE, near, near + _SPAN) < 0:
+                    if ahead < start:
+                        # Behind a long line the search goes on: the next line has the needle, as likely as not.
+                        ahead = find(NEEDLE, start, stop if stop - start < LONG else last)
+                        if ahead < 0 and stop - start >= LONG:
+                            ahead = last
+                    if not start <= ahead < stop:
+                        # Most say what they are where one of the lines before said it.
+                        if buffer[(end := start + said_all) - _SAYS : end] not in others or end > stop:
+                            if buffer[start + 1 : start + 1 + _SAYS] in others and start + _SAYS < stop:
+                                pass  # a state line
+                            elif (place := (edge := buffer[start : min(start + _EDGE, stop)]).find(_TYPE)) >= 0 and (
+                                edge[place : place + _SAYS] in others
+                            ):
+                                said_all = place + _SAYS
+                            elif self._is_without_counts(edge, buffer, start, stop):
+                                self.take(bytes(view[start:stop]), lines)
+                                last_id = None
+                        start = stop + 1
+                        continue
+                    reach = stop - ahead + _SLACK
+                    if reach < _SPAN:
+                        reach = _SPAN
+                decoded += 1
+                try:
+                    entry = decode(view[start:stop])
+                except REFUSED:
+                    self._patient(bytes(view[start:stop]), lines)
                     last_id = None
-                elif (
-                    ident == last_id
-                    and call is not None
-                    and entry.requestId == last_request
-                    and answer.model == last_model
-                    and (usage == last_usage or _only_more_output(usage, last_usage, call, lines))
-                    and (entry.requestSessionId is None or call.session_id is not None)
-                ):  # most lines of a call say the same, or have seen more of the answer
-                    if (ended := answer.stop_reason) is not None:
-                        call.stop_reason = ended
-                        call.flags &= ~LOWER_BOUND
-                    elif call.flags & LOWER_BOUND and not self._is_placeholder(entry.version):
-                        call.flags &= ~LOWER_BOUND
-                elif (model := answer.model or "") != "<synthetic>":
-                    last_request = entry.requestId
-                    key = (ident, last_request or "", model)
-                    known = calls.get(key)
-                    if known is None:
-                        call = calls[key] = self._first(key, entry, usage, answer.stop_reason, lines)
-                    else:
-                        call = known
-                        self._join(
-                            call,
-                            usage_counts(usage),
-                            entry,
-                            entry.timestamp,
-                            answer.stop_reason,
-                            lines,
-                            _missing(usage),
-                        )
-                        self._fill_terms(call, usage, entry)
-                    # A time that is not known yet may stand on the next line.
-                    last_id = None if call.time is None else ident
-                    last_usage, last_model = usage, answer.model
+                else:
+                    answer = entry.message
+                    if (
+                        answer is None
+                        or (usage := answer.usage) is None
+                        or not (ident := answer.id)
+                        or entry.type != "assistant"
+                        or entry.isApiErrorMessage
+                        or ((rounds := usage.iterations) is not None and len(rounds) > 1)
+                    ):
+                        self._entry(entry, lines, 0)
+                        last_id = None
+                    elif (
+                        ident == last_id
+                        and call is not None
+                        and entry.requestId == last_request
+                        and answer.model == last_model
+                        and (usage == last_usage or _only_more_output(usage, last_usage, call, lines))
+                        and (entry.requestSessionId is None or call.session_id is not None)
+                    ):  # most lines of a call say the same, or have seen more of the answer
+                        if (ended := answer.stop_reason) is not None:
+                            call.stop_reason = ended
+                            call.flags &= ~LOWER_BOUND
+                        elif call.flags & LOWER_BOUND and not self._is_placeholder(entry.version):
+                            call.flags &= ~LOWER_BOUND
+                    elif (model := answer.model or "") != "<synthetic>":
+                        last_request = entry.requestId
+                        key = (ident, last_request or "", model)
+                        known = calls.get(key)
+                        if known is None:
+                            call = calls[key] = self._first(key, entry, usage, answer.stop_reason, lines)
+                        else:
+                            call = known
+                            self._join(
+                                call,
+                                usage_counts(usage),
+                                entry,
+                                entry.timestamp,
+                                answer.stop_reason,
+                                lines,
+                                _missing(usage),
+                            )
+                            self._fill_terms(call, usage, entry)
+                        # A time that is not known yet may stand on the next line.
+                        last_id = None if call.time is None else ident
+                        last_usage, last_model = usage, answer.model
+            except Exception as problem:
+                self._failed(lines, problem)
+                last_id = None
             start = stop + 1
         self._reach, self._said_all = reach, said_all
         self._last = last_id, last_usage, last_request, last_model, call
@@ -199,6 +209,13 @@ class FileCalls:
             self._patient(data, line)
         else:
             self._entry(entry, line, 0)
+
+    def take_last(self, data: bytes, line: int) -> None:
+        """The same for a line without an end."""
+        try:
+            self.take(data, line)
+        except Exception as problem:
+            self._failed(line, problem)
 
     def _patient(self, data: bytes, line: int) -> None:
         for item, odd in patient_lines(data, line):
@@ -379,6 +396,10 @@ class FileCalls:
                 )
             else:
                 self._join(call, tuple(counts), entry, when, stop, line, flags)
+
+
+def _raised(_: int, problem: Exception) -> None:
+    raise problem
 
 
 def is_cost_state(line: bytes) -> bool:

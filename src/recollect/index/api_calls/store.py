@@ -1,6 +1,6 @@
 """Where ingest puts the API calls of files: the protocol that a store of calls keeps, and the catalogue's own tables.
 
-    sink = SqliteCalls(catalogue.connection, pricing)
+    sink = SqliteCalls(catalogue.connection, pricing, left_out)
     sink.put(file_id, calls)          # in one transaction, for any number of files
     sink.settle()                     # then every response is counted once
 
@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol
 import apsw
 
 from ..catalogue.interned import Strings
+from ..catalogue.left_out import LeftOut, blames_row, insert_rows
 from ..catalogue.schema import TABLES
 from .dedupe import Counted, Place, decisions
 from .flags import COUNTS
@@ -33,7 +34,9 @@ class CallSink(Protocol):
     """
 
     def put(self, file_id: int, calls: Collection[CallRow]) -> None:
-        """Add calls of a file. None of them has the line and part of one that the file has already."""
+        """Add calls of a file. None of them has the line and part of one that the file has already.
+
+        A call that cannot be stored is left out, and the others are stored."""
 
     def take(self, file_id: int, messages: Collection[str]) -> list[CallRow]:
         """Take out the calls that a file has of these messages, in the order of its lines: they are put back, joined with
@@ -79,10 +82,14 @@ _INSERT: Final = f"INSERT INTO api_calls({', '.join(_COLUMNS)}) VALUES ({', '.jo
 
 
 class SqliteCalls:
-    """The calls in the tables `api_calls` and `shared_calls` of the catalogue, each with its price."""
+    """The calls in the tables `api_calls` and `shared_calls` of the catalogue, each with its price.
 
-    def __init__(self, db: apsw.Connection, pricing: Pricing) -> None:
+    Calls that cannot be stored are named in `left_out`.
+    """
+
+    def __init__(self, db: apsw.Connection, pricing: Pricing, left_out: LeftOut) -> None:
         self._db = db
+        self._left_out = left_out
         self._number = Strings(db).numbers
         self._pricing = pricing
         self._texts: tuple[tuple[str | None, ...], tuple[int | None, ...]] = ((), ())
@@ -98,10 +105,15 @@ class SqliteCalls:
         number = self._number
         known, numbers = self._texts
         rows = []
-        for row, cost in zip(calls, self._pricing.costs(calls), strict=True):
+        for row, cost in self._priced(file_id, calls):
             texts = (row.model, row.service_tier, row.speed, row.geo, row.stop_reason, row.git_branch, row.cwd)
             if texts != known:  # mostly those of the call before: comparing is quicker than asking for each
-                known, numbers = texts, tuple([number[text] for text in texts])
+                try:
+                    known, numbers = texts, tuple([number[text] for text in texts])
+                except Exception as problem:
+                    self._leave_out(file_id, row.line, problem)
+                    known = ()
+                    continue
             model, tier, speed, geo, stop, branch, cwd = numbers
             rows.append(
                 (
@@ -111,8 +123,29 @@ class SqliteCalls:
                 )
             )  # fmt: skip
         self._texts = known, numbers
-        self._db.executemany(_INSERT, rows)
+        insert_rows(self._db, _INSERT, rows, lambda row, problem: self._leave_out(row[0], row[1], problem))
         self._touched.update([row.message_id for row in calls])
+
+    def _priced(self, file_id: int, calls: Collection[CallRow]) -> list[tuple[CallRow, int | None]]:
+        """Each call with what it costs, all at once; where one fails, each by itself."""
+        try:
+            return list(zip(calls, self._pricing.costs(calls), strict=True))
+        except Exception as problem:
+            if not blames_row(problem):
+                raise
+        priced: list[tuple[CallRow, int | None]] = []
+        for row in calls:
+            try:
+                priced += zip([row], self._pricing.costs([row]), strict=True)
+            except Exception as problem:
+                self._leave_out(file_id, row.line, problem)
+        return priced
+
+    def _leave_out(self, file_id: int, line: int, problem: Exception) -> None:
+        root, path = self._db.execute(
+            "SELECT h.path, f.path FROM files f JOIN homes h ON h.id = f.home_id WHERE f.id = ?", (file_id,)
+        ).fetchall()[0]
+        self._left_out.note(f"{root}/{path}", f"line {line}", problem)
 
     def take(self, file_id: int, messages: Collection[str]) -> list[CallRow]:
         found: list[CallRow] = []
@@ -156,7 +189,19 @@ class SqliteCalls:
             "DELETE FROM shared_calls WHERE (file_id, line, part) IN "
             "(SELECT file_id, line, part FROM api_calls WHERE message_id IN temp.touched)"
         )
-        write_decisions(db, "a.message_id IN temp.touched", self._pricing)
+        try:
+            with db:
+                write_decisions(db, "a.message_id IN temp.touched", self._pricing)
+            return
+        except Exception as problem:
+            if not blames_row(problem):
+                raise
+        for message in messages:
+            try:
+                with db:
+                    write_decisions(db, f"a.message_id = {apsw.format_sql_value(message)}", self._pricing)
+            except Exception as problem:
+                self._left_out.note("API calls", f"copies of message {message}", problem)
 
 
 def write_decisions(

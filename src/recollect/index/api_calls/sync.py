@@ -16,6 +16,7 @@ from ...errors import RecollectError
 from ...store.home import Home
 from ..catalogue.catalogue import LOCK_SECONDS, Catalogue
 from ..catalogue.flat_subagents import note_owner
+from ..catalogue.left_out import LeftOut
 from ..catalogue.schema import STAGE_TABLES
 from ..catalogue.tracking import (
     PARTLY,
@@ -58,6 +59,8 @@ class CallsReport:
     lines: int = 0
     """Lines that were decoded."""
     unreadable: int = 0
+    left_out: LeftOut = field(default_factory=LeftOut)
+    """Rows that could not be taken in."""
     left: list[FileChange] = field(default_factory=list)
     """What was not taken in, or not to its end, since it was enough."""
 
@@ -92,9 +95,10 @@ def sync_calls(
             from ...graph.gc_pause import gc_paused
             from .store import SqliteCalls
 
-            sink = SqliteCalls(catalogue.connection, pricing)
+            sink = SqliteCalls(catalogue.connection, pricing, report.left_out)
             with gc_paused():
                 _Intake(catalogue, sink, changes, report, progress, most_bytes).run()
+    catalogue.say(report.left_out.sentence)
     return report
 
 
@@ -168,7 +172,6 @@ class _Intake:
     def _file(self, change: FileChange) -> None:
         if note_touched(self._catalogue, change):
             return
-        db = self._catalogue.connection
         if change.reason == "moved":  # by its name, too, it is told where a call is booked
             self._sink.revisit(change.file_id)
         if change.reason in ("rewritten", "gone"):
@@ -188,23 +191,35 @@ class _Intake:
             self._report.unreadable += 1
             return
         with stream:
-            note_owner(self._catalogue, change, stream)
-            found = self._calls_of(change.session_id if change.kind == "session" else None, change.subagent_id)
-            end, lines, state = self._read(stream, change, found)
-            self._report.lines += found.decoded
-            if state is not None:
-                db.execute("INSERT OR REPLACE INTO cost_states VALUES (?, ?, ?)", (change.file_id, state[0], state[1]))
-            if self._begun is not None:
-                db.execute("INSERT OR REPLACE INTO call_files VALUES (?, ?)", (change.file_id, self._begun))
-                if change.start > 0:  # it may be another file's copy now
-                    self._sink.revisit(change.file_id)
-            if found.calls:
-                self._add(change, found)
-            if self._cut_short:
-                change.size = PARTLY
-                self._report.left.append(change)
-            done(self._catalogue, change, stream, offset=end, lines=lines)
-            self._report.bytes += end - change.start
+            try:
+                self._take_in(change, stream)
+            except Exception as problem:
+                self._report.left_out.note(change.full_path, "", problem)
+                self._sink.forget(change.file_id)
+                done_unreadable(self._catalogue, change)
+
+    def _take_in(self, change: FileChange, stream: BinaryIO) -> None:
+        def failed(line: int, problem: Exception) -> None:
+            self._report.left_out.note(change.full_path, f"line {line}", problem)
+
+        db = self._catalogue.connection
+        note_owner(self._catalogue, change, stream)
+        found = self._calls_of(change.session_id if change.kind == "session" else None, change.subagent_id, failed)
+        end, lines, state = self._read(stream, change, found)
+        self._report.lines += found.decoded
+        if state is not None:
+            db.execute("INSERT OR REPLACE INTO cost_states VALUES (?, ?, ?)", (change.file_id, state[0], state[1]))
+        if self._begun is not None:
+            db.execute("INSERT OR REPLACE INTO call_files VALUES (?, ?)", (change.file_id, self._begun))
+            if change.start > 0:  # it may be another file's copy now
+                self._sink.revisit(change.file_id)
+        if found.calls:
+            self._add(change, found)
+        if self._cut_short:
+            change.size = PARTLY
+            self._report.left.append(change)
+        done(self._catalogue, change, stream, offset=end, lines=lines)
+        self._report.bytes += end - change.start
 
     def _add(self, change: FileChange, found: FileCalls) -> None:
         from .store import add_calls
@@ -312,7 +327,7 @@ class _Intake:
         if self._begins:
             self._look_for_begin(data, len(data))
         if NEEDLE in data or ANSWER in data:
-            found.take(data, lines + 1)
+            found.take_last(data, lines + 1)
         if is_cost_state(data):
             state = base + last, data.decode("utf-8", "replace")
         return base + end, lines + 1, state

@@ -70,7 +70,7 @@ class Catalogue:
         """The catalogue in a folder, made where there is none. In a temporary folder where that cannot be written.
 
         `vault` is where sessions are kept that the homes may have lost. `tell` is told where the index is damaged and built
-        anew.
+        anew, and which rows had to be left out.
         """
         kept = KeptTranscripts(vault) if vault is not None and vault.is_dir() else None
         try:
@@ -132,8 +132,12 @@ class Catalogue:
 
     def say_damaged(self, problem: object) -> None:
         """Tell that the index, or a part of it, is damaged and will be built anew."""
-        if self._tell is not None:
-            self._tell(f"the index was damaged ({problem}): it is built anew")
+        self.say(f"the index was damaged ({problem}): it is built anew")
+
+    def say(self, sentence: str) -> None:
+        """Tell whoever opened the catalogue something; nothing where it is empty."""
+        if sentence and self._tell is not None:
+            self._tell(sentence)
 
     def _connect(self) -> None:
         self._disconnect()

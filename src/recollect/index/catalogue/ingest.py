@@ -129,15 +129,24 @@ class Ingest:
                     self._take_in_transcript(change, stream)
                 else:
                     self._take_in_side_file(change, stream)
-            except OSError:  # the disk or the network behind it: tried again when the file looks different
+            except OSError:  # the disk or the network behind it
                 self._report.unreadable.append(str(change.full_path))
-                drop_rows(self._catalogue, change)
-                done_unreadable(self._catalogue, change)
+                self._drop(change)
+            except Exception as problem:
+                self._report.left_out.note(change.full_path, "", problem)
+                self._drop(change)
+
+    def _drop(self, change: FileChange) -> None:
+        """Leave out a file, until it looks different."""
+        drop_rows(self._catalogue, change)
+        if self._words is not None:
+            self._words.forget_file(change.file_id)
+        done_unreadable(self._catalogue, change)
 
     def _take_in_side_file(self, change: FileChange, stream: BinaryIO) -> None:
         if change.kind in LINE_KINDS:
             lines = FileLines(stream, change)
-            side_rows.take_in_history(self._db, change, lines)
+            side_rows.take_in_history(self._db, change, lines, self._report.left_out)
             self._count(lines.lines - change.lines_before, lines.end - change.start)
             done(self._catalogue, change, stream, offset=lines.end, lines=lines.lines)
             return
@@ -150,7 +159,8 @@ class Ingest:
         lines = FileLines(stream, change)
         damage: list[Damage] = []
         self._db.execute("DELETE FROM damage WHERE file_id = ? AND offset >= ?", (change.file_id, change.start))
-        rows = TranscriptRows(self._db, change, self._strings, self._last_id + 1, self._words)
+        left_out = self._report.left_out
+        rows = TranscriptRows(self._db, change, self._strings, self._last_id + 1, self._words, left_out)
         located = parse_as(lines, damage, decode_index_entry, _salvaged)
         threaded, reachable = rows.is_subagent_file, None
         if change.start == 0 and change.size <= WHOLE:
@@ -159,14 +169,19 @@ class Ingest:
                     for item in located:
                         rows.note(item)
                 else:
-                    transcript = build_transcript(rows.through(located), damage)
-                    transcript.lines, transcript.size = lines.lines, lines.end
-                    thread = find_thread(transcript)
-                    rows.set_statuses(placement.status for placement in thread.placements)
-                    threaded, reachable = True, thread.reachable_share
+                    threaded = True
+                    try:
+                        transcript = build_transcript(rows.through(located), damage)
+                        transcript.lines, transcript.size = lines.lines, lines.end
+                        thread = find_thread(transcript)
+                        rows.set_statuses(placement.status for placement in thread.placements)
+                        reachable = thread.reachable_share
+                    except Exception as problem:
+                        left_out.note(change.full_path, "statuses", problem)
+                        for item in located:
+                            rows.note(item)
         else:
             self._take_in_piecewise(change, stream, lines, located, rows, damage)
-        self._report.unreadable += [f"{change.full_path}, {failed}" for failed in rows.failed]
         if lines.unfinished is not None:
             damage.append(lines.unfinished)
         rows.flush(damage, lines=lines.lines, size=lines.end, threaded=threaded, reachable=reachable)

@@ -15,28 +15,36 @@ from ...format.subagent_meta import parse_subagent_meta
 from ...format.tasks import parse_task, task_number
 from ...format.todos import parse_todos
 from ..words.searchable_text import clean
+from .left_out import LeftOut
 from .tracking import FileChange
 
 SIZE_LIMIT: Final = 64 << 20
 """Side files are small. Of a larger one only the beginning would be read, so it is left out."""
 
 
-def take_in_history(db: apsw.Connection, change: FileChange, lines: Iterable[RawLine]) -> None:
+def take_in_history(db: apsw.Connection, change: FileChange, lines: Iterable[RawLine], left_out: LeftOut) -> None:
     for line in lines:
         if line.more or line.part:
             continue
-        for part, entry in enumerate(parse_history_line(line.data, number=line.number, offset=line.offset)):
-            if entry.display is not None:
-                db.execute(
-                    "INSERT OR REPLACE INTO prompts VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (change.file_id, line.number, part, _moment(entry.timestamp), clean(entry.project),
-                     clean(entry.session_id), clean(entry.display)),
-                )  # fmt: skip
-            elif entry.problem is not None:
-                db.execute(
-                    "INSERT INTO damage VALUES (?, ?, ?, ?, 'not-json', ?)",
-                    (change.file_id, line.number, line.offset, len(line.data), clean(entry.problem)),
-                )
+        try:
+            _take_in_line(db, change, line)
+        except Exception as problem:
+            left_out.note(change.full_path, f"line {line.number}", problem)
+
+
+def _take_in_line(db: apsw.Connection, change: FileChange, line: RawLine) -> None:
+    for part, entry in enumerate(parse_history_line(line.data, number=line.number, offset=line.offset)):
+        if entry.display is not None:
+            db.execute(
+                "INSERT OR REPLACE INTO prompts VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (change.file_id, line.number, part, _moment(entry.timestamp), clean(entry.project),
+                 clean(entry.session_id), clean(entry.display)),
+            )  # fmt: skip
+        elif entry.problem is not None:
+            db.execute(
+                "INSERT INTO damage VALUES (?, ?, ?, ?, 'not-json', ?)",
+                (change.file_id, line.number, line.offset, len(line.data), clean(entry.problem)),
+            )
 
 
 def take_in(db: apsw.Connection, change: FileChange, stream: BinaryIO) -> int:

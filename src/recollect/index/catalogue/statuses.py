@@ -24,6 +24,7 @@ from ...store.home import Home
 from ...store.paths import open_inside
 from .catalogue import LOCK_SECONDS, Catalogue
 from .ingest import FileLines
+from .left_out import LeftOut
 from .tracking import FileChange
 
 _KINDS: Final = ", ".join(f"'{kind}'" for kind in sorted(ROW_TYPES))
@@ -34,7 +35,9 @@ WHERE s.threaded = 0
 """
 
 
-def renew_statuses(catalogue: Catalogue, homes: Sequence[Home], *, lock_seconds: float = LOCK_SECONDS) -> int:
+def renew_statuses(
+    catalogue: Catalogue, homes: Sequence[Home], left_out: LeftOut, *, lock_seconds: float = LOCK_SECONDS
+) -> int:
     """Find the statuses of all sessions of these homes that lack them. Returns how many sessions were read."""
     wanted = {to_text(home.real_root) for home in homes}
     if not _behind(catalogue, wanted):
@@ -46,7 +49,7 @@ def renew_statuses(catalogue: Catalogue, homes: Sequence[Home], *, lock_seconds:
             with catalogue.transaction():
                 catalogue.set_note("change", catalogue.note("change") + 1)
         for file_id, root, path, offset in behind:
-            count += _renew(catalogue, file_id, Home(Path(to_path(root))), path, offset)
+            count += _renew(catalogue, file_id, Home(Path(to_path(root))), path, offset, left_out)
     return count
 
 
@@ -55,22 +58,31 @@ def _behind(catalogue: Catalogue, roots: set[str]) -> list[tuple[int, str, str, 
     return [(int(file_id), str(root), str(path), int(end)) for file_id, root, path, end in rows if root in roots]
 
 
-def _renew(catalogue: Catalogue, file_id: int, home: Home, path: str, offset: int) -> bool:
+def _renew(
+    catalogue: Catalogue, file_id: int, home: Home, path: str, offset: int, left_out: LeftOut
+) -> bool:  # fmt: skip
     try:
         with gc_paused():
             rows, thread = _read(catalogue, home, path, offset)
     except (RecollectError, OSError):
         return False  # gone or unreadable: the next sync sees that
+    except Exception as problem:
+        left_out.note(home.root / path, "statuses", problem)
+        with catalogue.transaction() as db:
+            db.execute("UPDATE sessions SET threaded = 1 WHERE file_id = ?", (file_id,))
+        return False
     with catalogue.transaction() as db:
         places = db.execute(
             f"SELECT id, line FROM entries WHERE file_id = ? AND type IN ({_KINDS}) ORDER BY line, part", (file_id,)
         ).fetchall()
-        if [line for _, line in places] != rows:
+        # Rows that were left out have a status, but nowhere to put it.
+        placed = zip(rows, thread.placements, strict=True)
+        statuses = [
+            (next((placement.status for at, placement in placed if at == line), None), ident) for ident, line in places
+        ]
+        if any(status is None for status, _ in statuses):
             return False  # the file is another one by now
-        db.executemany(
-            "UPDATE entries SET status = ? WHERE id = ?",
-            ((placement.status, ident) for placement, (ident, _) in zip(thread.placements, places, strict=True)),
-        )
+        db.executemany("UPDATE entries SET status = ? WHERE id = ?", statuses)
         db.execute(
             "UPDATE sessions SET threaded = 1, reachable = ? WHERE file_id = ?", (thread.reachable_share, file_id)
         )

@@ -16,6 +16,7 @@ from ..words.word_index import words_are_behind
 from .catalogue import LOCK_SECONDS, Catalogue
 from .change_check import statuses_are_current
 from .healing import is_damage
+from .left_out import LeftOut
 from .sync_report import Progress, SyncReport
 from .tracking import FileChange, changed, changed_among, look_at
 
@@ -80,6 +81,7 @@ def _bring_up_to_date(
             if _state(catalogue) != state:  # somebody else did it while we waited, or a part of it
                 changes = changed(catalogue, homes, "entries")
             _take_in(catalogue, changes, with_words, report, progress)
+        catalogue.say(report.left_out.sentence)
     if "calls" in reading:
         from ..api_calls.sync import drop_other_prices, sync_calls
 
@@ -87,11 +89,16 @@ def _bring_up_to_date(
             raise ValueError("API calls need prices")
         drop_other_prices(catalogue, pricing, lock_seconds)
         if changed(catalogue, homes, "calls", seen):
-            report.lines += sync_calls(catalogue, homes, pricing, progress=progress).lines
+            calls = sync_calls(catalogue, homes, pricing, progress=progress)
+            report.lines += calls.lines
+            report.left_out.add(calls.left_out)
     if statuses and not statuses_are_current(catalogue.connection):
         from .statuses import renew_statuses
 
-        report.threaded = renew_statuses(catalogue, homes, lock_seconds=lock_seconds)
+        failed = LeftOut()
+        report.threaded = renew_statuses(catalogue, homes, failed, lock_seconds=lock_seconds)
+        catalogue.say(failed.sentence)
+        report.left_out.add(failed)
     report.seconds = time.monotonic() - begun
     return report
 
@@ -121,9 +128,9 @@ def _take_in(
         if words is not None:
             forget_stale(catalogue, words)
             if words.mark < catalogue.note("last_entry"):
-                report.lines += add_from_files(catalogue, words, lambda _: None)
+                report.lines += add_from_files(catalogue, words, report.left_out)
             elif small and changes:
-                gather(catalogue, words)
+                gather(catalogue, words, report.left_out)
                 words.added = 0
         if changes:
             with catalogue.transaction():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from .left_out import LeftOut
+
 
 @dataclass(slots=True)
 class SyncReport:
@@ -22,6 +24,8 @@ class SyncReport:
     threaded: int = 0
     """Sessions whose statuses were renewed."""
     unreadable: list[str] = field(default_factory=list)
+    left_out: LeftOut = field(default_factory=LeftOut)
+    """Rows that could not be taken in."""
     seconds: float = 0.0
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 import apsw
@@ -15,6 +16,7 @@ from ...format.worded_entry import IndexEntry
 from ..words.searchable_text import EntryWords, clean, lines_changed, words_of
 from ..words.word_index import WordsWriter
 from .interned import Strings
+from .left_out import LeftOut, insert_rows
 from .schema import FLAGS, stored_uuid
 from .session_row import SessionFold
 from .tracking import FileChange
@@ -38,6 +40,7 @@ _UPSERT_CALL: Final = (
     f"INSERT INTO tool_calls(file_id, tool_use_id, {', '.join(_CALL)}) VALUES (?, ?{', ?' * len(_CALL)}) "
     f"ON CONFLICT DO UPDATE SET {', '.join(f'{name} = coalesce({name}, excluded.{name})' for name in _CALL)}"
 )
+_INSERT_EDIT: Final = f"INSERT INTO file_changes VALUES ({', '.join('?' * 8)})"
 _UPSERT_SUBAGENT: Final = """
 INSERT INTO subagent_runs(file_id, subagent_id, started, ended, messages, entries, prompt) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET started = coalesce(started, excluded.started), ended = coalesce(excluded.ended, ended),
@@ -49,8 +52,9 @@ class TranscriptRows:
     """Collects the rows of one file; `flush` writes what was collected so far."""
 
     def __init__(
-        self, db: apsw.Connection, change: FileChange, strings: Strings, next_id: int, words: WordsWriter | None
-    ) -> None:
+        self, db: apsw.Connection, change: FileChange, strings: Strings, next_id: int, words: WordsWriter | None,
+        left_out: LeftOut,
+    ) -> None:  # fmt: skip
         self._db = db
         self._change = change
         self._strings = strings
@@ -68,8 +72,7 @@ class TranscriptRows:
         self._subagents: dict[str, list[Any]] = {}
         self._side_roots: dict[str, str] = {}
         self._edits: list[tuple[Any, ...]] = []
-        self.failed: list[str] = []
-        """Entries that could not be taken in: the line and the kind of error."""
+        self._left_out = left_out
         self._line = self._part = 0
         self.lines_parsed = 0
         self._last_time: tuple[str | None, int | None] = (None, None)
@@ -81,15 +84,21 @@ class TranscriptRows:
                 yield item
 
     def note(self, item: Located[IndexEntry]) -> bool:
-        """Take in one entry. One that fails unexpectedly is named in `failed` and left out: the others are still found."""
+        """Take in one entry. One that fails unexpectedly is named and left out: the others are still found."""
         entries, places = len(self.entries), len(self.row_places)
         try:
             self._note(item)
         except Exception as problem:
             del self.entries[entries:], self.row_places[places:]
-            self.failed.append(f"line {item[1]}: {type(problem).__name__}")
+            self._leave_out(f"line {item.line}", problem)
             return False
         return True
+
+    def _leave_out(self, place: str, problem: Exception) -> None:
+        self._left_out.note(self._change.full_path, place, problem)
+
+    def _leave_out_row(self, named: str, place: int, row: Sequence[Any], problem: Exception) -> None:
+        self._leave_out(f"{named} {row[place]}", problem)
 
     def _note(self, item: Located[IndexEntry]) -> None:
         entry, line, offset, length, client_reads = item
@@ -156,10 +165,13 @@ class TranscriptRows:
             self.fold.note_state(entry, time)
         tools = self._note_calls(entry, entry_id, time, subagent_id, words)
         if words.parts and self._words is not None:
-            self._words.add(
-                entry_id, self._change.file_id, time, words.text, role=words.role, flags=flags, tools=tools,
-                paths=words.paths, model=model, branch=entry.gitBranch, project=entry.cwd,
-            )  # fmt: skip
+            try:
+                self._words.add(
+                    entry_id, self._change.file_id, time, words.text, role=words.role, flags=flags, tools=tools,
+                    paths=words.paths, model=model, branch=entry.gitBranch, project=entry.cwd,
+                )  # fmt: skip
+            except Exception as problem:  # the entry itself is there
+                self._leave_out(f"words of line {line}", problem)
 
     def _time(self, timestamp: str | None) -> int | None:
         if timestamp is None:
@@ -258,10 +270,15 @@ class TranscriptRows:
     def flush(self, damage: list[Damage], *, lines: int, size: int, threaded: bool, reachable: float | None) -> None:
         """Write everything collected so far. `lines` and `size` are those of the file up to here."""
         db, file_id = self._db, self._change.file_id
-        db.executemany(_INSERT_ENTRY, self.entries)
-        db.executemany(_UPSERT_CALL, ((file_id, ident, *map(call.get, _CALL)) for ident, call in self._calls.items()))
-        db.executemany(_UPSERT_SUBAGENT, ((file_id, subagent, *run) for subagent, run in self._subagents.items()))
-        db.executemany(f"INSERT INTO file_changes VALUES ({', '.join('?' * 8)})", self._edits)
+        calls = ((file_id, ident, *map(call.get, _CALL)) for ident, call in self._calls.items())
+        subagents = ((file_id, subagent, *run) for subagent, run in self._subagents.items())
+        for statement, rows, named, place in (
+            (_INSERT_ENTRY, self.entries, "line", 2),
+            (_UPSERT_CALL, calls, "tool call", 1),
+            (_UPSERT_SUBAGENT, subagents, "subagent", 1),
+            (_INSERT_EDIT, self._edits, "change of", 3),
+        ):
+            insert_rows(db, statement, rows, partial(self._leave_out_row, named, place))
         harmful = [item for item in damage if item.kind not in HARMLESS]
         db.executemany(
             "INSERT INTO damage VALUES (?, ?, ?, ?, ?, ?)",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from ...format.decode import parse_as
@@ -10,6 +9,7 @@ from ...format.entries import REFUSED
 from ...format.line import RawLine
 from ...format.worded_entry import IndexEntry, decode_index_entry, index_entry_of
 from ..catalogue.catalogue import Catalogue
+from ..catalogue.left_out import LeftOut, blames_row
 from ..catalogue.reading_back import EntryReader
 from ..catalogue.schema import FLAGS
 from .searchable_text import clean_entry, words_of
@@ -19,7 +19,7 @@ BATCH: Final = 2_000
 BYTES_PER_COMMIT: Final = 192 << 20
 
 _SELECT: Final = """
-SELECT e.id, e.file_id, e.offset, e.length, e.time, e.role, e.flags, m.text, b.text, c.text, h.path, f.path
+SELECT e.id, e.file_id, e.offset, e.length, e.time, e.role, e.flags, m.text, b.text, c.text, h.path, f.path, e.line
 FROM entries e JOIN files f ON f.id = e.file_id JOIN homes h ON h.id = f.home_id
 LEFT JOIN strings m ON m.id = e.model_id LEFT JOIN strings b ON b.id = e.branch_id LEFT JOIN strings c ON c.id = e.cwd_id
 WHERE e.id > ? ORDER BY e.id LIMIT ?
@@ -32,7 +32,7 @@ TINY: Final = 512
 GATHERED_BYTES: Final = 8 << 20
 
 
-def gather(catalogue: Catalogue, words: WordsWriter) -> None:
+def gather(catalogue: Catalogue, words: WordsWriter, left_out: LeftOut) -> None:
     """Put the pieces that the last few syncs left into one, by adding their words again.
 
     The index itself joins eight pieces of less than 10,000 documents at the next commit, whatever their sizes: a few new
@@ -50,11 +50,20 @@ def gather(catalogue: Catalogue, words: WordsWriter) -> None:
     places = {row[1]: (row[10], f"{row[10]}/{row[11]}") for row in rows}
     kept = catalogue.kept.reader(catalogue.connection) if catalogue.kept is not None else None
     with EntryReader(places.get, kept) as reader:
-        read = [(row, decoded(reader.bytes_at(row[1], row[2], row[3]))) for row in rows]
-    if all(entry is not None for _, entry in read):
+        read = [(row, reader.bytes_at(row[1], row[2], row[3])) for row in rows]
+    if all(_is_entry(data) for _, data in read):
         words.forget_from(first)
-        for row, entry in read:
-            _add(catalogue, words, row, entry)
+        for row, data in read:
+            _add(catalogue, words, row, data, left_out)
+
+
+def _is_entry(data: bytes) -> bool:
+    try:
+        return decoded(data) is not None
+    except Exception as problem:
+        if not blames_row(problem):
+            raise
+        return False
 
 
 def forget_stale(catalogue: Catalogue, words: WordsWriter) -> None:
@@ -64,7 +73,7 @@ def forget_stale(catalogue: Catalogue, words: WordsWriter) -> None:
         words.forget_file(file_id)
 
 
-def add_from_files(catalogue: Catalogue, words: WordsWriter, progress: Callable[[int], None]) -> int:
+def add_from_files(catalogue: Catalogue, words: WordsWriter, left_out: LeftOut) -> int:
     """Add the words of all entries above the mark. Returns how many entries were read."""
     count = size = 0
     last = catalogue.note("last_entry")
@@ -77,10 +86,9 @@ def add_from_files(catalogue: Catalogue, words: WordsWriter, progress: Callable[
             for row in rows:
                 if row[6] & FLAGS["text"]:
                     places[row[1]] = (row[10], f"{row[10]}/{row[11]}")
-                    _add(catalogue, words, row, decoded(reader.bytes_at(row[1], row[2], row[3])))
+                    _add(catalogue, words, row, reader.bytes_at(row[1], row[2], row[3]), left_out)
                     count += 1
                 size += row[3]
-            progress(sum(row[3] for row in rows))
             at = rows[-1][0] if rows else last
             if not rows or size >= BYTES_PER_COMMIT:
                 commit(catalogue, words, at)
@@ -97,8 +105,17 @@ def commit(catalogue: Catalogue, words: WordsWriter, mark: int) -> None:
         db.execute("DELETE FROM words_stale")
 
 
-def _add(catalogue: Catalogue, words: WordsWriter, row: tuple[Any, ...], entry: IndexEntry | None) -> None:
-    entry_id, file_id, _, _, time, role, flags, model, branch, cwd, _, _ = row
+def _add(catalogue: Catalogue, words: WordsWriter, row: tuple[Any, ...], data: bytes, left_out: LeftOut) -> None:
+    """Add the words of one entry. Those of an entry that fails are left out, and the mark moves on."""
+    try:
+        _add_words(catalogue, words, row, decoded(data))
+    except Exception as problem:
+        *_, root, path, line = row
+        left_out.note(f"{root}/{path}", f"words of line {line}", problem)
+
+
+def _add_words(catalogue: Catalogue, words: WordsWriter, row: tuple[Any, ...], entry: IndexEntry | None) -> None:
+    entry_id, file_id, _, _, time, role, flags, model, branch, cwd, *_ = row
     if entry is None:
         return  # the file changed since: the next sync sees that, and gives its entries new numbers
     found = words_of(entry)
