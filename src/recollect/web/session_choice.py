@@ -10,9 +10,9 @@ from datetime import datetime
 from urllib.parse import urlencode
 
 from ..library.library import project_matcher, sort_sessions
+from ..library.service import Service
 from ..store.config_files import cleanup_days
 from ..store.summary import SessionSummary
-from .desk import Desk
 from .money import session_accounts
 from .wording import model_name, tail
 
@@ -89,11 +89,11 @@ def asked_of(parameters: Mapping[str, str]) -> Asked:
 class Chooser:
     """Knows the state of every session that the filter may ask for."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, service: Service) -> None:
         self.now = time.time()
-        self.accounts = session_accounts(desk)
-        self.running = frozenset(desk.library.running)
-        self.kept_days = {str(home.root): cleanup_days(home) for home in desk.library.homes}
+        self.accounts = session_accounts(service)
+        self.running = frozenset(service.library.running)
+        self.kept_days = {str(home.root): cleanup_days(home) for home in service.library.homes}
 
     def expires(self, item: SessionSummary) -> float:
         return item.file.mtime + self.kept_days[str(item.file.home.root)] * 86400
