@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import threading
-import time
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
@@ -18,9 +16,7 @@ from tests.analysis.scene import tokens
 from tests.web.scene import CACHE_SESSION, Scene, scene, until
 
 from recollect.analysis.budgets import parse_budget
-from recollect.library.background import IndexWorker, Jobs, StillIndexing
 from recollect.library.budgets import set_budget
-from recollect.library.library import Library
 from recollect.library.usage_words import remarks
 from recollect.testing import HomeBuilder
 from recollect.web.session_choice import asked_of
@@ -222,53 +218,6 @@ def test_sql_answers_charts_and_csv(demo: Scene) -> None:
     assert '<th scope="col" title="BIGINT" class="n">n</th>' in text
     assert browser.post("/sql", data={"sql": "SELEKT 1"}).status_code == 400
     assert browser.post("/sql", data={"sql": ""}).status_code == 400
-
-
-def test_the_first_index_is_built_in_the_background(demo: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    go_on = threading.Event()
-
-    def slow(self: IndexWorker) -> None:
-        self.done, self.total = 10, 40
-        assert go_on.wait(20)
-
-    monkeypatch.setattr(IndexWorker, "_build", slow)
-    with pytest.raises(StillIndexing) as told:
-        demo.service.index.ask(lambda _: 1, patience=0.05)
-    assert (told.value.done, told.value.total) == (10, 40)
-    go_on.set()
-    assert demo.service.index.ask(lambda library: isinstance(library, Library), patience=20) is True
-
-
-def test_a_failed_index_is_tried_again(demo: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    tries = iter([OSError("no room"), None])
-
-    def build(self: IndexWorker) -> None:
-        problem = next(tries)
-        if problem is not None:
-            raise problem
-
-    monkeypatch.setattr(IndexWorker, "_build", build)
-    with pytest.raises(OSError, match="no room"):
-        demo.service.index.ask(lambda _: 1, patience=20)
-    assert demo.service.index.ask(lambda _: 2, patience=20) == 2
-
-
-def test_a_chore_runs_once_at_a_time_and_tells_what_went_wrong() -> None:
-    jobs, go_on = Jobs(), threading.Event()
-    first = jobs.start("x", lambda _: go_on.wait(20))
-    assert jobs.start("x", lambda _: 1) is first
-    go_on.set()
-    for _ in range(200):
-        if not first.running:
-            break
-        time.sleep(0.02)
-    assert first.result is True
-    second = jobs.start("x", lambda _: 1 / 0)
-    for _ in range(200):
-        if not second.running:
-            break
-        time.sleep(0.02)
-    assert "ZeroDivisionError" in (second.problem or "")
 
 
 def test_the_filter_survives_its_own_address() -> None:
