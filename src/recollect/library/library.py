@@ -85,7 +85,7 @@ class Library:
 
     def refresh(self) -> None:
         """Look at the homes again."""
-        for name in ("scans", "running", "shelf", "_kept_files"):
+        for name in ("scans", "running", "shelf", "_kept_files", "_cleanup_days"):
             self.__dict__.pop(name, None)
 
     def files(self) -> list[SessionFile]:
@@ -152,6 +152,16 @@ class Library:
     def running(self) -> dict[str, RunningSession]:
         """Sessions that a client has open now."""
         return {key: value for home in self.homes for key, value in open_sessions(home).items()}
+
+    def expires(self, file: SessionFile) -> float:
+        """When Claude Code deletes a session, unless somebody writes to it before: in seconds since 1970."""
+        return file.mtime + self._cleanup_days[file.home.root] * 86_400
+
+    @cached_property
+    def _cleanup_days(self) -> dict[Path, int]:
+        from ..store.config_files import cleanup_days
+
+        return {home.root: cleanup_days(home) for home in self.homes}
 
     def sessions(
         self,

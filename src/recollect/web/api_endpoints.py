@@ -1,4 +1,4 @@
-"""The endpoints of the JSON interface."""
+"""Answer the requests of the JSON interface (`/api/v1`), and describe its endpoints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 from msgspec import Struct
 
 from ..errors import NotFound
-from ..format.times import to_iso
 from ..library.service import Service
 from ..library.session import Session
 from ..library.shapes import (
@@ -20,6 +19,7 @@ from ..library.shapes import (
     session_facts,
     session_shape,
     subagent_shapes,
+    to_iso,
     tool_call_shape,
 )
 from . import api_accounts
@@ -49,7 +49,9 @@ from .session_files import file_rows, files_of, tasks_of
 Values = Mapping[str, Any]
 LIMIT = Parameter("limit", "At most so many rows.", integer(0, 1000))
 OFFSET = Parameter("offset", "Leave so many rows out.", integer(0, 10_000_000))
-ID = Parameter("id", "The session's id, the start of it, or `last`.", text(minLength=1, maxLength=200), "path")
+ID = Parameter(
+    "id", "The session's id, the start of it, its title, or `last`.", text(minLength=1, maxLength=200), "path"
+)
 
 
 def _some(rows: list[Any], values: Values) -> list[Any]:
@@ -75,7 +77,7 @@ def projects(service: Service, values: Values) -> Any:
 
 
 def one(view: Callable[[Service, Session, Values], Any]) -> Callable[[Service, Values], Any]:
-    """A view of one session; it is held while it is read."""
+    """Make a handler of a view of one session. No other thread reads the session meanwhile."""
 
     def handle(service: Service, values: Values) -> Any:
         session = service.session(values["id"])
