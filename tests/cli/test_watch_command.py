@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from tests.running import run
 
+from recollect.cli.command_run import CommandRun
 from recollect.cli.commands.watch import EventText, event_data
-from recollect.cli.face import Face
 from recollect.library.watching import EVENTS, SessionEvent, SubagentStarted, ToolFinished
 from recollect.testing import HomeBuilder
 
@@ -139,7 +139,7 @@ class TestUsage:
 
 class TestEvents:
     def test_every_kind_has_a_line_and_data(self) -> None:
-        text = EventText(Face(color=False), thinking=False, one_session=False)
+        text = EventText(CommandRun(color=False), thinking=False, one_session=False)
         samples: dict[str, dict[str, Any]] = {
             "session_started": {"cwd": "/w"}, "session_ended": {"reason": "closed"},
             "tool_started": {"tool_use_id": "t", "name": "Bash\x1b[2J"},
@@ -159,7 +159,7 @@ class TestEvents:
             json.dumps(data)
 
     def test_whose_it_is(self) -> None:
-        text = EventText(Face(color=False), thinking=False, one_session=True)
+        text = EventText(CommandRun(color=False), thinking=False, one_session=True)
         events: list[SessionEvent] = [
             SubagentStarted(
                 session_id="s", time=0.0, subagent_id="a1", subagent_type="Explore", description="look around"

@@ -14,7 +14,7 @@ from ..graph.thread import LIVE
 from ..library.session import MessageView, Session
 from ..library.wording import argument_line
 from ..store.summary import one_line
-from .face import Face
+from .command_run import CommandRun
 from .terminal import safe
 from .usage_text import message_tokens
 from .words import plural, seconds
@@ -37,8 +37,8 @@ _SHORT_RESULT = 100
 class ConversationText:
     """Writes messages as text: `tools` is full, short or none."""
 
-    def __init__(self, face: Face, session: Session, *, tools: str, thinking: bool, tokens: bool = False) -> None:
-        self.face = face
+    def __init__(self, run: CommandRun, session: Session, *, tools: str, thinking: bool, tokens: bool = False) -> None:
+        self.run = run
         self.tokens = tokens
         self.session = session
         self.tools = tools
@@ -63,31 +63,31 @@ class ConversationText:
                 continue
             yield from self._message(view, 0, f"#{number}" if numbered else f"line:{view.rows[0].line}")
         if limit is not None and offset + limit < total:
-            yield self.face.style(f"… {total - offset - limit} more messages (--from {offset + limit + 1})\n", dim=True)
+            yield self.run.style(f"… {total - offset - limit} more messages (--from {offset + limit + 1})\n", dim=True)
 
     def _heading(self, total: int, *, rows_before_shown: bool) -> str:
         summary = self.session.summary
-        face = self.face
-        lines = [face.style(one_line(summary.title, 100) or "(no title)", bold=True)]
+        run = self.run
+        lines = [run.style(one_line(summary.title, 100) or "(no title)", bold=True)]
         facts = [
             self.session.id, summary.project or "", summary.git_branch or "", local_minute(summary.created),
             plural(total, "message"),
         ]  # fmt: skip
-        lines.append(face.style(" · ".join(fact for fact in facts if fact), dim=True))
+        lines.append(run.style(" · ".join(fact for fact in facts if fact), dim=True))
         share = self.session.thread.reachable_share
         if share < 1:
-            lines.append(face.style(f"only {share:.0%} of this conversation is in reach of a resume", fg="red"))
+            lines.append(run.style(f"only {share:.0%} of this conversation is in reach of a resume", fg="red"))
         if self.session.damage:
-            lines.append(face.style(f"{plural(len(self.session.damage), 'damaged place')} in the file", fg="red"))
+            lines.append(run.style(f"{plural(len(self.session.damage), 'damaged place')} in the file", fg="red"))
         branches = self.session.conversation.branches
         if branches:
             lines.append(
-                face.style(f"{plural(len(branches), 'other branch', 'other branches')}: recollect tree", dim=True)
+                run.style(f"{plural(len(branches), 'other branch', 'other branches')}: recollect tree", dim=True)
             )
         before = len(self.session.thread.summarised)
         if before and not rows_before_shown:
             told = f"{plural(before, 'row')} before the last compaction: recollect show --history"
-            lines.append(face.style(told, fg="yellow"))
+            lines.append(run.style(told, fg="yellow"))
         return "\n".join(lines) + "\n\n"
 
     def _seam(self, view: MessageView) -> str:
@@ -97,7 +97,7 @@ class ConversationText:
         line = (
             f"════ compacted ({data.get('trigger', '?')}{told}) · recollect show --history shows what was before ════"
         )
-        return self.face.style(line, fg="yellow") + "\n\n"
+        return self.run.style(line, fg="yellow") + "\n\n"
 
     def _message(self, view: MessageView, depth: int, name_of_it: str = "") -> Iterator[str]:
         body = list(self._body(view, depth))
@@ -108,13 +108,13 @@ class ConversationText:
             name = "Task"  # in a subagent nobody typed: the caller did
         if view.model and view.role == "assistant":
             name = f"{name} ({view.model.removeprefix('claude-')})"
-        head = self.face.style(f"▌ {name}", fg=color, bold=True)
+        head = self.run.style(f"▌ {name}", fg=color, bold=True)
         marks = [name_of_it, local_minute(view.time)]
         if view.status != LIVE and depth == 0:
             marks.append(view.status)
         if self.tokens and view.usage is not None and view.role == "assistant":
             marks.append(message_tokens(view.model, view.time, view.usage, lower_bound=view.lower_bound))
-        yield self._indent(head + "  " + self.face.style("  ".join(mark for mark in marks if mark), dim=True), depth)
+        yield self._indent(head + "  " + self.run.style("  ".join(mark for mark in marks if mark), dim=True), depth)
         yield from body
         yield "\n"
 
@@ -133,11 +133,11 @@ class ConversationText:
                 yield from self._call(block, depth)
             elif isinstance(block, ToolResultBlock):
                 if block.tool_use_id not in self.calls and self.tools != "none":
-                    yield self._indent(self.face.style("⎿ result without a call", fg="red"), depth + 1)
+                    yield self._indent(self.run.style("⎿ result without a call", fg="red"), depth + 1)
             elif isinstance(block, MediaBlock):
                 yield self._indent(f"[{block.type} {block.media_type or ''}, {block.size:,} bytes]", depth + 1)
             elif isinstance(block, UnknownBlock):
-                yield self._indent(self.face.style(f"[unknown block: {block.type}]", fg="yellow"), depth + 1)
+                yield self._indent(self.run.style(f"[unknown block: {block.type}]", fg="yellow"), depth + 1)
 
     def _call(self, block: ToolUseBlock, depth: int) -> Iterator[str]:
         subagents = [
@@ -148,7 +148,7 @@ class ConversationText:
         if self.tools == "none" and not subagents:
             return
         call = self.calls.get(block.id)
-        mark = self.face.style("⏵", fg="red" if call is not None and call.is_error else "green")
+        mark = self.run.style("⏵", fg="red" if call is not None and call.is_error else "green")
         asked = f"{block.name}  {argument_line(block.input)}".rstrip()
         yield self._indent(f"{mark} {safe(asked)}", depth + 1)
         if self.tools == "full":
@@ -161,7 +161,7 @@ class ConversationText:
     def _result(self, block: ToolUseBlock, depth: int) -> Iterator[str]:
         call = self.calls.get(block.id)
         if call is None or call.result is None:
-            yield self._indent(self.face.style("⎿ (no result)", fg="yellow"), depth + 1)
+            yield self._indent(self.run.style("⎿ (no result)", fg="yellow"), depth + 1)
             return
         content = ""
         for result in self.session.messages([call.result])[0].blocks:
@@ -175,23 +175,23 @@ class ConversationText:
         first = one_line(content, _SHORT_RESULT) or "(empty)"
         more = f"  (+{lines - 1} lines)" if lines > 1 else ""
         color = "red" if call.is_error else None
-        yield self._indent(self.face.style(f"⎿ {first}{more}  {took}".rstrip(), fg=color, dim=True), depth + 1)
+        yield self._indent(self.run.style(f"⎿ {first}{more}  {took}".rstrip(), fg=color, dim=True), depth + 1)
 
     def _subagent(self, subagent: Subagent, depth: int) -> Iterator[str]:
         """A subagent's talk, indented below the call that started it."""
         self.shown_subagents.add(subagent.subagent_id)
         name = f"┌ subagent {subagent.subagent_id}" + (f" ({subagent.kind})" if subagent.kind else "")
-        yield self._indent(self.face.style(f"{name}, {plural(len(subagent.rows), 'row')}", fg="blue"), depth + 1)
+        yield self._indent(self.run.style(f"{name}, {plural(len(subagent.rows), 'row')}", fg="blue"), depth + 1)
         if depth < _NEST_LIMIT:
             for view in self.session.messages(subagent.rows):
                 yield from self._message(view, depth + 2)
-        yield self._indent(self.face.style(f"└ end of {subagent.subagent_id}", fg="blue"), depth + 1)
+        yield self._indent(self.run.style(f"└ end of {subagent.subagent_id}", fg="blue"), depth + 1)
 
     def _text(self, text: str, depth: int, *, dim: bool = False) -> str:
         cleaned = safe(text).strip("\n")
         if not cleaned.strip():
             return ""
-        styled = self.face.style(cleaned, dim=True) if dim else cleaned
+        styled = self.run.style(cleaned, dim=True) if dim else cleaned
         return textwrap.indent(styled, "  " * (depth + 1)) + "\n"
 
     @staticmethod

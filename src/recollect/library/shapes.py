@@ -22,7 +22,7 @@ from ..format.blocks import (
     UnknownBlock,
     parse_blocks,
 )
-from ..format.times import to_iso
+from ..format.times import to_iso as to_iso
 from ..format.usage import Usage
 from ..graph.branches import Branch
 from ..graph.rows import Row

@@ -1,4 +1,4 @@
-"""The application: the gate, the pages behind it, and what is said when something goes wrong."""
+"""Put the application together: the gate, the pages behind it, and the answers when something goes wrong."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from ..errors import NotFound, QueryError, RecollectError
+from ..library.live_events import LiveEvents
+from ..library.service import Service
 from . import live
 from .access import Access
-from .desk import Desk
 from .pages import error_answer
 from .routes import (
     actions,
     api,
     bookmarks,
-    files_of_ours,
     health,
     home,
     lines,
@@ -31,6 +31,7 @@ from .routes import (
     session_tabs,
     sessions,
     sql,
+    static_files,
     usage,
 )
 from .security import BodyTooLarge, BodyTooSlow, Gate, body_refused
@@ -43,7 +44,7 @@ NAVIGATION = (
 
 
 class Guarded(Starlette):
-    """The gate stands before everything, also before what answers for bugs."""
+    """An application whose gate stands before everything, also before the handlers of errors."""
 
     access: Access
     hosts: frozenset[str]
@@ -52,10 +53,10 @@ class Guarded(Starlette):
         return Gate(super().build_middleware_stack(), access=self.access, hosts=self.hosts)
 
 
-def create_app(desk: Desk, access: Access, hosts: frozenset[str]) -> Starlette:
-    """The application over an opened library."""
+def create_app(service: Service, access: Access, hosts: frozenset[str]) -> Starlette:
+    """Make the application that shows what a service knows."""
     pages = [
-        login, files_of_ours, home, sessions, session, session_tabs, lines, actions, bookmarks, search, usage, sql, health,
+        login, static_files, home, sessions, session, session_tabs, lines, actions, bookmarks, search, usage, sql, health,
         live, api,
     ]  # fmt: skip
     found = [route for module in pages for route in module.routes]
@@ -64,7 +65,7 @@ def create_app(desk: Desk, access: Access, hosts: frozenset[str]) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
         app.state.live.close()
-        desk.close()
+        service.close()
 
     app = Guarded(
         routes=[*found, *api.last_routes],
@@ -76,9 +77,9 @@ def create_app(desk: Desk, access: Access, hosts: frozenset[str]) -> Starlette:
     )  # fmt: skip
     app.access, app.hosts = access, hosts
     app.router.redirect_slashes = False  # an address is what it is
-    app.state.desk = desk
+    app.state.service = service
     app.state.access = access
-    app.state.live = live.Live(desk)
+    app.state.live = LiveEvents(service.library)
     app.state.navigation = NAVIGATION
     return app
 
@@ -98,7 +99,7 @@ def _http(request: Request, problem: Exception) -> Response:
 
 
 def _unknown(request: Request, problem: Exception) -> Response:
-    """A bug, or a file that went away in between. The log names the error, never the address, which may hold a token."""
+    """Answer for a bug, or for a file that went away. The log names the error, never the address, which may hold a token."""
     if isinstance(problem, OSError):
         return error_answer(
             request, NotFound(f"a file could not be read: {problem.strerror or problem}", slug="unreadable-file")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..format.usage import Usage
+from ..library.service import Service
 from ..library.session import Session
 from .conversation import HELD_LINE, Shown
-from .desk import Desk
 from .money import price_messages
 
 
@@ -29,13 +29,15 @@ class Answer:
         return usage.input_tokens + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h
 
 
-def context_of(desk: Desk, session: Session) -> list[Answer]:
-    return desk.keep(session, "context", lambda: _context_of(desk, session), lambda made: 1000 + 200 * len(made))
+def context_of(service: Service, session: Session) -> list[Answer]:
+    return service.cached(
+        session, "context", lambda: _context_of(service, session), lambda made: 1000 + 200 * len(made)
+    )
 
 
-def _context_of(desk: Desk, session: Session) -> list[Answer]:
+def _context_of(service: Service, session: Session) -> list[Answer]:
     found: list[Answer] = []
-    with desk.busy(session):
+    with service.reading(session):
         rows = [
             row
             for row in session.conversation.full_history()
@@ -60,7 +62,7 @@ def _context_of(desk: Desk, session: Session) -> list[Answer]:
         )
         for item in found
     ]
-    price_messages(desk, priced)
+    price_messages(service, priced)
     for item, shown in zip(found, priced, strict=True):
         item.cost = shown.cost
     return found

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..library.service import Service
 from ..library.session import Session
 from .conversation import HELD_LINE, PAGE_MESSAGES, view_text
-from .desk import Desk
 from .reading import Reading
 from .rendering import plain
 
@@ -33,12 +33,12 @@ class Hits:
     query: str
 
 
-def find_in(desk: Desk, reading: Reading, words: str) -> Hits:
+def find_in(service: Service, reading: Reading, words: str) -> Hits:
     """Plain substring, upper and lower case alike."""
     needle = re.compile(re.escape(words.strip()), re.IGNORECASE)
     found: list[Hit] = []
     session: Session = reading.session
-    with desk.busy(session):
+    with service.reading(session):
         small = [
             (number, message)
             for number, message in enumerate(reading.messages)

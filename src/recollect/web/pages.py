@@ -1,4 +1,4 @@
-"""Pages from templates, and answers to things that go wrong."""
+"""Make pages from templates, and answers to errors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from .. import __version__
 from ..errors import DamagedData, NotFound, QueryError, RecollectError, Refused, StoreBusy, Unavailable
 from ..format.times import local_minute
+from ..library.service import Service
 from . import wording
 from .assets import missing_sentence
-from .desk import Desk
 from .rendering import plain
 from .security import wants_json
 
@@ -27,9 +27,9 @@ STATUS: dict[type[RecollectError], int] = {
 }  # fmt: skip
 
 
-def desk_of(request: Request) -> Desk:
-    found = request.app.state.desk
-    assert isinstance(found, Desk)
+def service_of(request: Request) -> Service:
+    found = request.app.state.service
+    assert isinstance(found, Service)
     return found
 
 
@@ -56,7 +56,7 @@ def templates() -> Environment:
 
 @cache
 def asset(name: str) -> str:
-    """The address of a file of ours, which changes when the file does: browsers may keep it for ever."""
+    """Return the address of a script or style, which changes with the file: browsers may keep it for ever."""
     folder = "vendor" if name.startswith("vendor/") else "static"
     path = FOLDER / name if folder == "vendor" else FOLDER / "static" / name
     try:
@@ -72,9 +72,9 @@ def is_fragment(request: Request) -> bool:
 
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    desk = desk_of(request)
+    service = service_of(request)
     text = templates().get_template(template).render(
-        request_path=request.url.path, read_only=desk.read_only, fragment=is_fragment(request),
+        request_path=request.url.path, read_only=service.read_only, fragment=is_fragment(request),
         navigation=request.app.state.navigation, **values,
     )  # fmt: skip
     return HTMLResponse(text.encode("utf-8", "replace"), status, {"Vary": "HX-Request"})
@@ -94,7 +94,7 @@ def status_of(problem: RecollectError) -> int:
 
 
 def error_answer(request: Request, problem: RecollectError) -> Response:
-    """An error in words: as JSON for the interface, as a page or a part of one for a browser."""
+    """Answer with an error in words: as JSON for the interface, as a page or a part of one for a browser."""
     status = status_of(problem)
     if wants_json(request.scope):
         return JSONResponse({"error": error_data(problem)}, status)

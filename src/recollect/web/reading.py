@@ -11,10 +11,10 @@ from ..graph.branches import Branch
 from ..graph.messages import Message, join_responses
 from ..graph.rows import Row
 from ..graph.turns import Turn, split_turns
+from ..library.service import Service
 from ..library.session import Session
 from ..store.summary import command_text, one_line, typed_text
 from .conversation import HELD_LINE, PAGE_MESSAGES, Reader, Shown
-from .desk import Desk
 from .rendering import plain
 
 VIEWS: Final = ("conversation", "resumed", "all")
@@ -75,9 +75,9 @@ class Reading:
         return None if found is None else found // PAGE_MESSAGES + 1
 
 
-def read(desk: Desk, session: Session, wanted: View) -> Reading:
+def read(service: Service, session: Session, wanted: View) -> Reading:
     """The reading, made once while the session stays as it is."""
-    return desk.keep(
+    return service.cached(
         session, ("reading", wanted), lambda: _read(session, wanted), lambda made: 2048 + len(made.position) * 160
     )
 
@@ -135,13 +135,13 @@ def prompt_words(row: Row | None, value: Callable[[Row], dict[str, Any]], width:
     return plain(one_line((typed_text(content) or command_text(content) or "")[:4000], width) or "") or "(no words)"
 
 
-def show_page(desk: Desk, reading: Reading, page: int) -> list[Shown]:
+def show_page(service: Service, reading: Reading, page: int) -> list[Shown]:
     """The messages of a page, from 1."""
     if not 1 <= page <= reading.pages:
         raise NotFound(f"there is no page {page}; the last one is {reading.pages}", slug="no-such-page")
     first = (page - 1) * PAGE_MESSAGES
     left = {} if reading.wanted.view == "all" else branches_by_row(reading.session)
-    with desk.busy(reading.session), Reader(reading.session) as reader:
+    with service.reading(reading.session), Reader(reading.session) as reader:
         return list(reader.show(reading.messages[first : first + PAGE_MESSAGES], first, left))
 
 
@@ -154,14 +154,14 @@ def branches_by_row(session: Session) -> dict[str, list[Branch]]:
     return found
 
 
-def find_place(desk: Desk, session: Session, uuid: str) -> tuple[View, int, str]:
+def find_place(service: Service, session: Session, uuid: str) -> tuple[View, int, str]:
     """Where a row is shown: the way of reading, the page, and the uuid of the message that it is part of."""
     ways = [View(), *(View(branch=item.number) for item in session.conversation.branches)]
     ways.extend(View(subagent=item.subagent_id) for item in session.conversation.subagents if item.rows)
     for wanted in (*ways, View("all")):
         if not _holds(session, wanted, uuid):
             continue
-        reading = read(desk, session, wanted)
+        reading = read(service, session, wanted)
         number = reading.position.get(uuid)
         if number is not None:
             return wanted, number // PAGE_MESSAGES + 1, uuid

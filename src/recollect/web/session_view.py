@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from ..format.times import local_minute
 from ..graph.branches import Branch
+from ..library.service import Service
 from ..library.session import Session
 from .conversation import Reader
-from .desk import Desk
 from .reading import Reading, View, prompt_words
 from .rendering import plain
 from .wording import number, plural, size, took
@@ -57,10 +57,10 @@ class Bar:
     words: str
 
 
-def around(desk: Desk, session: Session, tab: str) -> dict[str, Any]:
+def around(service: Service, session: Session, tab: str) -> dict[str, Any]:
     """What every page of a session says above."""
     return {
-        "session": session, "summary": session.summary, "running": desk.is_running(session.id), "tabs": TABS, "tab": tab,
+        "session": session, "summary": session.summary, "running": service.is_running(session.id), "tabs": TABS, "tab": tab,
         "actions": ACTIONS if session.home.kept_from is None else KEPT_ACTIONS, "notices": notices(session),
     }  # fmt: skip
 

@@ -15,7 +15,7 @@ from ...errors import NotFound
 from ...format.times import to_iso
 from ...library.bookmarks import Bookmark, add_bookmark, read_bookmarks, remove_bookmark
 from ...library.messages import message_uuid
-from ..face import Column, Face, command, complete_session
+from ..command_run import Column, CommandRun, command, complete_session
 from ..moments import local
 
 
@@ -28,7 +28,7 @@ from ..moments import local
 @click.argument("session", required=False, shell_complete=complete_session)
 @click.argument("message", required=False)
 @click.option("--note", metavar="TEXT", help="Why it is worth coming back to.")
-def bookmark(face: Face, action: str | None, session: str | None, message: str | None, note: str | None) -> None:
+def bookmark(run: CommandRun, action: str | None, session: str | None, message: str | None, note: str | None) -> None:
     """Mark SESSION, or a MESSAGE of it (#12, line:292, a uuid or the start of one). Without an action: the list, newest first.
 
     Bookmarks are kept in Recollect's own folder; nothing is written into a home. The pages of `serve` show the same ones.
@@ -39,33 +39,33 @@ def bookmark(face: Face, action: str | None, session: str | None, message: str |
     if action in (None, "list"):
         if session is not None or note is not None:
             raise click.UsageError("to mark it: recollect bookmark add SESSION")
-        _show(face, read_bookmarks(folder))
+        _show(run, read_bookmarks(folder))
         return
     if session is None:
         raise click.UsageError(f"which session? for example: recollect bookmark {action} last")
     if action == "add":
-        found = face.library.session(session)
+        found = run.library.session(session)
         uuid = None if message is None else message_uuid(found, message)
         made = add_bookmark(folder, found.id, uuid, note or "", found.summary.title or "")
-        if face.is_text:
-            face.print(f"marked {'message ' + uuid + ' of ' if uuid else ''}{found.id}")
+        if run.is_text:
+            run.print(f"marked {'message ' + uuid + ' of ' if uuid else ''}{found.id}")
         else:
-            face.value(_data(made, gone=False))
+            run.value(_data(made, gone=False))
         return
-    gone = _marked(face, read_bookmarks(folder), session, message)
+    gone = _marked(run, read_bookmarks(folder), session, message)
     remove_bookmark(folder, gone.session_id, gone.message)
-    if face.is_text:
-        face.print(f"no longer marked: {'message ' + gone.message + ' of ' if gone.message else ''}{gone.session_id}")
+    if run.is_text:
+        run.print(f"no longer marked: {'message ' + gone.message + ' of ' if gone.message else ''}{gone.session_id}")
     else:
-        face.value({"session_id": gone.session_id, "message": gone.message, "removed": True})
+        run.value({"session_id": gone.session_id, "message": gone.message, "removed": True})
 
 
-def _marked(face: Face, known: list[Bookmark], session: str, message: str | None) -> Bookmark:
+def _marked(run: CommandRun, known: list[Bookmark], session: str, message: str | None) -> Bookmark:
     """The bookmark that is meant; its session may be gone by now."""
     start, part = session.strip().lower(), (message or "").strip().lower()
     ids = {item.session_id for item in known if start and item.session_id.lower().startswith(start)}
     if len(ids) != 1:
-        ids = {face.library.session(session).id}
+        ids = {run.library.session(session).id}
     found = [
         item
         for item in known
@@ -90,10 +90,10 @@ def _data(item: Bookmark, *, gone: bool) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _show(face: Face, known: list[Bookmark]) -> None:
-    there = {file.session_id for file in face.library.files()} if known else set()
+def _show(run: CommandRun, known: list[Bookmark]) -> None:
+    there = {file.session_id for file in run.library.files()} if known else set()
     rows = [_data(item, gone=item.session_id not in there) for item in known]
-    face.rows(
+    run.rows(
         rows,
         (
             Column("time", "marked", local), Column("session_id", "session", lambda text: text[:8]),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.changing import NO_EFFECT, changing_options
-from recollect.cli.face import Column, Face, command, session_argument
+from recollect.cli.command_run import Column, CommandRun, command, session_argument
 from recollect.cli.moments import iso, local
 from recollect.cli.plain import used_columns
 from recollect.cli.restoring import restore_file
@@ -84,7 +84,7 @@ VERSION_COLUMNS = (
 @click.option("--output", metavar="FILE", help="With --write: another place than the file's own.")
 @changing_options(NO_EFFECT)
 def files(
-    face: Face,
+    run: CommandRun,
     session: str,
     path: str | None,
     at: str | None,
@@ -109,19 +109,19 @@ def files(
         raise click.UsageError("--write needs a PATH and --at MESSAGE.")
     if output == "":  # a variable of the shell that was never set: not the file's own place
         raise click.UsageError("--output needs the name of a file.")
-    question = _Question(face.library.session(session), path)
+    question = _Question(run.library.session(session), path)
     if write:
         (file,) = question.load_texts()
         state = question.state(file, at or "", before)
-        restore_file(face, question.session, file.path, state, output, dry_run=dry_run, yes=yes)
+        restore_file(run, question.session, file.path, state, output, dry_run=dry_run, yes=yes)
     elif diff:
-        _show_diff(face, question, at, to, before)
+        _show_diff(run, question, at, to, before)
     elif path is None:
-        _list_files(face, question)
+        _list_files(run, question)
     elif at is None:
-        _list_versions(face, question)
+        _list_versions(run, question)
     else:
-        _show_content(face, question, at, before, raw)
+        _show_content(run, question, at, before, raw)
 
 
 class _Question:
@@ -188,7 +188,7 @@ class _Question:
         return state_at(file, place, "before" if before else "after", self.read_backup)
 
 
-def _list_files(face: Face, question: _Question) -> None:
+def _list_files(run: CommandRun, question: _Question) -> None:
     rows = [
         {
             "path": file.path,
@@ -203,7 +203,7 @@ def _list_files(face: Face, question: _Question) -> None:
         }
         for file in question.files
     ]
-    face.rows(
+    run.rows(
         rows,
         used_columns(rows, FILE_COLUMNS),
         empty="this session touched no files",
@@ -214,7 +214,7 @@ def _list_files(face: Face, question: _Question) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _list_versions(face: Face, question: _Question) -> None:
+def _list_versions(run: CommandRun, question: _Question) -> None:
     (file,) = question.files
     rows = [
         {
@@ -231,7 +231,7 @@ def _list_versions(face: Face, question: _Question) -> None:
         }
         for number, version in enumerate(file.versions, start=1)
     ]
-    face.rows(
+    run.rows(
         rows,
         used_columns(rows, VERSION_COLUMNS),
         path=file.path,
@@ -240,24 +240,22 @@ def _list_versions(face: Face, question: _Question) -> None:
     )
 
 
-def _show_content(face: Face, question: _Question, at: str, before: bool, raw: bool) -> None:
+def _show_content(run: CommandRun, question: _Question, at: str, before: bool, raw: bool) -> None:
     (file,) = question.load_texts()
     state = question.state(file, at, before)
-    if not face.is_text:
-        face.value({"path": file.path, "at": question.full_name(at), **_state_row(state)})
+    if not run.is_text:
+        run.value({"path": file.path, "at": question.full_name(at), **_state_row(state)})
     elif state.content is not None and raw:
         sys.stdout.flush()
         sys.stdout.buffer.write(state.content)
         sys.stdout.buffer.flush()
     elif state.content is not None:
-        face.print(state.content.decode("utf-8", "replace").removesuffix("\n"))
-    if face.is_text and state.note is not None:
-        face.say(f"not certain: {state.note}")
+        run.print(state.content.decode("utf-8", "replace").removesuffix("\n"))
+    if run.is_text and state.note is not None:
+        run.say(f"not certain: {state.note}")
     if state.content is None:
-        if face.is_text:
-            face.say(
-                f"{file.path}: no such file then" if state.exists is False else f"{file.path}: its content is lost"
-            )
+        if run.is_text:
+            run.say(f"{file.path}: no such file then" if state.exists is False else f"{file.path}: its content is lost")
         raise click.exceptions.Exit(1)
 
 
@@ -280,14 +278,14 @@ def _state_row(state: FileState) -> dict[str, Any]:
     }
 
 
-def _show_diff(face: Face, question: _Question, at: str | None, to: str | None, before: bool) -> None:
+def _show_diff(run: CommandRun, question: _Question, at: str | None, to: str | None, before: bool) -> None:
     start, end = question.full_name(at or START), question.full_name(to or END)
     rows = []
     for file in question.load_texts():
         old, new = question.state(file, start, before), question.state(file, end, False)
         lines = [] if _lost(old) or _lost(new) else unified_diff(old.content, new.content, file.path, (start, end))
         if _lost(old) or _lost(new):
-            face.say(f"{file.path}: {(old if _lost(old) else new).note or 'its content is lost'}")
+            run.say(f"{file.path}: {(old if _lost(old) else new).note or 'its content is lost'}")
         rows.append(
             {
                 "path": file.path,
@@ -298,13 +296,13 @@ def _show_diff(face: Face, question: _Question, at: str | None, to: str | None, 
             }
         )
     changed = [row for row in rows if row["diff"]]
-    if not face.is_text:
-        face.rows(rows, total=len(rows), changed=len(changed), session_id=question.session.id)
+    if not run.is_text:
+        run.rows(rows, total=len(rows), changed=len(changed), session_id=question.session.id)
     else:
         for row in changed:
-            _print_diff(face, str(row["diff"]))
+            _print_diff(run, str(row["diff"]))
     if not changed:
-        face.say("nothing changed")
+        run.say("nothing changed")
         raise click.exceptions.Exit(1)
 
 
@@ -312,7 +310,7 @@ def _lost(state: FileState) -> bool:
     return state.content is None and state.exists is not False
 
 
-def _print_diff(face: Face, diff: str) -> None:
+def _print_diff(run: CommandRun, diff: str) -> None:
     colors = {"+": "green", "-": "red", "@": "cyan"}
     for line in diff.removesuffix("\n").split("\n"):
-        face.print_styled(face.style(line, fg=colors.get(line[:1])))
+        run.print_styled(run.style(line, fg=colors.get(line[:1])))

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from recollect.cli.face import Column, Face, command
+from recollect.cli.command_run import Column, CommandRun, command
 from recollect.cli.moments import SINCE, UNTIL, iso, local
 from recollect.cli.plain import used_columns
 from recollect.format.history import HistoryEntry, PastedContent
@@ -46,7 +46,7 @@ COLUMNS = (
 @click.option("--until", type=UNTIL, help="Not after this moment; a day counts as a whole.")
 @click.option("--limit", type=click.IntRange(min=0), default=50, show_default=True, help="How many; 0 for all.")
 def history(
-    face: Face,
+    run: CommandRun,
     grep: str | None,
     project: str | None,
     session: str | None,
@@ -57,7 +57,7 @@ def history(
     """Typed prompts and slash commands, newest first."""
     wanted = None if project is None else ProjectFilter(project)
     found: list[tuple[Home, HistoryEntry]] = []
-    for home in face.library.homes:
+    for home in run.library.homes:
         for entry in prompt_history(home):
             if (
                 _in_time(entry, since, until)
@@ -69,17 +69,17 @@ def history(
     found.sort(key=lambda pair: (pair[1].timestamp is not None, pair[1].timestamp, pair[1].line), reverse=True)
     shown = found[:limit] if limit else found
     rows = [_row(home, entry) for home, entry in shown]
-    face.rows(
+    run.rows(
         rows,
         used_columns(rows, COLUMNS),
         empty="no prompts",
         total=len(found),
         shown=len(shown),
     )
-    if face.is_text and len(shown) < len(found):
-        face.say(f"{len(shown)} of {len(found)}; --limit 0 shows all")
+    if run.is_text and len(shown) < len(found):
+        run.say(f"{len(shown)} of {len(found)}; --limit 0 shows all")
     if not found:
-        face.advise_on_project(project)
+        run.advise_on_project(project)
         raise click.exceptions.Exit(1)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from recollect.cli.face import Column, Face, command
+from recollect.cli.command_run import Column, CommandRun, command
 from recollect.cli.moments import iso, local
 from recollect.cli.plain import used_columns
 from recollect.errors import NotFound
@@ -29,14 +29,14 @@ COLUMNS = (
 
 @command("plans", epilog="recollect plans\nrecollect plans brave-otter")
 @click.argument("slug", required=False)
-def plans(face: Face, slug: str | None) -> None:
+def plans(run: CommandRun, slug: str | None) -> None:
     """Plans of plan mode, newest first; with SLUG (or the start of one) the text of a plan."""
-    found = [(home, plan) for home in face.library.homes for plan in plans_of(home)]
+    found = [(home, plan) for home in run.library.homes for plan in plans_of(home)]
     if slug is not None:
-        _show(face, *_choose(found, slug))
+        _show(run, *_choose(found, slug))
         return
     rows = sorted((_row(home, plan) for home, plan in found), key=lambda row: row["modified"] or "", reverse=True)
-    face.rows(
+    run.rows(
         rows,
         used_columns(rows, COLUMNS),
         empty="no plans",
@@ -58,13 +58,13 @@ def _choose(found: list[tuple[Home, StoredDocument]], slug: str) -> tuple[Home, 
     raise NotFound(f"no plan named {slug!r}", slug="no-such-plan", nearest=names, hint="recollect plans lists them")
 
 
-def _show(face: Face, home: Home, plan: StoredDocument) -> None:
-    if not face.is_text:
-        face.value(_row(home, plan) | {"text": plan.document.text})
+def _show(run: CommandRun, home: Home, plan: StoredDocument) -> None:
+    if not run.is_text:
+        run.value(_row(home, plan) | {"text": plan.document.text})
         return
     if plan.document.problem is not None:
-        face.say(f"{plan.file.path}: {plan.document.problem}")
-    face.print(plan.document.text.removesuffix("\n"))
+        run.say(f"{plan.file.path}: {plan.document.problem}")
+    run.print(plan.document.text.removesuffix("\n"))
 
 
 def _row(home: Home, plan: StoredDocument) -> dict[str, Any]:

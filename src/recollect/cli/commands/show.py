@@ -18,8 +18,8 @@ from ...graph.messages import Message
 from ...library.session import MessageView
 from ...library.shapes import message_shape, plain
 from ...store.summary import one_line
+from ..command_run import CommandRun, command, session_argument
 from ..conversation_text import ConversationText
-from ..face import Face, command, session_argument
 from ..pager import show_paged
 
 
@@ -53,7 +53,7 @@ from ..pager import show_paged
 )
 @click.option("--limit", type=click.IntRange(min=0), metavar="M", help="At most M messages.")
 def show(
-    face: Face,
+    run: CommandRun,
     session: str,
     everything: bool,
     history: bool,
@@ -67,7 +67,7 @@ def show(
     limit: int | None,
 ) -> None:
     """A conversation in the terminal: prompts, answers, tool calls folded, subagents nested."""
-    found = face.library.session(session)
+    found = run.library.session(session)
     if history and not (branch or everything or subagent):
         rows = found.conversation.full_history()
     else:
@@ -85,14 +85,14 @@ def show(
             at = next(later, max(len(messages) - 1, 0))
         start = at + 1
     total = len(messages)
-    if face.is_text:
-        text = ConversationText(face, found, tools=tools, thinking=thinking, tokens=tokens)
+    if run.is_text:
+        text = ConversationText(run, found, tools=tools, thinking=thinking, tokens=tokens)
         pieces = text.pieces(rows, start - 1, limit, total, numbered=rows is found.thread.chain)
-        show_paged(face, pieces)
+        show_paged(run, pieces)
     else:
         page: dict[str, Any] = {"from": start}
         views = found.messages(rows, offset=start - 1, limit=limit)
-        face.rows(
+        run.rows(
             (message_row(view, number, tokens=tokens) for number, view in enumerate(views, start)),
             session_id=found.id,
             title=one_line(found.summary.title),

@@ -9,19 +9,19 @@ from __future__ import annotations
 import click
 
 from ...library.shapes import plain, subagent_shapes
-from ..face import Column, Face, command, session_argument
+from ..command_run import Column, CommandRun, command, session_argument
 from ..moments import local
 from ..words import number
 
 
 @command("subagents", epilog="recollect subagents last\nrecollect subagents 3f2a --json")
 @session_argument
-def subagents(face: Face, session: str) -> None:
+def subagents(run: CommandRun, session: str) -> None:
     """Subagents with the call that started each of them; nested ones below their parents."""
-    found = face.library.session(session)
+    found = run.library.session(session)
     shapes = subagent_shapes(found)
     rows = [{**plain(item), "shown": "  " * (item.depth - 1) + item.subagent_id} for item in shapes]
-    face.rows(
+    run.rows(
         rows,
         (
             Column("shown", "subagent"),

@@ -18,7 +18,7 @@ from ...format.times import to_iso
 from ...graph.older import MEASURED, find_thread_of, sent_as_user
 from ...graph.thread import Thread
 from ...library.session import Session
-from ..face import Face, command, session_argument
+from ..command_run import CommandRun, command, session_argument
 
 EXAMPLES = """
 recollect thread last
@@ -33,23 +33,23 @@ recollect thread 3f2a --client 2.0.77
     "--client", type=click.Choice(MEASURED), default=MEASURED[0], show_default=True, metavar="VERSION",
     help=f"The version of Claude Code by whose rules: {', '.join(MEASURED)}.",
 )  # fmt: skip
-def thread(face: Face, session: str, client: str) -> None:
+def thread(run: CommandRun, session: str, client: str) -> None:
     """Uuids of the user and assistant rows that the client would send to the model on --resume, in order.
 
     Exit code 1 and no output where the client finds no conversation.
     """
-    found = face.library.session(session)
+    found = run.library.session(session)
     active = found.thread if client == MEASURED[0] else find_thread_of(found.transcript, client)
-    if face.format == "json":
-        face.value(thread_data(found, active, client))
-    elif face.format == "jsonl":
-        face.rows(thread_data(found, active, client)["rows"])
+    if run.format == "json":
+        run.value(thread_data(found, active, client))
+    elif run.format == "jsonl":
+        run.rows(thread_data(found, active, client)["rows"])
     else:
         for row in active.sent:
-            face.print(row.uuid or f"(line {row.line} has no uuid)")
+            run.print(row.uuid or f"(line {row.line} has no uuid)")
     if not active.found:
-        if face.is_text:
-            face.say(f"no conversation: {active.leaf_reason}")
+        if run.is_text:
+            run.say(f"no conversation: {active.leaf_reason}")
         raise click.exceptions.Exit(1)
 
 

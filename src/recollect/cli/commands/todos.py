@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.face import Column, Face, command, complete_session
+from recollect.cli.command_run import Column, CommandRun, command, complete_session
 from recollect.cli.moments import iso, local
 from recollect.cli.plain import used_columns
 from recollect.errors import NotFound
@@ -44,13 +44,13 @@ COLUMNS = (
 @command("todos", epilog="recollect todos\nrecollect todos last\nrecollect todos --open --json")
 @click.argument("session", required=False, shell_complete=complete_session)
 @click.option("--open", "only_open", is_flag=True, help="Only what is not completed.")
-def todos(face: Face, session: str | None, only_open: bool) -> None:
+def todos(run: CommandRun, session: str | None, only_open: bool) -> None:
     """To-do lists and task lists: of SESSION, or of all sessions."""
-    found = list(_all_rows(face) if session is None else _session_rows(face, session))
+    found = list(_all_rows(run) if session is None else _session_rows(run, session))
     if only_open:
         found = [row for row in found if row["status"] != "completed"]
     counts = Counter(row["status"] for row in found if row["problem"] is None)
-    face.rows(
+    run.rows(
         found,
         used_columns(found, COLUMNS),
         empty="no to-do lists",
@@ -63,8 +63,8 @@ def todos(face: Face, session: str | None, only_open: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _all_rows(face: Face) -> Iterator[dict[str, Any]]:
-    for home in face.library.homes:
+def _all_rows(run: CommandRun) -> Iterator[dict[str, Any]]:
+    for home in run.library.homes:
         yield from _home_rows(home, None)
 
 
@@ -75,21 +75,21 @@ def _home_rows(home: Home, session_id: str | None) -> Iterator[dict[str, Any]]:
         yield from _task_rows(home, tasks)
 
 
-def _session_rows(face: Face, reference: str) -> Iterator[dict[str, Any]]:
+def _session_rows(run: CommandRun, reference: str) -> Iterator[dict[str, Any]]:
     """The lists of one session. A list can outlive its transcript, which the client deletes after some weeks."""
     try:
-        session = face.library.session(reference)
+        session = run.library.session(reference)
     except NotFound:
-        yield from _rows_without_transcript(face, reference)
+        yield from _rows_without_transcript(run, reference)
         return
     rows = list(_home_rows(session.home, session.id))
     yield from rows if rows else _transcript_rows(session)
 
 
-def _rows_without_transcript(face: Face, reference: str) -> Iterator[dict[str, Any]]:
-    rows = [row for row in _all_rows(face) if len(reference) >= 4 and row["session_id"].startswith(reference)]
+def _rows_without_transcript(run: CommandRun, reference: str) -> Iterator[dict[str, Any]]:
+    rows = [row for row in _all_rows(run) if len(reference) >= 4 and row["session_id"].startswith(reference)]
     if len({row["session_id"] for row in rows}) != 1:
-        face.library.session(reference)  # says it in its own words, with the nearest names
+        run.library.session(reference)  # says it in its own words, with the nearest names
     yield from rows
 
 

@@ -14,7 +14,7 @@ import click
 from ...graph.tool_calls import ToolCall
 from ...library.session import Session
 from ...library.shapes import plain, tool_call_shape
-from ..face import Column, Face, command, session_argument
+from ..command_run import Column, CommandRun, command, session_argument
 from ..moments import local
 from ..words import seconds, size
 
@@ -23,9 +23,9 @@ from ..words import seconds, size
 @session_argument
 @click.option("--name", "only", metavar="TOOL", help="Only calls of this tool.")
 @click.option("--errors", is_flag=True, help="Only calls that failed.")
-def tools(face: Face, session: str, only: str | None, errors: bool) -> None:
+def tools(run: CommandRun, session: str, only: str | None, errors: bool) -> None:
     """Tool calls with input, result, time taken and errors; those of subagents too."""
-    found = face.library.session(session)
+    found = run.library.session(session)
     pairs = found.conversation.tools
     calls = [
         call for call in pairs.calls if (only is None or call.name == only) and (not errors or call.is_error)
@@ -36,8 +36,8 @@ def tools(face: Face, session: str, only: str | None, errors: bool) -> None:
         told["calls"] += 1
         told["errors"] += call.is_error
         told["seconds"] = round(told["seconds"] + (call.duration or 0.0), 3)
-    face.rows(
-        (call_row(found, call, whole=not face.is_text) for call in calls),
+    run.rows(
+        (call_row(found, call, whole=not run.is_text) for call in calls),
         (
             Column("time", "called", local),
             Column("name", "tool"),

@@ -16,25 +16,25 @@ from ...graph.branches import Branch
 from ...library.session import Session
 from ...library.shapes import branch_shapes, plain, prompt_words
 from ...store.summary import one_line
-from ..face import Face, command, session_argument
+from ..command_run import CommandRun, command, session_argument
 from ..words import plural, seconds
 
 
 @command("tree", epilog="recollect tree last\nrecollect tree 3f2a --json")
 @session_argument
-def tree(face: Face, session: str) -> None:
+def tree(run: CommandRun, session: str) -> None:
     """The turns of the conversation with its compactions, and every branch where it left."""
-    found = face.library.session(session)
-    if not face.is_text:
+    found = run.library.session(session)
+    if not run.is_text:
         data = tree_data(found)
-        if face.format == "json":
+        if run.format == "json":
             rows = data.pop("rows")
-            face.rows(rows, **data)
+            run.rows(rows, **data)
         else:
-            face.rows(data["rows"])
+            run.rows(data["rows"])
         return
-    for line in _draw(face, found):
-        face.print_styled(line)
+    for line in _draw(run, found):
+        run.print_styled(line)
 
 
 def tree_data(session: Session) -> dict[str, Any]:
@@ -80,13 +80,13 @@ def tree_data(session: Session) -> dict[str, Any]:
     }
 
 
-def _draw(face: Face, session: Session) -> list[str]:
+def _draw(run: CommandRun, session: Session) -> list[str]:
     graph = session.conversation
     thread = graph.thread
-    lines = [face.style(one_line(session.summary.title, 100) or "(no title)", bold=True)]
+    lines = [run.style(one_line(session.summary.title, 100) or "(no title)", bold=True)]
     counts = Counter(place.status for place in thread.placements)
     told = ", ".join(f"{count} {status}" for status, count in counts.items())
-    lines.append(face.style(f"{session.id} · {told or 'no rows'} · {thread.reachable_share:.0%} reachable", dim=True))
+    lines.append(run.style(f"{session.id} · {told or 'no rows'} · {thread.reachable_share:.0%} reachable", dim=True))
     lines.append("")
     left: dict[str | None, list[Branch]] = {}
     for branch in graph.branches:
@@ -100,23 +100,23 @@ def _draw(face: Face, session: Session) -> list[str]:
         calls = plural(turn.tool_calls, "call") if turn.tool_calls else ""
         note = "  ".join(item for item in (local_minute(turn.rows[0].time), calls, took) if item)
         if turn.prompt is not None or not seam:
-            mark = face.style("○" if before else "●", fg="yellow" if before else "green")
-            lines.append(f"{mark} {face.style(words)}  {face.style(note, dim=True)}")
+            mark = run.style("○" if before else "●", fg="yellow" if before else "green")
+            lines.append(f"{mark} {run.style(words)}  {run.style(note, dim=True)}")
         for row in turn.rows:
             if row.is_boundary:
-                lines.append(face.style("╪ compacted: what is above was replaced by a summary", fg="yellow"))
+                lines.append(run.style("╪ compacted: what is above was replaced by a summary", fg="yellow"))
             for branch in left.pop(row.uuid, ()):
-                lines.extend(_draw_branch(face, session, branch, left, 1))
+                lines.extend(_draw_branch(run, session, branch, left, 1))
     for branch in left.pop(None, ()):
-        lines.extend(_draw_branch(face, session, branch, left, 0))
+        lines.extend(_draw_branch(run, session, branch, left, 0))
     for rest in list(left.values()):
         for branch in rest:
-            lines.extend(_draw_branch(face, session, branch, {}, 0))
+            lines.extend(_draw_branch(run, session, branch, {}, 0))
     return lines
 
 
 def _draw_branch(
-    face: Face, session: Session, branch: Branch, left: dict[str | None, list[Branch]], depth: int
+    run: CommandRun, session: Session, branch: Branch, left: dict[str | None, list[Branch]], depth: int
 ) -> list[str]:
     lines: list[str] = []
     stack = [(branch, depth)]
@@ -124,10 +124,10 @@ def _draw_branch(
         item, level = stack.pop()
         words = prompt_words(session, item.prompt) or "(no prompt)"
         color = "red" if item.status == "unreachable" else "blue"
-        head = face.style(f"├─ branch {item.number} ({item.status}, {plural(item.messages, 'message')})", fg=color)
-        lines.append("│ " * (level - 1) + f"{head} {face.style(words)}")
+        head = run.style(f"├─ branch {item.number} ({item.status}, {plural(item.messages, 'message')})", fg=color)
+        lines.append("│ " * (level - 1) + f"{head} {run.style(words)}")
         if item.status == "unreachable":
-            lines.append("│ " * level + face.style(item.reason, dim=True))
+            lines.append("│ " * level + run.style(item.reason, dim=True))
         for row in reversed(item.rows):
             stack.extend((below, level + 1) for below in reversed(left.pop(row.uuid, [])))
     return lines

@@ -38,7 +38,7 @@ from ...library.watching import (
 from ...library.wording import argument_line
 from ...store.summary import one_line
 from ...watch.watch import TICK
-from ..face import Face, command, complete_session
+from ..command_run import CommandRun, command, complete_session
 from ..terminal import safe, safe_line
 from ..words import seconds
 
@@ -57,7 +57,7 @@ from ..words import seconds
 )
 @click.option("--polling", is_flag=True, help="Look at the files in turn instead of asking the system for changes.")
 def watch(
-    face: Face,
+    run: CommandRun,
     session: str | None,
     project: str | None,
     from_start: bool,
@@ -71,13 +71,13 @@ def watch(
     if from_start and session is None:
         raise click.UsageError("--from-start needs SESSION")
     if session is not None:
-        events = face.library.watch_session(session, from_start=from_start, polling=polling)
+        events = run.library.watch_session(session, from_start=from_start, polling=polling)
     else:
-        face.advise_on_project(project)
-        events = face.library.watch(project=project, polling=polling)
+        run.advise_on_project(project)
+        events = run.library.watch(project=project, polling=polling)
     with events:
-        _tell_start(face, events, asked=polling)
-        text = EventText(face, thinking=thinking, one_session=session is not None)
+        _tell_start(run, events, asked=polling)
+        text = EventText(run, thinking=thinking, one_session=session is not None)
         while True:
             found = events.poll(TICK)
             if not found and _reader_is_gone():
@@ -85,18 +85,18 @@ def watch(
             for event in found:
                 if type(event) is EntryAdded and not everything:
                     continue
-                if not face.is_text:
+                if not run.is_text:
                     click.echo(json.dumps(event_data(event), default=str))
                     continue
                 for line in text.lines(event):
-                    face.print_styled(line)
+                    run.print_styled(line)
 
 
-def _tell_start(face: Face, events: Watching, *, asked: bool) -> None:
-    if face.is_text:
-        face.say("watching, Ctrl-C ends it")
+def _tell_start(run: CommandRun, events: Watching, *, asked: bool) -> None:
+    if run.is_text:
+        run.say("watching, Ctrl-C ends it")
     if events.polling_reason is not None and not asked:
-        face.say(f"looking at the files in turn: {events.polling_reason}")
+        run.say(f"looking at the files in turn: {events.polling_reason}")
 
 
 def _reader_is_gone() -> bool:
@@ -164,8 +164,8 @@ _SHORT_RESULT = 100
 class EventText:
     """Events as lines for a terminal. What comes from a transcript is made safe before it is styled."""
 
-    def __init__(self, face: Face, *, thinking: bool, one_session: bool) -> None:
-        self.face = face
+    def __init__(self, run: CommandRun, *, thinking: bool, one_session: bool) -> None:
+        self.run = run
         self.thinking = thinking
         self.one_session = one_session
         self._results: dict[str, ToolResultBlock] = {}
@@ -180,15 +180,15 @@ class EventText:
 
     def _start(self, event: SessionEvent) -> str:
         """The time, and whose it is where that is not clear."""
-        clock = self.face.style(_time_of_day(event.time), dim=True)
+        clock = self.run.style(_time_of_day(event.time), dim=True)
         names = [] if self.one_session else [event.session_id[:8]]
         if event.subagent_id is not None:
             names.append(f"subagent {event.subagent_id[:8]}")
-        who = f" {self.face.style(safe_line(' '.join(names)), fg='blue')}" if names else ""
+        who = f" {self.run.style(safe_line(' '.join(names)), fg='blue')}" if names else ""
         return f"{clock}{who}  "
 
     def _told(self, event: SessionEvent) -> list[str]:
-        style = self.face.style
+        style = self.run.style
         if isinstance(event, MessageAdded):
             return self._message(event)
         self._speaker = None
@@ -232,7 +232,7 @@ class EventText:
                 parts.extend(safe(block.text).strip("\n").splitlines())
             elif isinstance(block, ThinkingBlock) and self.thinking:
                 words = "(redacted)" if block.redacted else safe(block.thinking).strip("\n")
-                parts.extend(self.face.style(f"✻ {line}", dim=True) for line in words.splitlines())
+                parts.extend(self.run.style(f"✻ {line}", dim=True) for line in words.splitlines())
         if not any(part.strip() for part in parts):
             return []
         name, color = _NAMES.get(event.role, (event.role, None))
@@ -241,7 +241,7 @@ class EventText:
         if event.model and event.role == "assistant":
             name = f"{name} ({event.model.removeprefix('claude-')})"
         speaker = (event.session_id, event.subagent_id, event.role, event.message_id or event.uuid)
-        head = [] if speaker == self._speaker else [self.face.style(f"▌ {safe_line(name)}", fg=color, bold=True)]
+        head = [] if speaker == self._speaker else [self.run.style(f"▌ {safe_line(name)}", fg=color, bold=True)]
         self._speaker = speaker
         return [*head, *(f"  {part}" for part in parts)]
 
@@ -253,7 +253,7 @@ class EventText:
         first = one_line(words, _SHORT_RESULT) or "(empty)"
         name = f"{event.name}: " if event.name else ""
         told = f"⎿ {name}{first}{more}  {seconds(event.duration)}".rstrip()
-        return self.face.style(told, fg="red" if event.is_error else None, dim=True)
+        return self.run.style(told, fg="red" if event.is_error else None, dim=True)
 
 
 def _time_of_day(moment: float) -> str:

@@ -13,16 +13,16 @@ from ...errors import NotFound
 from ...library.bookmarks import add_bookmark, read_bookmarks, remove_bookmark
 from ..changing import refuse_if_read_only
 from ..forms import read_form
-from ..pages import desk_of, is_fragment, page
+from ..pages import is_fragment, page, service_of
 from ..reading import find_place
 
 
 def ask(request: Request) -> Response:
-    desk = desk_of(request)
-    refuse_if_read_only(desk)
-    found = desk.session(request.path_params["id"])
+    service = service_of(request)
+    refuse_if_read_only(service)
+    found = service.session(request.path_params["id"])
     message = request.query_params.get("at") or None
-    known = [item for item in read_bookmarks(desk.own_folders("data")) if item.key == (found.id, message)]
+    known = [item for item in read_bookmarks(service.library.own_folder("data")) if item.key == (found.id, message)]
     values: dict[str, Any] = {
         "session": found,
         "message": message or "",
@@ -38,30 +38,32 @@ async def mark(request: Request) -> Response:
 
 
 def _mark(request: Request, form: dict[str, str]) -> Response:
-    desk = desk_of(request)
-    refuse_if_read_only(desk)
-    found = desk.session(request.path_params["id"])
+    service = service_of(request)
+    refuse_if_read_only(service)
+    found = service.session(request.path_params["id"])
     message = form.get("at") or None
     if message is not None:
-        with desk.busy(found):
-            find_place(desk, found, message)  # there is such a message
-    made = add_bookmark(desk.own_folders("data"), found.id, message, form.get("note", ""), found.summary.title or "")
+        with service.reading(found):
+            find_place(service, found, message)  # there is such a message
+    made = add_bookmark(
+        service.library.own_folder("data"), found.id, message, form.get("note", ""), found.summary.title or ""
+    )
     values: dict[str, Any] = {"session": found, "message": message or "", "known": made, "done": True}
     return page(request, "bookmark_part.html" if is_fragment(request) else "bookmark.html", **values)
 
 
 def listed(request: Request) -> Response:
-    desk = desk_of(request)
-    known = {item.session_id: item for item in desk.sessions()}
-    return page(request, "bookmarks.html", marks=read_bookmarks(desk.own_folders("data")), known=known)
+    service = service_of(request)
+    known = {item.session_id: item for item in service.sessions()}
+    return page(request, "bookmarks.html", marks=read_bookmarks(service.library.own_folder("data")), known=known)
 
 
 async def remove(request: Request) -> Response:
     form = await read_form(request)
-    desk = desk_of(request)
-    refuse_if_read_only(desk)
+    service = service_of(request)
+    refuse_if_read_only(service)
 
-    folder, message = desk.own_folders("data"), form.get("at") or None
+    folder, message = service.library.own_folder("data"), form.get("at") or None
     if not await run_in_threadpool(remove_bookmark, folder, form.get("session", ""), message):
         raise NotFound("there is no such bookmark", slug="no-such-bookmark")
     return RedirectResponse("/bookmarks", 303)

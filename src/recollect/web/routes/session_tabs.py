@@ -13,46 +13,46 @@ from ...format.line import DAMAGE_KINDS
 from ...library.session import Session
 from ..context_window import context_of
 from ..differences import unified
-from ..pages import desk_of, page
+from ..pages import page, service_of
 from ..session_files import file_rows, files_of, one_file, tasks_of
 from ..session_view import around
 from .health import finding_data
 
 
 def tokens(request: Request) -> Response:
-    desk = desk_of(request)
-    found = desk.session(request.path_params["id"])
-    answers = context_of(desk, found)
-    return page(request, "session_tokens.html", **around(desk, found, "/tokens"), answers=answers)
+    service = service_of(request)
+    found = service.session(request.path_params["id"])
+    answers = context_of(service, found)
+    return page(request, "session_tokens.html", **around(service, found, "/tokens"), answers=answers)
 
 
 def files(request: Request) -> Response:
-    desk = desk_of(request)
-    found = desk.session(request.path_params["id"])
+    service = service_of(request)
+    found = service.session(request.path_params["id"])
     path = request.query_params.get("path")
     values: dict[str, Any] = {"path": path, "rows": [], "versions": [], "difference": []}
-    with desk.busy(found):
+    with service.reading(found):
         if path:
             versions, difference = one_file(found, path)
             values["versions"] = [item | {"diff": unified(item["diff"])} for item in versions]
             values["difference"] = unified(difference)
         else:
             values["rows"] = file_rows(files_of(found))
-        return page(request, "session_files.html", **around(desk, found, "/files"), **values)
+        return page(request, "session_files.html", **around(service, found, "/files"), **values)
 
 
 def tasks(request: Request) -> Response:
-    desk = desk_of(request)
-    found = desk.session(request.path_params["id"])
-    with desk.busy(found):
-        return page(request, "session_tasks.html", **around(desk, found, "/tasks"), tasks=tasks_of(found))
+    service = service_of(request)
+    found = service.session(request.path_params["id"])
+    with service.reading(found):
+        return page(request, "session_tasks.html", **around(service, found, "/tasks"), tasks=tasks_of(found))
 
 
 def findings(request: Request) -> Response:
-    desk = desk_of(request)
-    found = desk.session(request.path_params["id"])
-    with desk.busy(found):
-        return page(request, "session_findings.html", **around(desk, found, "/findings"), **_findings(found))
+    service = service_of(request)
+    found = service.session(request.path_params["id"])
+    with service.reading(found):
+        return page(request, "session_findings.html", **around(service, found, "/findings"), **_findings(found))
 
 
 def _findings(session: Session) -> dict[str, Any]:
