@@ -6,18 +6,16 @@ import json
 import textwrap
 from collections.abc import Iterator
 
+from ..export.formatting import argument_line, one_line, plural, seconds
+from ..export.terminal_text import safe
 from ..format.blocks import MediaBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, UnknownBlock
 from ..format.times import local_minute
 from ..graph.rows import Row
 from ..graph.subagents import Subagent
 from ..graph.thread import LIVE
 from ..library.session import MessageView, Session
-from ..library.wording import argument_line
-from ..store.summary import one_line
 from .face import Face
-from .terminal import safe
 from .usage_text import message_tokens
-from .words import plural, seconds
 
 _NAMES = {
     "user": ("You", "cyan"),

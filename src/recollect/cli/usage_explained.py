@@ -48,8 +48,8 @@ def _print(face: Face, rows: list[dict[str, Any]], limit: int | None, totals: To
     from ..analysis.cost import exact_dollars
     from ..analysis.explain import OMITTED
     from ..analysis.prices.names import short_name
+    from ..export.formatting import plural
     from .usage_text import unpriced_remark
-    from .words import plural
 
     if not rows:
         face.say("no API call fits")

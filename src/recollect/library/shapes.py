@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from ..export.formatting import argument_line
 from ..format.blocks import (
     Block,
     MediaBlock,
@@ -31,7 +32,6 @@ from ..graph.tool_calls import ToolCall
 from ..journal.changes import Record
 from ..store.summary import SessionSummary, command_text, one_line, typed_text
 from .session import MessageView, Session
-from .wording import argument_line
 
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 Count = Annotated[int, Meta(ge=0)]

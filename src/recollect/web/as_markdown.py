@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 
 from ..errors import NotFound
+from ..export.formatting import one_line
 from ..format.blocks import MediaBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
 from ..library.session import MessageView, Session
-from ..store.summary import one_line
 from .conversation import HELD_LINE
 from .wording import argument_line
 

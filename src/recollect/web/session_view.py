@@ -6,14 +6,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..format.times import local_minute
+from ..export.formatting import local_minute, number, plural, seconds, size
 from ..graph.branches import Branch
 from ..library.session import Session
 from .conversation import Reader
 from .desk import Desk
 from .reading import Reading, View, prompt_words
 from .rendering import plain
-from .wording import number, plural, size, took
 
 ACTIONS: Final = (
     ("rename", "Rename"), ("tag", "Tag"), ("fork", "Fork"), ("delete", "Delete"),
@@ -135,7 +134,7 @@ def facts_of(session: Session) -> list[tuple[str, str]]:
         ("Project", session.summary.project or ""),
         ("Begun", local_minute(min(times, default=None))),
         ("Last message", local_minute(max(times, default=None))),
-        ("Took", took(max(times) - min(times)) if len(times) > 1 else ""),
+        ("Took", seconds(max(times) - min(times)) if len(times) > 1 else ""),
         ("Messages", number(sum(row.is_message for row in transcript.rows))),
         ("Tool calls", number(len(graph.tools.calls))),
         ("Failed calls", number(sum(call.is_error for call in graph.tools.calls)) if graph.tools.calls else ""),

@@ -14,12 +14,12 @@ from typing import Any
 
 import click
 
+from ...export.formatting import number, plural, size
 from ...library.library import Library
 from ...library.shapes import plain, session_shape
 from ...store.summary import SessionSummary, one_line
 from ..face import Column, Face, command
 from ..moments import SINCE, UNTIL, local
-from ..words import number, plural, size
 
 
 @command(

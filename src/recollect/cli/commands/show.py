@@ -14,10 +14,10 @@ from typing import Any
 
 import click
 
+from ...export.formatting import one_line
 from ...graph.messages import Message
 from ...library.session import MessageView
 from ...library.shapes import message_shape, plain
-from ...store.summary import one_line
 from ..conversation_text import ConversationText
 from ..face import Face, command, session_argument
 from ..pager import show_paged

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import click
 
+from ...export.formatting import number
 from ...library.shapes import plain, subagent_shapes
 from ..face import Column, Face, command, session_argument
 from ..moments import local
-from ..words import number
 
 
 @command("subagents", epilog="recollect subagents last\nrecollect subagents 3f2a --json")

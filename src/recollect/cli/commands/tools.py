@@ -11,12 +11,12 @@ from typing import Any
 
 import click
 
+from ...export.formatting import seconds, size
 from ...graph.tool_calls import ToolCall
 from ...library.session import Session
 from ...library.shapes import plain, tool_call_shape
 from ..face import Column, Face, command, session_argument
 from ..moments import local
-from ..words import seconds, size
 
 
 @command("tools", epilog="recollect tools last\nrecollect tools 3f2a --name Bash --errors\nrecollect tools 3f2a --json")

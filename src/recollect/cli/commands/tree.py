@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from ...export.formatting import one_line, plural, seconds
 from ...format.times import local_minute, to_iso
 from ...graph.branches import Branch
 from ...library.session import Session
 from ...library.shapes import branch_shapes, plain, prompt_words
-from ...store.summary import one_line
 from ..face import Face, command, session_argument
-from ..words import plural, seconds
 
 
 @command("tree", epilog="recollect tree last\nrecollect tree 3f2a --json")

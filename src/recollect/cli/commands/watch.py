@@ -17,6 +17,8 @@ from typing import Any
 
 import click
 
+from ...export.formatting import argument_line, one_line, seconds
+from ...export.terminal_text import safe, safe_line
 from ...format.blocks import TextBlock, ThinkingBlock, ToolResultBlock
 from ...format.times import to_iso
 from ...library.shapes import block_data
@@ -35,12 +37,8 @@ from ...library.watching import (
     ToolStarted,
     Watching,
 )
-from ...library.wording import argument_line
-from ...store.summary import one_line
 from ...watch.watch import TICK
 from ..face import Face, command, complete_session
-from ..terminal import safe, safe_line
-from ..words import seconds
 
 
 @command(
