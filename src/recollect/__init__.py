@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     )
     from .format.line import Damage as Damage
     from .format.line import RawLine as RawLine
+    from .graph.message_views import MessageView as MessageView
     from .graph.session import Conversation as Conversation
     from .graph.thread import Thread as Thread
     from .journal.changes import Journal as Journal
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
     from .library.repository import LibrarySessionRepository as LibrarySessionRepository
     from .library.repository import SessionFilter as SessionFilter
     from .library.repository import SessionRepository as SessionRepository
-    from .library.session import MessageView as MessageView
     from .library.session import Session as Session
     from .library.watching import SessionEvent as SessionEvent
     from .library.watching import Watching as Watching
@@ -89,7 +89,7 @@ _HOMES_OF_NAMES = {
     "SqliteSessionStore": "stores.sqlite",
     "SessionFilter": "library.repository",
     "SessionRepository": "library.repository",
-    "MessageView": "library.session",
+    "MessageView": "graph.message_views",
     "Session": "library.session",
     "SessionEvent": "library.watching",
     "Watching": "library.watching",

@@ -182,7 +182,7 @@ def test_a_way_through_a_third_room_would_be_noticed() -> None:
     assert PACKAGE / "store" / "paths.py" in {way[-1] for way in reached_from(main, known)}
 
 
-@pytest.mark.parametrize("room", (*ROOMS, TESTING))
+@pytest.mark.parametrize("room", [*ROOMS, TESTING])
 def test_importing_a_room_brings_no_room_above_it(room: str) -> None:
     """What Python itself says, whatever way an import takes."""
     modules = [".".join(module_of(path)) for path in SOURCES if room_of(path) == room and path.parent != PACKAGE]

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from recollect.cli.face import Column
-from recollect.cli.moments import iso
+from recollect.export.formatting import iso
 
 
 def used_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> list[Column]:

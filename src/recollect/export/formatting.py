@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from ..format.times import local_minute as _minute_of
+from ..format.times import to_iso
 from ..store.summary import one_line as one_line
 
 #: Which argument of a tool tells most, the first one that is there.
@@ -70,6 +71,11 @@ def seconds(value: float | None) -> str:
 def local_minute(moment: float | datetime | None) -> str:
     """Write a moment by the clock of this machine, to the minute: ``2026-03-02 14:30``."""
     return _minute_of(moment.timestamp() if isinstance(moment, datetime) else moment)
+
+
+def iso(moment: float | datetime | None) -> str | None:
+    """Write a moment for JSON: ``2026-03-02T09:00:00.000Z``."""
+    return to_iso(moment.timestamp() if isinstance(moment, datetime) else moment)
 
 
 def day(moment: float | datetime | None) -> str:

@@ -9,8 +9,8 @@ from functools import cache
 from ..analysis.cost import dollars, message_cost
 from ..analysis.prices.book import PriceBook, price_book
 from ..errors import RecollectError
+from ..export.conversation import ShownMessage
 from ..library.accounting import Accounting, Selection
-from .conversation import Shown
 from .desk import Desk
 from .work import StillIndexing
 
@@ -81,10 +81,10 @@ def _book() -> PriceBook:
     return price_book()
 
 
-def price_messages(desk: Desk, shown: list[Shown]) -> None:
+def price_messages(desk: Desk, shown: list[ShownMessage]) -> None:
     """Note the price of each response on the page, as it was on its day."""
     book = _book()
     for item in shown:
-        if item.usage is None or not item.full_model:
+        if item.usage is None or not item.model:
             continue
-        item.cost = message_cost(book, item.full_model, item.time, item.usage)
+        item.cost = message_cost(book, item.model, item.seconds, item.usage)

@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from .. import __version__
 from ..errors import DamagedData, NotFound, QueryError, RecollectError, Refused, StoreBusy, Unavailable
 from ..export import formatting
-from . import wording
+from . import conversation, wording
 from .assets import missing_sentence
 from .desk import Desk
 from .rendering import plain
@@ -41,8 +41,10 @@ def templates() -> Environment:
     )  # fmt: skip
     for name in ("size", "number", "short_number", "ago", "seconds"):
         environment.filters[name] = getattr(formatting, name)
-    for name in ("money", "machine_time", "tail", "title_of", "iso_minute", "ticked", "model_name"):
+    for name in ("money", "machine_time", "tail", "title_of", "iso_minute", "ticked", "model_name", "argument_line"):
         environment.filters[name] = getattr(wording, name)
+    for name in ("part_html", "is_cut", "arguments_html", "result_html", "is_result_cut"):
+        environment.filters[name] = getattr(conversation, name)
     environment.filters["local"] = formatting.local_minute
     environment.filters["plain"] = lambda text: plain(str(text or ""))
     environment.filters["segment"] = lambda text: quote(str(text), safe="")

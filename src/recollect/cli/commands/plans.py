@@ -6,17 +6,13 @@ with its `text`.
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from recollect.cli.face import Column, Face, command
-from recollect.cli.moments import iso, local
+from recollect.cli.moments import local
 from recollect.cli.plain import used_columns
-from recollect.errors import NotFound
-from recollect.store.home import Home
-from recollect.store.side_files import StoredDocument
-from recollect.store.side_files import plans as plans_of
+from recollect.library.plan_documents import PlanDocument
+from recollect.library.shapes import plain
 
 COLUMNS = (
     Column("slug", "plan"),
@@ -31,49 +27,21 @@ COLUMNS = (
 @click.argument("slug", required=False)
 def plans(face: Face, slug: str | None) -> None:
     """Plans of plan mode, newest first; with SLUG (or the start of one) the text of a plan."""
-    found = [(home, plan) for home in face.library.homes for plan in plans_of(home)]
     if slug is not None:
-        _show(face, *_choose(found, slug))
+        _show(face, face.library.plan(slug))
         return
-    rows = sorted((_row(home, plan) for home, plan in found), key=lambda row: row["modified"] or "", reverse=True)
-    face.rows(
-        rows,
-        used_columns(rows, COLUMNS),
-        empty="no plans",
-        total=len(rows),
-    )
+    rows = [plain(plan) for plan in face.library.plans()]
+    for row in rows:
+        del row["text"]
+    face.rows(rows, used_columns(rows, COLUMNS), empty="no plans", total=len(rows))
     if not rows:
         raise click.exceptions.Exit(1)
 
 
-def _choose(found: list[tuple[Home, StoredDocument]], slug: str) -> tuple[Home, StoredDocument]:
-    matching = [pair for pair in found if pair[1].name == slug] or [
-        pair for pair in found if pair[1].name.startswith(slug)
-    ]
-    if len(matching) == 1:
-        return matching[0]
-    names = tuple(plan.name for _, plan in matching or found)[:10]
-    if matching:
-        raise NotFound(f"{slug!r} is the start of {len(matching)} plans", slug="ambiguous-plan", nearest=names)
-    raise NotFound(f"no plan named {slug!r}", slug="no-such-plan", nearest=names, hint="recollect plans lists them")
-
-
-def _show(face: Face, home: Home, plan: StoredDocument) -> None:
+def _show(face: Face, plan: PlanDocument) -> None:
     if not face.is_text:
-        face.value(_row(home, plan) | {"text": plan.document.text})
+        face.value(plain(plan))
         return
-    if plan.document.problem is not None:
-        face.say(f"{plan.file.path}: {plan.document.problem}")
-    face.print(plan.document.text.removesuffix("\n"))
-
-
-def _row(home: Home, plan: StoredDocument) -> dict[str, Any]:
-    return {
-        "slug": plan.name,
-        "title": plan.document.title,
-        "modified": iso(plan.file.modified),
-        "bytes": plan.file.size,
-        "path": str(plan.file.path),
-        "home": str(home.root),
-        "problem": plan.document.problem,
-    }
+    if plan.problem is not None:
+        face.say(f"{plan.path}: {plan.problem}")
+    face.print(plan.text.removesuffix("\n"))

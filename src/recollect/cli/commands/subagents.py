@@ -9,7 +9,7 @@ from __future__ import annotations
 import click
 
 from ...export.formatting import number
-from ...library.shapes import plain, subagent_shapes
+from ...library.shapes import plain
 from ..face import Column, Face, command, session_argument
 from ..moments import local
 
@@ -19,8 +19,7 @@ from ..moments import local
 def subagents(face: Face, session: str) -> None:
     """Subagents with the call that started each of them; nested ones below their parents."""
     found = face.library.session(session)
-    shapes = subagent_shapes(found)
-    rows = [{**plain(item), "shown": "  " * (item.depth - 1) + item.subagent_id} for item in shapes]
+    rows = [{**plain(item), "shown": "  " * (item.depth - 1) + item.subagent_id} for item in found.subagents]
     face.rows(
         rows,
         (

@@ -12,9 +12,7 @@ from typing import Any
 import click
 
 from ...export.formatting import seconds, size
-from ...graph.tool_calls import ToolCall
-from ...library.session import Session
-from ...library.shapes import plain, tool_call_shape
+from ...library.shapes import ToolCallShape, plain
 from ..face import Column, Face, command, session_argument
 from ..moments import local
 
@@ -26,18 +24,9 @@ from ..moments import local
 def tools(face: Face, session: str, only: str | None, errors: bool) -> None:
     """Tool calls with input, result, time taken and errors; those of subagents too."""
     found = face.library.session(session)
-    pairs = found.conversation.tools
-    calls = [
-        call for call in pairs.calls if (only is None or call.name == only) and (not errors or call.is_error)
-    ]  # fmt: skip
-    by_tool: dict[str, dict[str, Any]] = {}
-    for call in calls:
-        told = by_tool.setdefault(call.name, {"calls": 0, "errors": 0, "seconds": 0.0})
-        told["calls"] += 1
-        told["errors"] += call.is_error
-        told["seconds"] = round(told["seconds"] + (call.duration or 0.0), 3)
+    calls = found.tools.where(name=only, failed=errors)
     face.rows(
-        (call_row(found, call, whole=not face.is_text) for call in calls),
+        (call_row(call, whole=not face.is_text) for call in calls),
         (
             Column("time", "called", local),
             Column("name", "tool"),
@@ -49,18 +38,19 @@ def tools(face: Face, session: str, only: str | None, errors: bool) -> None:
         ),
         empty="no tool calls",
         total=len(calls),
-        errors=sum(call.is_error for call in calls),
-        unanswered=sum(call.result is None for call in calls),
-        orphan_results=[{"id": ident, "uuid": row.uuid, "line": row.line} for ident, row in pairs.orphan_results],
-        by_tool=by_tool,
+        errors=calls.errors,
+        unanswered=calls.unanswered,
+        orphan_results=found.tools.orphan_results,
+        by_tool=calls.by_tool,
     )
     if not calls:
         raise click.exceptions.Exit(1)
 
 
-def call_row(session: Session, call: ToolCall, *, whole: bool) -> dict[str, Any]:
-    row = plain(tool_call_shape(session, call))
-    row["shown"] = "error" if call.is_error else ("" if call.result is not None else "no result")
+def call_row(call: ToolCallShape, *, whole: bool) -> dict[str, Any]:
+    """Return a call as a row; `whole` with its input and the structured result."""
+    row = plain(call)
+    row["shown"] = "error" if call.is_error else ("" if call.answered else "no result")
     if not whole:
         del row["input"], row["structured"]
     return row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from markupsafe import Markup
 from starlette.requests import Request
@@ -10,13 +11,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ...errors import NotFound
+from ...export.markdown import conversation_markdown, message_markdown
+from ...library.reading import LONGEST_LINE, find_view
 from ...library.session import Session
-from ..as_markdown import session_markdown
 from ..desk import Desk
 from ..finding import find_in
 from ..money import price_messages
 from ..pages import desk_of, is_fragment, page, templates
-from ..reading import VIEWS, Reading, View, find_place, read, show_page
+from ..reading import VIEWS, PageReading, PageView, find_place, read, show_page
 from ..session_view import (
     MINIMAP_UNITS,
     TURNS_SHOWN,
@@ -30,48 +32,48 @@ from ..session_view import (
 )
 
 
-def wanted_of(request: Request) -> View:
+def wanted_of(request: Request) -> PageView:
     asked = request.query_params
     subagent = asked.get("subagent")
     if subagent:
-        return View(subagent=subagent[:200])
+        return PageView(subagent=subagent[:200])
     branch = asked.get("branch", "")
     if branch:
         if not branch.isascii() or not branch.isdigit() or len(branch) > 6 or branch == "0":
             raise NotFound(f"there is no branch {branch[:40]!r}", slug="no-such-branch")
-        return View(branch=int(branch))
+        return PageView(branch=int(branch))
     view = asked.get("view", "conversation")
-    return View(view if view in VIEWS else "conversation")
+    return PageView(view if view in VIEWS else "conversation")
 
 
 def session(request: Request) -> Response:
+    """The page of a session, or for the page's own script a part of it. The transcript is opened once."""
     desk = desk_of(request)
-    found = desk.session(request.path_params["id"])
     wanted = wanted_of(request)
-    reading = read(desk, found, wanted)
-    number = _page_number(request, reading)
-    if is_fragment(request):
-        return Response(
-            _fragment(request, desk, reading, number), media_type="text/html", headers={"Vary": "HX-Request"}
+    with desk.session(request.path_params["id"]) as found:
+        reading = read(desk, found, wanted)
+        number = _page_number(request, reading)
+        if is_fragment(request):
+            text = _fragment(request, desk, reading, number)
+            return Response(text, media_type="text/html", headers={"Vary": "HX-Request"})
+        running = desk.is_running(found.id)
+        return desk.keep(
+            found,
+            ("whole", wanted, number, running),
+            lambda: _whole(request, desk, reading, number),
+            lambda made: len(made.body),
         )
-    running = desk.is_running(found.id)
-    return desk.keep(
-        found,
-        ("whole", wanted, number, running),
-        lambda: _whole(request, desk, reading, number),
-        lambda made: len(made.body),
-    )
 
 
-def _whole(request: Request, desk: Desk, reading: Reading, number: int) -> HTMLResponse:
+def _whole(request: Request, desk: Desk, reading: PageReading, number: int) -> HTMLResponse:
     """The page around the messages. Everything on it comes from the session, so it is as lasting as that."""
     found, wanted = reading.session, reading.wanted
-    turns = reading.turns[:TURNS_SHOWN]
+    turns = reading.page_turns[:TURNS_SHOWN]
     with desk.busy(found):
         side = desk.keep(found, "side", lambda: _side(found), lambda _: 20_000)
         return page(
             request, "session.html", **around(desk, found, ""), **side, wanted=wanted, reading=reading, page=number,
-            turns_shown=turns, turns_hidden=len(reading.turns) - len(turns), minimap=minimap(reading, number),
+            turns_shown=turns, turns_hidden=len(reading.page_turns) - len(turns), minimap=minimap(reading, number),
             minimap_height=MINIMAP_UNITS, ways=ways_of(found, wanted), where=where_words(found, wanted),
             page_html=Markup(messages_html(desk, reading, number)),
         )  # fmt: skip
@@ -81,7 +83,7 @@ def _side(found: Session) -> dict[str, Any]:
     return {"branches": branches_of(found), "subagents": subagents_of(found), "facts": facts_of(found)}
 
 
-def _page_number(request: Request, reading: Reading) -> int:
+def _page_number(request: Request, reading: PageReading) -> int:
     text = request.query_params.get("page", "1")
     if text == "last":
         return reading.pages
@@ -91,7 +93,7 @@ def _page_number(request: Request, reading: Reading) -> int:
     return number
 
 
-def _fragment(request: Request, desk: Desk, reading: Reading, number: int) -> str:
+def _fragment(request: Request, desk: Desk, reading: PageReading, number: int) -> str:
     """A page of messages alone: the next one, the one before, or a subagent's inside its call."""
     text = messages_html(desk, reading, number)
     sid = reading.session.id
@@ -103,7 +105,7 @@ def _fragment(request: Request, desk: Desk, reading: Reading, number: int) -> st
     return text
 
 
-def messages_html(desk: Desk, reading: Reading, number: int) -> str:
+def messages_html(desk: Desk, reading: PageReading, number: int) -> str:
     def make() -> str:
         shown = show_page(desk, reading, number)
         price_messages(desk, shown)
@@ -119,11 +121,10 @@ def to_message(request: Request) -> Response:
     """A link to a message leads to where it is shown: page, branch or subagent."""
     desk = desk_of(request)
     found = desk.session(request.path_params["id"])
-    with desk.busy(found):
-        wanted, number, uuid = find_place(desk, found, request.path_params["uuid"])
+    uuid = request.path_params["uuid"]
+    with desk.busy(found), found:
+        wanted, number = find_place(desk, found, uuid)
     query = f"{wanted.query}{'&' if wanted.query else ''}page={number}"
-    from urllib.parse import quote
-
     return RedirectResponse(f"/sessions/{quote(found.id, safe='')}?{query}#m-{quote(uuid, safe='')}", 303)
 
 
@@ -140,9 +141,18 @@ def find(request: Request) -> Response:
 def as_markdown(request: Request) -> Response:
     desk = desk_of(request)
     found = desk.session(request.path_params["id"])
-    with desk.busy(found):
-        text = session_markdown(found, request.query_params.get("message"))
+    with desk.busy(found), found:
+        text = _markdown(found, request.query_params.get("message"))
     return Response(text.encode("utf-8", "replace"), media_type="text/plain; charset=utf-8")
+
+
+def _markdown(session: Session, message: str | None) -> str:
+    if message is None:
+        return conversation_markdown(session.title or session.id, session.read().views(longest=LONGEST_LINE))
+    view = find_view(session, message)
+    reading = session.read(view.view, branch=view.branch, subagent=view.subagent)
+    (found,) = reading.views(reading.position[message], 1, longest=LONGEST_LINE)
+    return message_markdown(found)
 
 
 routes = [
