@@ -35,15 +35,15 @@ soak: $(STAMP)
 	RECOLLECT_SOAK=1 $(BIN)/python -m pytest -q -n auto --timeout=0 tests/faults tests/web/test_web_request_fuzz.py
 
 lint: $(STAMP)
-	$(BIN)/ruff check src tests bench
-	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench tools
+	$(BIN)/ruff format --check src tests bench tools
 	$(BIN)/mypy
 
 bench: $(STAMP)
 	$(BIN)/python -m bench
 
 docs: $(STAMP)
-	$(BIN)/python -m recollect.cli.reference docs
+	$(BIN)/python -m tools.reference docs
 	$(BIN)/python -m tests.house.console_samples --write
 
 prices: $(STAMP)

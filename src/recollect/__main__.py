@@ -1,6 +1,6 @@
 """``python -m recollect``"""
 
-from recollect.own_program import leave_out_current_folder
+from recollect.environment import leave_out_current_folder
 
 leave_out_current_folder()
 

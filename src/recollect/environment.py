@@ -92,6 +92,15 @@ def _own_folder_name(kind: str, environ: Mapping[str, str] | None) -> str:
     return folders[kind]("recollect", appauthor=False)
 
 
+def leave_out_current_folder() -> None:
+    """Import no code and start no program from the current folder: it may be a cloned repository that nobody has read."""
+    from .own_program import leave_out_current_folder as leave_out_its_code
+
+    leave_out_its_code()
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    os.environ["PATH"] = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
+
+
 def current_session_id(environ: Mapping[str, str] | None = None) -> str | None:
     """The session in which this program was started by Claude Code; None outside of one."""
     env = os.environ if environ is None else environ

@@ -16,7 +16,7 @@ TINY = StoreRequest(*PRESETS["tiny"])
 # These two seeds give every feature at least once: forks and subagents without file; compactions and branches.
 MODERN = StoreRequest(20, 1_000_000, seed=9, corrupt_p=0.02, modern=True)
 LONG = StoreRequest(2, 4_000_000, seed=3)
-TINY_DIGEST = "010885c5e2e243d937bf57e148dd6cec420ed6ed9c9a3175531dc001317049ac"
+TINY_DIGEST = "4b07d6e948d6c4961bef245fa1b96fd45de54608f1a9be75c1ad1c0c5c2b2668"
 
 
 @pytest.fixture(scope="module", params=[TINY, MODERN, LONG], ids=["tiny", "modern", "long"])

@@ -13,7 +13,7 @@ from tests.web.scene import CACHE_SESSION, DAMAGED_SESSION, Scene, files_below
 
 
 def long_session(scene: Scene) -> str:
-    return next(item.session_id for item in scene.desk.sessions() if item.title == "A very long session")
+    return next(item.session_id for item in scene.service.sessions() if item.title == "A very long session")
 
 
 def test_a_used_link_says_what_to_do(looked_at: Scene, open_tab: OpenTab) -> None:
@@ -90,7 +90,7 @@ def test_finding_in_a_session_and_unfolding(looked_at: Scene, open_tab: OpenTab)
 
 
 def test_subagents_open_inside_their_call(looked_at: Scene, open_tab: OpenTab) -> None:
-    session = next(item.session_id for item in looked_at.desk.sessions() if item.title == "Harbour map as SVG")
+    session = next(item.session_id for item in looked_at.service.sessions() if item.title == "Harbour map as SVG")
     tab = open_tab(looked_at)
     tab.go(f"/sessions/{session}")
     tab.page.click("details.subagent > summary")
@@ -203,7 +203,7 @@ def test_a_running_session_grows_on_the_page(shown: Scene, open_tab: OpenTab) ->
 
 
 def test_a_session_grows_while_a_subagent_is_open(shown: Scene, open_tab: OpenTab) -> None:
-    session = next(item.session_id for item in shown.desk.sessions() if item.title == "Harbour map as SVG")
+    session = next(item.session_id for item in shown.service.sessions() if item.title == "Harbour map as SVG")
     tab = open_tab(shown)
     tab.go(f"/sessions/{session}")
     tab.page.click("details.subagent > summary")

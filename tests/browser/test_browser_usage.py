@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import OpenTab
 from tests.web.scene import Scene
 
-from recollect.web.work import IndexWork
+from recollect.library.background import IndexWorker
 
 
 def test_a_chart_is_zoomed_hovered_taken_apart_and_explained(looked_at: Scene, open_tab: OpenTab) -> None:
@@ -82,11 +82,11 @@ def test_keeping_is_asked_for_in_a_dialog(shown: Scene, open_tab: OpenTab) -> No
     page.click("text=Keep everything now")
     expect(page.locator("dialog[open]")).to_contain_text("not in the vault")
     page.click("dialog >> text=Cancel")
-    assert not shown.desk.vault.exists
+    assert not shown.service.library.vault.exists
     page.click("text=Keep everything now")
     page.click("dialog button.primary")
     page.wait_for_selector("text=/Kept [0-9.]+ [KM]?B new/", timeout=60_000)
-    assert shown.desk.vault.exists
+    assert shown.service.library.vault.exists
 
 
 def test_a_store_that_vanishes_while_it_is_open(shown: Scene, open_tab: OpenTab) -> None:
@@ -96,7 +96,7 @@ def test_a_store_that_vanishes_while_it_is_open(shown: Scene, open_tab: OpenTab)
     tab.go("/sessions")
     session = tab.page.locator(".session-row a.title").first.get_attribute("href")
     shutil.rmtree(shown.root)
-    shown.desk.look_again(at_once=True)
+    shown.service.look_again(at_once=True)
     assert tab.go(session).status == 404
     expect(tab.page.locator("main")).to_contain_text("All sessions")
     tab.go("/")
@@ -108,12 +108,12 @@ def test_the_first_reading_goes_on_while_home_is_open(
 ) -> None:
     go_on = threading.Event()
 
-    def slow(self: IndexWork) -> None:
+    def slow(self: IndexWorker) -> None:
         self.total = 40_000
         while not go_on.wait(0.5):
             self.done += 1000
 
-    monkeypatch.setattr(IndexWork, "_build", slow)
+    monkeypatch.setattr(IndexWorker, "_build", slow)
     try:
         page = open_tab(shown).page
         page.wait_for_selector("text=Reading your history")

@@ -128,10 +128,9 @@ def test_a_damaged_list_is_named(home: Path, capsys: pytest.CaptureFixture[str])
     assert (own_folder("data") / "bookmarks.json").read_text("utf-8") == "{"
 
 
-def test_the_pages_show_the_same_marks(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_pages_show_the_same_marks(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, home, "bookmark", "add", FIRST, "--note", "from the terminal")
-    found = scene(home, tmp_path / "own")
-    found.desk.own_folders = own_folder
+    found = scene(home, own_folder("data").parent)
     assert "from the terminal" in found.script.get("/bookmarks").text
 
 

@@ -99,5 +99,7 @@ def test_damage_is_told(builder: HomeBuilder, capsys: pytest.CaptureFixture[str]
     t = builder.session("/w/app")
     t.user("one")
     t.raw(b"broken")
-    done = run(capsys, builder.write(), "fork", t.session_id, "--no-agents", "--no-tool-results", "--no-file-history")
+    done = run(
+        capsys, builder.write(), "fork", t.session_id, "--no-subagents", "--no-tool-results", "--no-file-history"
+    )
     assert "left out: 1 damaged line" in done.err

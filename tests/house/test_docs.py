@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 import pytest
 from tests.house.console_samples import PAGES, REPOSITORY, as_ada, build_ada, has_samples, renewed, run
+from tools import reference, reference_messages
 
-from recollect.cli import reference, reference_messages
 from recollect.cli.face import Face
 from recollect.cli.main import COMMANDS, cli, main
 from recollect.format.entries import KNOWN_TYPES

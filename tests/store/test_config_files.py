@@ -113,7 +113,7 @@ def test_definitions(builder: HomeBuilder, tmp_path: Path) -> None:
         for folder, documents in found.items()
     } == {
         "commands": [("git/commit", "Commit it")],
-        "subagents": [("reviewer", "Reviews")],
+        "agents": [("reviewer", "Reviews")],
         "skills": [("elsewhere", None), ("tidy", "Tidies up")],
     }
     problem = found["skills"][0].document.problem

@@ -16,12 +16,11 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from tests.running import tree_state
 
-from recollect.journal.changes import Journal
 from recollect.library.library import Library
+from recollect.library.service import Service
 from recollect.store.home import check_home
 from recollect.web.access import Access, allowed_hosts
 from recollect.web.app import create_app
-from recollect.web.desk import Desk
 from recollect.web.server import open_socket, server_for
 
 PORT = 7373
@@ -36,14 +35,14 @@ class Scene:
     """A home that is served to a signed-in browser or a script."""
 
     root: Path
-    desk: Desk
+    service: Service
     access: Access
     app: Starlette
     origin: str = ORIGIN
 
     @property
     def library(self) -> Library:
-        return self.desk.library
+        return self.service.library
 
     @property
     def script(self) -> TestClient:
@@ -108,11 +107,11 @@ def files_below(root: Path) -> dict[str, tuple[str, int, int]]:
 def scene(root: Path, data: Path, *, read_only: bool = False, port: int = PORT) -> Scene:
     """An application over the home at `root`; our own folders lie below `data`."""
     library = Library([check_home(root)], own_folder=lambda kind: data / kind)
-    journal = Journal(data / "data", lock_seconds=2)
-    desk = Desk(library, journal, read_only=read_only, own_folders=lambda kind: data / kind)
+    library.changes.journal.lock_seconds = 2
+    service = Service(library, read_only=read_only)
     access = Access(port)
     origin = f"http://127.0.0.1:{port}"
-    return Scene(root, desk, access, create_app(desk, access, allowed_hosts(port)), origin)
+    return Scene(root, service, access, create_app(service, access, allowed_hosts(port)), origin)
 
 
 @contextlib.contextmanager

@@ -146,7 +146,7 @@ def test_secrets_are_long_and_hidden() -> None:
 @pytest.mark.parametrize("origin", FOREIGN_ORIGINS)
 def test_requests_of_other_sites_are_refused(demo: Scene, origin: str) -> None:
     browser = demo.browser
-    session = demo.desk.sessions()[0].session_id
+    session = demo.service.sessions()[0].session_id
     for method, path in (
         ("POST", f"/sessions/{session}/actions/rename"),
         ("POST", f"/api/v1/sessions/{session}/rename"),
@@ -162,7 +162,7 @@ def test_requests_of_other_sites_are_refused(demo: Scene, origin: str) -> None:
 def test_changing_and_streaming_with_a_cookie_need_an_origin(demo: Scene) -> None:
     browser = demo.browser
     del browser.headers["origin"]
-    session = demo.desk.sessions()[0].session_id
+    session = demo.service.sessions()[0].session_id
     assert browser.get("/").status_code == 200
     assert browser.post(f"/sessions/{session}/actions/rename", data={"title": "x"}).status_code == 403
     assert browser.get("/api/v1/events").status_code == 403
@@ -175,7 +175,7 @@ def test_changing_and_streaming_with_a_cookie_need_an_origin(demo: Scene) -> Non
 
 @pytest.mark.parametrize("kind", ["text/plain", "multipart/form-data; boundary=x", "application/json", ""])
 def test_forms_come_as_forms_only(demo: Scene, kind: str) -> None:
-    session = demo.desk.sessions()[0].session_id
+    session = demo.service.sessions()[0].session_id
     headers = {"Content-Type": kind}
     answer = demo.browser.post(f"/sessions/{session}/actions/rename", content="title=x&step=do", headers=headers)
     assert answer.status_code == 403

@@ -24,7 +24,7 @@ def test_a_span_that_begins_within_a_block(tmp_path: Path, monkeypatch: pytest.M
         monkeypatch.setattr(module, "since", lambda *_: DAY)
     with scene.open() as accounting:
 
-        def counted(desk: object, name: object, count: Callable[[Accounting], Any]) -> Any:
+        def counted(service: object, name: object, count: Callable[[Accounting], Any]) -> Any:
             return count(accounting)
 
         monkeypatch.setattr(api_accounts, "counted", counted)

@@ -93,7 +93,7 @@ def test_a_deleted_session_comes_back_from_the_vault(demo: Scene) -> None:
     before = files_below(demo.root)
     assert "13 of 13" in browser.get("/health").text
     browser.post(f"{ADDRESS}/delete", data={"step": "do"})
-    demo.desk.look_again(at_once=True)
+    demo.service.look_again(at_once=True)
     assert "only in the vault" in browser.get("/sessions?status=only+in+the+vault").text
     shown = browser.get(f"/sessions/{CACHE_SESSION}")
     assert "actions/restore" in shown.text
@@ -110,9 +110,9 @@ def test_a_deleted_session_comes_back_from_the_vault(demo: Scene) -> None:
 
 def _wait(demo: Scene, name: str) -> None:
     for _ in range(400):
-        chore = demo.desk.chores.get(name)
-        if chore is not None and not chore.running:
-            assert chore.problem is None
+        job = demo.service.jobs.get(name)
+        if job is not None and not job.running:
+            assert job.problem is None
             return
         time.sleep(0.05)
     raise AssertionError(f"{name} did not end")
@@ -149,8 +149,8 @@ def test_a_session_in_use_is_refused_and_may_be_forced(tmp_path: Path) -> None:
 
     build_demo_home(tmp_path / "claude", running_pid=os.getppid())
     found = scene(tmp_path / "claude", tmp_path / "own")
-    session = found.desk.sessions()[0].session_id
-    assert found.desk.is_running(session)
+    session = found.service.sessions()[0].session_id
+    assert found.service.is_running(session)
     address = f"/sessions/{session}/actions/rename"
     refused = found.browser.post(address, data={"title": "x", "step": "do"})
     assert refused.status_code == 409
@@ -202,5 +202,5 @@ def test_bookmarks_of_a_session_and_of_a_message(demo: Scene) -> None:
     assert browser.post("/bookmarks/remove", data={"session": CACHE_SESSION, "at": uuid}).status_code == 404
     assert script.get("/api/v1/bookmarks").json()["total"] == 1
     assert files_below(demo.root) == before
-    (demo.desk.own_folders("data") / "bookmarks.json").write_text("broken", "utf-8")
+    (demo.service.library.own_folder("data") / "bookmarks.json").write_text("broken", "utf-8")
     assert browser.get("/bookmarks").status_code == 422

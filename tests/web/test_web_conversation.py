@@ -157,7 +157,7 @@ def test_branches_stand_at_the_side_and_where_they_left(demo: Scene) -> None:
 
 
 def test_subagents_are_nested(demo: Scene) -> None:
-    item = next(found for found in demo.desk.sessions() if found.title == "Harbour map as SVG")
+    item = next(found for found in demo.service.sessions() if found.title == "Harbour map as SVG")
     text = demo.script.get(f"/sessions/{item.session_id}").text
     assert "Compare projections" in text
     subagents = set(re.findall(r"\?subagent=([^&\"]+)&amp;nested=1", text))

@@ -11,10 +11,10 @@ import pytest
 from tests.running import tree_state
 from tests.web.scene import DAMAGED_SESSION, Scene, scene, until
 
+from recollect.library.background import IndexWorker
 from recollect.testing import HomeBuilder
 from recollect.testing.toolcalls import bash
 from recollect.web.routes.home import WEEKS, heat_map
-from recollect.web.work import IndexWork
 
 LONG = "cccc0000-0000-4000-8000-000000000001"
 
@@ -76,11 +76,11 @@ def test_the_first_reading_is_told(demo: Scene, monkeypatch: pytest.MonkeyPatch)
 
     go_on = threading.Event()
 
-    def slow(self: IndexWork) -> None:
+    def slow(self: IndexWorker) -> None:
         self.done, self.total = 10_000, 40_000
         assert go_on.wait(30)
 
-    monkeypatch.setattr(IndexWork, "_build", slow)
+    monkeypatch.setattr(IndexWorker, "_build", slow)
     try:
         text = until(lambda: demo.script.get("/").text, "Reading your history")
         assert "10.0 KB of 40.0 KB" in text
@@ -95,7 +95,7 @@ def test_keeping_shows_what_it_will_take_and_asks(demo: Scene) -> None:
     plan = browser.get("/health/keep").text
     assert "13 sessions" in plan
     assert "Cache the tide tables" in plan
-    assert not demo.desk.vault.exists
+    assert not demo.service.library.vault.exists
     assert browser.post("/health/keep", data={"go": "1"}).status_code == 303
     until(lambda: demo.script.get("/health").text, "Kept ")
     assert tree_state(demo.root) == before
@@ -104,7 +104,7 @@ def test_keeping_shows_what_it_will_take_and_asks(demo: Scene) -> None:
 
 
 def test_nothing_is_kept_from_a_page_that_only_shows(demo: Scene) -> None:
-    demo.desk.read_only = True
+    demo.service.read_only = True
     assert demo.browser.get("/health/keep").status_code == 403
     assert demo.browser.post("/health/keep", data={"go": "1"}).status_code == 403
     assert "/health/keep" not in demo.script.get("/health").text

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from tests.web.scene import CACHE_SESSION, Scene, served
 
+from recollect.library import live_events
 from recollect.testing import build_demo_home
-from recollect.web import live
 
 
 @pytest.fixture
@@ -63,13 +63,13 @@ def append(scene: Scene, session: str, words: str) -> None:
 
 
 def test_a_page_is_told_what_came_before_the_watch(running: Scene) -> None:
-    size = running.desk.session(CACHE_SESSION).file.size
+    size = running.service.session(CACHE_SESSION).file.size
     address = f"/api/v1/sessions/{CACHE_SESSION}/events?seen="
     append(running, CACHE_SESSION, "While the page was under way")
     behind = Listening(running, f"{address}{size}")
     assert behind.event() == {"kind": "lost", "session_id": CACHE_SESSION}
     behind.close()
-    upright = Listening(running, f"{address}{running.desk.session(CACHE_SESSION).file.size}")
+    upright = Listening(running, f"{address}{running.service.session(CACHE_SESSION).file.size}")
     senseless = Listening(running, f"{address}-1")
     for listening in (upright, senseless):
         listening.wait_for_watch()
@@ -81,7 +81,7 @@ def test_a_page_is_told_what_came_before_the_watch(running: Scene) -> None:
 
 def test_a_new_message_is_told_without_its_words(running: Scene) -> None:
     everything = Listening(running, "/api/v1/events")
-    second = next(item.session_id for item in running.desk.sessions() if item.title == "Crop rotation")
+    second = next(item.session_id for item in running.service.sessions() if item.title == "Crop rotation")
     other = Listening(running, f"/api/v1/sessions/{second}/events")
     assert everything.answer.headers["content-type"].startswith("text/event-stream")
     everything.wait_for_watch()
@@ -101,7 +101,7 @@ def test_a_new_message_is_told_without_its_words(running: Scene) -> None:
 
 def test_a_stream_ends_with_its_listener(running: Scene) -> None:
     listening = Listening(running, "/api/v1/events")
-    found: live.Live = running.app.state.live
+    found: live_events.LiveEvents = running.app.state.live
     assert len(found.listeners) == 1
     listening.close()
     for _ in range(200):
@@ -112,7 +112,7 @@ def test_a_stream_ends_with_its_listener(running: Scene) -> None:
 
 
 def test_streams_are_bounded(running: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "MAX_LISTENERS", 1)
+    monkeypatch.setattr(live_events, "MAX_LISTENERS", 1)
     first = Listening(running, "/api/v1/events")
     assert Listening(running, "/api/v1/events").answer.status == 503
     first.close()

@@ -65,7 +65,7 @@ def test_the_list_is_filtered_sorted_and_faceted(demo: Scene) -> None:
     assert "Harbour map as SVG" in script.get("/sessions?q=harbour").text
     assert "No session fits" in script.get("/sessions?q=zzzzzz").text
     assert "worktree-harbour-map" in script.get("/sessions?branch=worktree-harbour-map").text
-    titles = [item.title for item in demo.desk.sessions()]
+    titles = [item.title for item in demo.service.sessions()]
     assert len(titles) == 13
     by_size = script.get("/sessions?sort=bytes", headers={"HX-Request": "true"}).text
     assert by_size.index("Cache the tide tables") < by_size.index("Crop rotation")
@@ -168,7 +168,7 @@ def test_growth_is_seen_at_once(demo: Scene) -> None:
 
 def test_a_subagent_that_goes_on_is_seen(demo: Scene) -> None:
     script = demo.script
-    item = next(found for found in demo.desk.sessions() if found.title == "Harbour map as SVG")
+    item = next(found for found in demo.service.sessions() if found.title == "Harbour map as SVG")
     subagent = item.file.subagents[0]
     address = f"/sessions/{item.session_id}?subagent={subagent.subagent_id}"
     assert "One more thing" not in script.get(address).text
@@ -178,7 +178,7 @@ def test_a_subagent_that_goes_on_is_seen(demo: Scene) -> None:
     entry["message"] = {"role": "user", "content": "One more thing"}
     with subagent.path.open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(entry) + "\n")
-    demo.desk.look_again(at_once=True)
+    demo.service.look_again(at_once=True)
     assert "One more thing" in script.get(address).text
 
 
@@ -200,11 +200,11 @@ def test_pages_without_the_fetched_libraries_say_what_is_missing(
 def test_messages_of_a_large_store_are_counted_by_the_index(demo: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = {item.session_id: item.messages for item in demo.library.sessions(count=True)}
     monkeypatch.setattr(message_counts, "COUNT_BUDGET", 0)
-    assert {item.messages for item in demo.desk.sessions()} - {0} == {None}
+    assert {item.messages for item in demo.service.sessions()} - {0} == {None}
     first = demo.script.get("/sessions?sort=messages").text
     assert "are not counted yet" in first
-    demo.desk.index.begin().result(60)
-    known = {item.session_id: item.messages for item in demo.desk.sessions() if item.messages is not None}
+    demo.service.index.begin().result(60)
+    known = {item.session_id: item.messages for item in demo.service.sessions() if item.messages is not None}
     assert len(known) > 5
     assert known == {key: exact[key] for key in known}
     most = max(known, key=lambda key: known[key] or 0)

@@ -135,7 +135,7 @@ class Asker:
             return chance.choice((CACHE_SESSION, CACHE_SESSION, DAMAGED_SESSION, "last"))
         if match[1] in ("number", "line", "file"):
             return chance.choice(("0", "1", "2", "3", "7", "999999999"))
-        if match[1] in ("action", "chore"):
+        if match[1] in ("action", "job"):
             return chance.choice(
                 ("rename", "tag", "fork", "rewind", "delete", "repair", "restore", "keep", "check", "verify")
             )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import threading
-import time
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
@@ -19,12 +17,10 @@ from tests.web.scene import CACHE_SESSION, Scene, scene, until
 
 from recollect.analysis.budgets import parse_budget
 from recollect.library.budgets import set_budget
-from recollect.library.library import Library
 from recollect.library.usage_words import remarks
 from recollect.testing import HomeBuilder
 from recollect.web.session_choice import asked_of
 from recollect.web.wording import money
-from recollect.web.work import Chores, IndexWork, StillIndexing
 
 
 def test_search_marks_what_was_looked_for_and_leads_to_the_message(demo: Scene) -> None:
@@ -170,7 +166,7 @@ def test_blocks_with_the_running_one_ahead(tmp_path: Path) -> None:
 
 
 def test_budgets_and_cache_are_told(demo: Scene) -> None:
-    set_budget(demo.desk.own_folders("config"), parse_budget("1/year", None))
+    set_budget(demo.service.library.own_folder("config"), parse_budget("1/year", None))
     text = until(lambda: demo.script.get("/usage?span=all").text, "<tfoot>")
     assert "$1.00 a year" in text
     assert "<meter" in text
@@ -185,7 +181,7 @@ def test_the_bar_of_a_budget(tmp_path: Path, project: str | None, amount: str, b
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     home.write("s", home.answer("m1", tokens(10, 1), stop=None, time=now))
     found = scene(home.root, tmp_path / "own")
-    set_budget(found.desk.own_folders("config"), parse_budget(amount, project))
+    set_budget(found.service.library.own_folder("config"), parse_budget(amount, project))
     text = until(lambda: found.script.get("/usage?span=all").text, "<tfoot>")
     assert re.findall('<meter [^>]*value="([^"]*)"', text) == [f"{bar:.1f}" if project else f"{bar}"]
     assert "None" not in text[text.index('id="budgets"') :]
@@ -222,53 +218,6 @@ def test_sql_answers_charts_and_csv(demo: Scene) -> None:
     assert '<th scope="col" title="BIGINT" class="n">n</th>' in text
     assert browser.post("/sql", data={"sql": "SELEKT 1"}).status_code == 400
     assert browser.post("/sql", data={"sql": ""}).status_code == 400
-
-
-def test_the_first_index_is_built_in_the_background(demo: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    go_on = threading.Event()
-
-    def slow(self: IndexWork) -> None:
-        self.done, self.total = 10, 40
-        assert go_on.wait(20)
-
-    monkeypatch.setattr(IndexWork, "_build", slow)
-    with pytest.raises(StillIndexing) as told:
-        demo.desk.index.ask(lambda _: 1, patience=0.05)
-    assert (told.value.done, told.value.total) == (10, 40)
-    go_on.set()
-    assert demo.desk.index.ask(lambda library: isinstance(library, Library), patience=20) is True
-
-
-def test_a_failed_index_is_tried_again(demo: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    tries = iter([OSError("no room"), None])
-
-    def build(self: IndexWork) -> None:
-        problem = next(tries)
-        if problem is not None:
-            raise problem
-
-    monkeypatch.setattr(IndexWork, "_build", build)
-    with pytest.raises(OSError, match="no room"):
-        demo.desk.index.ask(lambda _: 1, patience=20)
-    assert demo.desk.index.ask(lambda _: 2, patience=20) == 2
-
-
-def test_a_chore_runs_once_at_a_time_and_tells_what_went_wrong() -> None:
-    chores, go_on = Chores(), threading.Event()
-    first = chores.start("x", lambda _: go_on.wait(20))
-    assert chores.start("x", lambda _: 1) is first
-    go_on.set()
-    for _ in range(200):
-        if not first.running:
-            break
-        time.sleep(0.02)
-    assert first.result is True
-    second = chores.start("x", lambda _: 1 / 0)
-    for _ in range(200):
-        if not second.running:
-            break
-        time.sleep(0.02)
-    assert "ZeroDivisionError" in (second.problem or "")
 
 
 def test_the_filter_survives_its_own_address() -> None:

@@ -1,14 +1,13 @@
-"""Where the console script starts. The list of commands is printed before anything heavy is imported.
+"""Start the console script. The list of commands is printed before anything heavy is imported.
 
 `help.txt` is what click would print, written by ``make docs`` and checked in the tests; importing click alone takes four
 times as long as starting Python.
 """
 
-import os
 import sys
 
 from recollect.cli.streams import open_standard_streams
-from recollect.own_program import leave_out_current_folder
+from recollect.environment import leave_out_current_folder
 
 
 def run() -> None:
@@ -18,8 +17,6 @@ def run() -> None:
         sys.exit(8)
     leave_out_current_folder()
     open_standard_streams()
-    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    os.environ["PATH"] = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
     arguments = sys.argv[1:]
     if arguments in (["--help"], ["-h"]) and _print_help():
         return

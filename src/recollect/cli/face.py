@@ -30,7 +30,6 @@ from . import colors
 from .streams import OutputFailed, discard_output
 
 if TYPE_CHECKING:
-    from ..journal.changes import Journal
     from ..library.changes import Changes
     from ..library.library import Library
 
@@ -82,15 +81,6 @@ class Face:
             self._library = open_library(self.homes)
             self._library.tell = self.say
         return self._library
-
-    @property
-    def journal(self) -> Journal:
-        """The journal of changes, in Recollect's own data folder. Who asks for it is about to change something."""
-        self.may_change = True
-        from ..environment import own_folder
-        from ..journal.changes import Journal
-
-        return Journal(own_folder("data"), lock_seconds=self.lock_seconds)
 
     @property
     def changes(self) -> Changes:

@@ -103,7 +103,7 @@ def _has_hook(home: Home) -> bool:
 
 def _install_hook(face: Face, home: Home, *, remove: bool, yes: bool, dry_run: bool) -> None:
     command = None if remove else shlex.join(keep_command([home]))
-    with plan_hook(face.journal, home, command) as change:
+    with plan_hook(face.changes.journal, home, command) as change:
         path = home.root / "settings.json"
         if face.is_text:
             face.say(f"{change.title}: {path}")
@@ -230,7 +230,7 @@ def _show(face: Face, kind: str, plan: Installation) -> None:
 
 def _write(face: Face, kind: str, plan: Installation, remove: bool) -> Record | None:
     verb = "Stop" if remove else "Begin"
-    with face.journal.change(face.library.homes[0], "install", f"{verb} keeping by {kind}") as change:
+    with face.changes.journal.change(face.library.homes[0], "install", f"{verb} keeping by {kind}") as change:
         for path, data in plan.files.items():
             _step(change, path, data)
         return change.commit() if change.steps else None

@@ -175,13 +175,16 @@ def _run(face: Face, arguments: Sequence[str] | None, healed: bool) -> int:
                 "recollect: nobody reads the output; `recollect changes` tells what was changed until then", err=True
             )
         return 1
+    except SystemExit:
+        raise
     except BaseException as error:
-        from ..index.catalogue.healing import is_damage, is_panic
+        from ..library.indexing import is_damage, rebuild_damaged
 
-        if not isinstance(error, Exception) and not is_panic(error):
+        is_broken_index = is_damage(error)
+        if not isinstance(error, Exception) and not is_broken_index:
             raise
-        if is_damage(error) and not face.may_change and not healed:
-            _forget_index(face, error)
+        if is_broken_index and not face.may_change and not healed:
+            rebuild_damaged(error, face.say)
             return main(arguments, healed=True)
         if os.environ.get("RECOLLECT_DEBUG"):
             raise
@@ -192,15 +195,6 @@ def _run(face: Face, arguments: Sequence[str] | None, healed: bool) -> int:
         click.echo(f"recollect: a bug: {type(error).__name__}: {error}", err=True)
         click.echo("hint: set RECOLLECT_DEBUG=1 to see where it happened", err=True)
         return 70
-
-
-def _forget_index(face: Face, error: BaseException) -> None:
-    from ..environment import own_folder
-    from ..index.catalogue.catalogue import Catalogue
-
-    with Catalogue.open(own_folder("cache") / "index") as catalogue:
-        face.say(f"the index was damaged ({error}): it is built anew")
-        catalogue.make_anew()
 
 
 class Ended(KeyboardInterrupt):

@@ -2,7 +2,7 @@
 
 Three namings, by age of the client:
     <session>.json                      0.2.126 - 1.0.0
-    <session>-agent-<session>.json      1.0.30 - 2.1.50, the main subagent
+    <session>-agent-<session>.json      1.0.30 - 2.1.50, the main conversation
     <session>-agent-<subagent>.json        1.0.30 - 2.1.50, a subagent
 Since 2.1.70 the folder is gone; see tasks.py.
 """

@@ -1,7 +1,8 @@
-"""A cache that forgets what was used longest ago, bounded by bytes."""
+"""A cache that forgets what was used longest ago, bounded by bytes. Several threads may use it."""
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Generic, TypeVar
@@ -16,28 +17,29 @@ class ByteBoundCache(Generic[T]):
         self.limit = limit
         self.weight = 0
         self._items: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> T | None:
-        found = self._items.get(key)
-        if found is None:
-            return None
-        self._items.move_to_end(key)
-        return found[0]
+        """Return the value of a key, None where the cache does not have it."""
+        with self._lock:
+            found = self._items.get(key)
+            if found is None:
+                return None
+            self._items.move_to_end(key)
+            return found[0]
 
     def put(self, key: Hashable, value: T, weight: int) -> None:
-        self.drop(key)
-        if weight > self.limit:
-            return
-        self._items[key] = (value, weight)
-        self.weight += weight
-        while self.weight > self.limit:
-            _, (_, freed) = self._items.popitem(last=False)
-            self.weight -= freed
-
-    def drop(self, key: Hashable) -> None:
-        old = self._items.pop(key, None)
-        if old is not None:
-            self.weight -= old[1]
+        """Keep a value that weighs so many bytes, in place of an older one of the same key."""
+        with self._lock:
+            old = self._items.pop(key, None)
+            self.weight -= 0 if old is None else old[1]
+            if weight > self.limit:
+                return
+            self._items[key] = (value, weight)
+            self.weight += weight
+            while self.weight > self.limit:
+                _, (_, freed) = self._items.popitem(last=False)
+                self.weight -= freed
 
     def __len__(self) -> int:
         return len(self._items)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..environment import own_folder
 from ..index.catalogue.catalogue import LOCK_SECONDS, Catalogue
+from ..index.catalogue.healing import is_damage as is_damage
 from ..index.catalogue.sync_report import Progress, SyncReport
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ ALL_STAGES: Final = ("calls", "entries", "words")
 def open_catalogue(
     tell: Callable[[str], None] | None = None, folders: Callable[[str], Path] | None = None
 ) -> Catalogue:
-    """The catalogue in Recollect's own cache folder; where that cannot be written, `tell` is told so.
+    """Open the catalogue in Recollect's own cache folder; where that cannot be written, `tell` is told so.
 
     `folders` says where our own folders are, if not where the environment has them.
     """
@@ -34,6 +35,13 @@ def open_catalogue(
     if catalogue.problem and tell is not None:
         tell(catalogue.problem)
     return catalogue
+
+
+def rebuild_damaged(error: BaseException, tell: Callable[[str], None]) -> None:
+    """Throw an index away that an error says is damaged; the next question builds it anew. `tell` is told so."""
+    with Catalogue.open(own_folder("cache") / "index") as catalogue:
+        tell(f"the index was damaged ({error}): it is built anew")
+        catalogue.make_anew()
 
 
 def bring_up_to_date(
@@ -62,7 +70,7 @@ def index_homes(
     progress: Progress | None = None,
     lock_seconds: float = LOCK_SECONDS,
 ) -> SyncReport:
-    """The same without a library, which takes longer to import than it takes to see that nothing changed."""
+    """Take in what changed in some homes, without a library: that takes longer to import than to see that nothing changed."""
     from ..index.catalogue import sync
 
     pricing = None

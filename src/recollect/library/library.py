@@ -17,7 +17,7 @@ from ..store.home import Home
 from ..store.liveness import open_sessions
 from ..store.paths import contained
 from ..store.scan import Scan, SessionFile, Skipped, SubagentFile, is_session_id, scan_home
-from ..store.summary import SessionSummary
+from ..store.summary import SessionSummary, summarise
 from .cache import ByteBoundCache
 from .homes import home_to_fill, open_homes
 from .locate import find_session
@@ -75,7 +75,9 @@ class Library:
         self.homes = list(homes)
         self._own_folder = own_folder
         """Where our own data and cache are; without it, there is no vault to look into."""
-        self._opened: ByteBoundCache[Session] = ByteBoundCache(cache_bytes)
+        self.cache: ByteBoundCache[Any] = ByteBoundCache(cache_bytes)
+        """Opened sessions, and what was worked out of them."""
+        self._summaries: dict[str, tuple[Hashable, str | None, SessionSummary]] = {}
         self._owners: dict[SubagentFile, str | None] = {}
         """Whose the subagents are that stand beside sessions: their lines are read once."""
 
@@ -84,6 +86,10 @@ class Library:
         """What is in the homes, by names alone: subagents that stand beside sessions are not with these yet."""
         self._attached: set[tuple[Home, str]] = set()
         return [(home, scan_home(home)) for home in self.homes]
+
+    def for_another_thread(self) -> Library:
+        """Open the same homes with a catalogue of their own: a catalogue belongs to one thread."""
+        return Library(self.homes, own_folder=self._own_folder)
 
     @cached_property
     def scans(self) -> list[tuple[Home, Scan]]:
@@ -112,10 +118,8 @@ class Library:
 
     def refresh(self) -> None:
         """Look at the homes again."""
-        self.__dict__.pop("_names", None)
-        self.__dict__.pop("scans", None)
-        self.__dict__.pop("running", None)
-        self.__dict__.pop("shelf", None)
+        for name in ("_names", "scans", "running", "shelf", "_kept_files", "_cleanup_days"):
+            self.__dict__.pop(name, None)
 
     def files(self) -> list[SessionFile]:
         """All main transcripts of all homes."""
@@ -171,12 +175,26 @@ class Library:
 
     def kept_files(self) -> list[SessionFile]:
         """Main transcripts that the homes have no more and the vault has."""
+        return list(self._kept_files)
+
+    @cached_property
+    def _kept_files(self) -> list[SessionFile]:
         return self.shelf.lost_sessions(self.files()) if self.shelf is not None else []
 
     @cached_property
     def running(self) -> dict[str, RunningSession]:
         """Sessions that a client has open now."""
         return {key: value for home in self.homes for key, value in open_sessions(home).items()}
+
+    def expires(self, file: SessionFile) -> float:
+        """When Claude Code deletes a session, unless somebody writes to it before: in seconds since 1970."""
+        return file.mtime + self._cleanup_days[file.home.root] * 86_400
+
+    @cached_property
+    def _cleanup_days(self) -> dict[Path, int]:
+        from ..store.config_files import cleanup_days
+
+        return {home.root: cleanup_days(home) for home in self.homes}
 
     def sessions(
         self,
@@ -207,7 +225,7 @@ class Library:
         if since is not None:
             files = [file for file in files if file.mtime >= since.timestamp()]
         counts = self.message_counts(files, count)
-        summaries: Iterable[SessionSummary] = (counts.summarise(file) for file in files)
+        summaries: Iterable[SessionSummary] = (self.summary_of(file, counts) for file in files)
         if until is not None:
             summaries = (item for item in summaries if (item.created or item.file.mtime) <= until.timestamp())
         if project is not None:
@@ -216,6 +234,19 @@ class Library:
         if branch is not None:
             summaries = (item for item in summaries if item.git_branch == branch)
         return sort_sessions(list(summaries), sort)
+
+    def summary_of(self, file: SessionFile, counts: MessageCounts | None = None) -> SessionSummary:
+        """Summarise a session, from memory where its file is as it was the last time. Without `counts` nothing is counted."""
+        stamp = (file.size, file.mtime, file.ctime_ns, file.is_kept)
+        known_stamp, known_source, known = self._summaries.get(str(file.path), (None, None, None))
+        source = known_source if counts is None else counts.source(file)
+        if known is None or (known_stamp, known_source) != (stamp, source):
+            known = summarise(file) if counts is None else counts.summarise(file)
+            self._summaries[str(file.path)] = (stamp, source if counts is not None else None, known)
+        else:
+            known.file = file  # subagents may have come since
+            known.subagents = max(len(file.subagents), known.subagents)
+        return known
 
     def message_counts(self, files: Sequence[SessionFile], count: bool | None = None) -> MessageCounts:
         """Decide where the numbers of lines and messages of these sessions come from."""
@@ -246,14 +277,14 @@ class Library:
         """A session by id, the start of an id, title, path inside a home, or `last`. Raises NotFound with the nearest."""
         file = self._by_path(reference) or find_session(self, reference)
         key = as_seen(file)
-        known = self._opened.get(key)
+        known: Session | None = self.cache.get(key)
         if known is not None:
             return known
         if file.is_kept and self.shelf is not None:
             session = Session(self.shelf.laid_out(file), library=self)
         else:
             session = Session(file, parsed=self._weigh, library=self)
-        self._opened.put(key, session, 4096)
+        self.cache.put(key, session, 4096)
         return session
 
     @cached_property
@@ -380,7 +411,7 @@ class Library:
 
     def _weigh(self, session: Session) -> None:
         """A session was parsed: the cache must know what it weighs now, to stay within its bound."""
-        self._opened.put(as_seen(session.file), session, session.weight)
+        self.cache.put(as_seen(session.file), session, session.weight)
 
     def _by_path(self, reference: str) -> SessionFile | None:
         if not reference.endswith(".jsonl") and os.sep not in reference:

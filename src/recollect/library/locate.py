@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..environment import current_session_id
@@ -27,12 +28,12 @@ def find_session(library: Library, reference: str) -> SessionFile:
     if reference.strip() == "current":
         reference = _current()
     try:
-        return library.with_subagents(find_among(library.named_files(), reference))
+        return library.with_subagents(find_among(library.named_files(), reference, library.summary_of))
     except NotFound as problem:
         _name_what_was_left_out(library, reference, problem)
         for find in (library.kept_files, library.orphans) if problem.slug != "ambiguous" else ():
             try:
-                return find_among(find(), reference)
+                return find_among(find(), reference, library.summary_of)
             except NotFound as other:
                 if other.slug == "ambiguous":
                     raise other from None
@@ -59,8 +60,10 @@ def _name_what_was_left_out(library: Library, reference: str, problem: NotFound)
                 return
 
 
-def find_among(files: list[SessionFile], reference: str) -> SessionFile:
-    """The same among these."""
+def find_among(
+    files: list[SessionFile], reference: str, summary_of: Callable[[SessionFile], SessionSummary] = summarise
+) -> SessionFile:
+    """Find the session meant by `reference` among these files. Raises NotFound, with the candidates where it is ambiguous."""
     wanted = reference.strip()
     if wanted in ("last", "latest"):
         if not files:
@@ -76,9 +79,9 @@ def find_among(files: list[SessionFile], reference: str) -> SessionFile:
     if prefix:
         raise NotFound(
             f"{wanted!r} is the start of {len(prefix)} session ids", slug="ambiguous",
-            nearest=tuple(_named(summarise(file)) for file in prefix[:10]), hint="give more characters of the id",
+            nearest=tuple(_named(summary_of(file)) for file in prefix[:10]), hint="give more characters of the id",
         )  # fmt: skip
-    return _by_title(files, wanted)
+    return _by_title([summary_of(file) for file in files], wanted)
 
 
 def home_with(library: Library, session_id: str, *, hint: str) -> Home | None:
@@ -93,8 +96,7 @@ def home_with(library: Library, session_id: str, *, hint: str) -> Home | None:
     return next(iter(homes.values()), None)
 
 
-def _by_title(files: list[SessionFile], wanted: str) -> SessionFile:
-    summaries = [summarise(file) for file in files]
+def _by_title(summaries: list[SessionSummary], wanted: str) -> SessionFile:
     lowered = wanted.lower()
     titled = [item for item in summaries if (item.title or "").strip().lower() == lowered]
     custom = [item for item in titled if item.custom_title]

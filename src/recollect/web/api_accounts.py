@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 from ..analysis.cache import cache_use
 from ..errors import Unavailable
 from ..library.accounting import Accounting, Selection
+from ..library.background import StillIndexing
 from ..library.budgets import budget_states, read_budgets
+from ..library.service import Service
 from .api_description import TIME, Endpoint, Parameter, integer, listed, nullable, record, rows_of, text
-from .desk import Desk
 from .session_choice import first_and_last_day
 from .usage_views import SPANS, since
-from .work import StillIndexing
 
 T = TypeVar("T")
 Values = Mapping[str, Any]
@@ -52,24 +52,24 @@ def not_yet(progress: StillIndexing) -> Unavailable:
     return Unavailable("the index is being built for the first time", slug="still-indexing", hint=told)
 
 
-def counted(desk: Desk, name: object, count: Callable[[Accounting], T]) -> T:
+def counted(service: Service, name: object, count: Callable[[Accounting], T]) -> T:
     """An answer of the accounting, waited for."""
     try:
-        return desk.accounts.ask(("api", name), count, patience=PATIENCE)
+        return service.usage.ask(("api", name), count, patience=PATIENCE)
     except StillIndexing as progress:
         raise not_yet(progress) from None
 
 
-def activity(desk: Desk, values: Values) -> Any:
-    days = counted(desk, "activity", lambda accounting: accounting.session_days())
+def activity(service: Service, values: Values) -> Any:
+    days = counted(service, "activity", lambda accounting: accounting.session_days())
     found = Counter(
-        day for item in desk.sessions() for day in first_and_last_day(item) | days.get(item.session_id, set())
+        day for item in service.sessions() for day in first_and_last_day(item) | days.get(item.session_id, set())
     )
     rows = [{"day": day, "sessions": count} for day, count in sorted(found.items())]
     return {"rows": rows, "total": len(rows)}
 
 
-def blocks(desk: Desk, values: Values) -> Any:
+def blocks(service: Service, values: Values) -> Any:
     span = values.get("span", "30")
 
     def count(accounting: Accounting) -> Any:
@@ -77,10 +77,10 @@ def blocks(desk: Desk, values: Values) -> Any:
         found = accounting.blocks(Selection(since=since(accounting, span)))
         return [item.data(now) for item in reversed(found)]
 
-    return _rows(counted(desk, ("blocks", span), count))
+    return _rows(counted(service, ("blocks", span), count))
 
 
-def cache(desk: Desk, values: Values) -> Any:
+def cache(service: Service, values: Values) -> Any:
     span = values.get("span", "30")
 
     def count(accounting: Accounting) -> Any:
@@ -89,26 +89,26 @@ def cache(desk: Desk, values: Values) -> Any:
             {"model": model, **use.data()} for model, use in sorted(models.items(), key=lambda pair: -pair[1].saved)
         ]
 
-    return _rows(counted(desk, ("cache", span), count))
+    return _rows(counted(service, ("cache", span), count))
 
 
-def budgets(desk: Desk, values: Values) -> Any:
-    config = desk.own_folders("config")
+def budgets(service: Service, values: Values) -> Any:
+    config = service.library.own_folder("config")
 
     def count(accounting: Accounting) -> Any:
         return [item.data() for item in budget_states(accounting, read_budgets(config), time.time_ns() // 1000)]
 
-    return _rows(counted(desk, "budgets", count))
+    return _rows(counted(service, "budgets", count))
 
 
-def retention(desk: Desk, values: Values) -> Any:
-    desk.sessions()
+def retention(service: Service, values: Values) -> Any:
+    service.sessions()
     rows = [
         {
             "home": item.home, "cleanup_days": item.cleanup_days, "sessions": item.sessions, "kept": item.kept,
             "only_in_the_vault": item.lost, "expiring": item.expiring, "expiring_not_kept": item.expiring_not_kept,
         }
-        for item in desk.guards(at_once=True)
+        for item in service.guards(at_once=True)
     ]  # fmt: skip
     return _rows(rows)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import __version__
 from ..errors import QueryError
-from .desk import Desk
+from ..library.service import Service
 
 Schema = dict[str, Any]
 PREFIX = "/api/v1"
@@ -32,7 +32,7 @@ class Endpoint:
     path: str
     summary: str
     answer: Schema
-    handle: Callable[[Desk, Mapping[str, Any]], Any]
+    handle: Callable[[Service, Mapping[str, Any]], Any]
     parameters: tuple[Parameter, ...] = ()
     method: str = "GET"
     body: Schema | None = None

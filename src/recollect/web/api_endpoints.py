@@ -1,4 +1,4 @@
-"""The endpoints of the JSON interface."""
+"""Answer the requests of the JSON interface (`/api/v1`), and describe its endpoints."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from ..export.formatting import iso
 from ..library.reading import LONGEST_LINE, line_of
+from ..library.service import Service
 from ..library.session import Session
 from ..library.shapes import (
     change_shape,
@@ -36,14 +37,15 @@ from .api_shapes import (
 )
 from .changing import ACTIONS, Action, action_of, carry_out, describe, undo
 from .context_window import context_of
-from .desk import Desk
 from .reading import VIEWS, PageView, read
 from .session_choice import SORTS, STATUSES, Chooser, asked_of, choose
 
 Values = Mapping[str, Any]
 LIMIT = Parameter("limit", "At most so many rows.", integer(0, 1000))
 OFFSET = Parameter("offset", "Leave so many rows out.", integer(0, 10_000_000))
-ID = Parameter("id", "The session's id, the start of it, or `last`.", text(minLength=1, maxLength=200), "path")
+ID = Parameter(
+    "id", "The session's id, the start of it, its title, or `last`.", text(minLength=1, maxLength=200), "path"
+)
 
 
 def _some(rows: list[Any], values: Values) -> list[Any]:
@@ -51,16 +53,16 @@ def _some(rows: list[Any], values: Values) -> list[Any]:
     return rows[start : start + values.get("limit", 100)]
 
 
-def sessions(desk: Desk, values: Values) -> Any:
-    chooser = Chooser(desk)
-    found = choose(desk.sessions(), chooser, asked_of({key: str(value) for key, value in values.items()}))
+def sessions(service: Service, values: Values) -> Any:
+    chooser = Chooser(service)
+    found = choose(service.sessions(), chooser, asked_of({key: str(value) for key, value in values.items()}))
     rows = [plain(session_shape(item, running=item.session_id in chooser.running)) for item in _some(found, values)]
     return {"rows": rows, "total": len(found), "bytes": sum(item.file.size for item in found)}
 
 
-def projects(desk: Desk, values: Values) -> Any:
+def projects(service: Service, values: Values) -> Any:
     counted: dict[str | None, list[int]] = {}
-    for item in desk.sessions():
+    for item in service.sessions():
         entry = counted.setdefault(item.worktree_of or item.project, [0, 0])
         entry[0] += 1
         entry[1] += item.file.size
@@ -68,25 +70,25 @@ def projects(desk: Desk, values: Values) -> Any:
     return {"rows": _some(rows, values), "total": len(rows)}
 
 
-def one(view: Callable[[Desk, Session, Values], Any]) -> Callable[[Desk, Values], Any]:
-    """A view of one session; it is held while it is read."""
+def one(view: Callable[[Service, Session, Values], Any]) -> Callable[[Service, Values], Any]:
+    """Make a handler of a view of one session. No other thread reads the session meanwhile."""
 
-    def handle(desk: Desk, values: Values) -> Any:
-        session = desk.session(values["id"])
-        with desk.busy(session):
-            return view(desk, session, values)
+    def handle(service: Service, values: Values) -> Any:
+        session = service.session(values["id"])
+        with service.reading(session):
+            return view(service, session, values)
 
     return handle
 
 
-def _session(desk: Desk, session: Session, _: Values) -> Any:
-    shape = session_shape(session.summary, running=desk.is_running(session.id))
+def _session(service: Service, session: Session, _: Values) -> Any:
+    shape = session_shape(session.summary, running=service.is_running(session.id))
     return plain(shape) | plain(session.facts)
 
 
-def _messages(desk: Desk, session: Session, values: Values) -> Any:
+def _messages(service: Service, session: Session, values: Values) -> Any:
     wanted = PageView(values.get("view", "conversation"), values.get("branch"), values.get("subagent"))
-    reading = read(desk, session, wanted)
+    reading = read(service, session, wanted)
     start = values.get("offset", 0)
     rows = [
         plain(message_shape(view, number))
@@ -95,7 +97,7 @@ def _messages(desk: Desk, session: Session, values: Values) -> Any:
     return {"rows": rows, "total": len(reading.messages)}
 
 
-def _line(desk: Desk, session: Session, values: Values) -> Any:
+def _line(service: Service, session: Session, values: Values) -> Any:
     subagent = values.get("subagent")
     file = 0 if subagent is None else session.file.subagents.index(session.subagent_file(subagent)) + 1
     line = line_of(session, file, values["line"])
@@ -105,8 +107,8 @@ def _line(desk: Desk, session: Session, values: Values) -> Any:
     }  # fmt: skip
 
 
-def _rows_view(rows: Callable[[Session], list[Any]]) -> Callable[[Desk, Values], Any]:
-    def view(_: Desk, session: Session, values: Values) -> Any:
+def _rows_view(rows: Callable[[Session], list[Any]]) -> Callable[[Service, Values], Any]:
+    def view(_: Service, session: Session, values: Values) -> Any:
         found = rows(session)
         return {"rows": [_as_data(item) for item in _some(found, values)], "total": len(found)}
 
@@ -117,7 +119,7 @@ def _as_data(item: Any) -> Any:
     return plain(item) if isinstance(item, Struct) else item
 
 
-def _calls(desk: Desk, session: Session, values: Values) -> Any:
+def _calls(service: Service, session: Session, values: Values) -> Any:
     start, calls = values.get("offset", 0), session.tools
     rows = [plain(call) for call in calls[start : start + values.get("limit", 100)]]
     return {"rows": rows, "total": len(calls)}
@@ -143,8 +145,8 @@ def _tasks(session: Session) -> list[Any]:
     return [*session.todos]
 
 
-def _context(desk: Desk, session: Session, values: Values) -> Any:
-    answers = context_of(desk, session)
+def _context(service: Service, session: Session, values: Values) -> Any:
+    answers = context_of(service, session)
     rows = [
         {
             "number": item.number, "uuid": item.uuid, "time": iso(item.time), "model": item.model,
@@ -156,26 +158,26 @@ def _context(desk: Desk, session: Session, values: Values) -> Any:
     return {"rows": rows, "total": len(answers)}
 
 
-def _journal(desk: Desk, values: Values) -> Any:
+def _journal(service: Service, values: Values) -> Any:
     start, limit = values.get("offset", 0), values.get("limit", 100)
-    records = desk.changes.records()
+    records = service.library.changes.records()
     return {"rows": [plain(change_shape(record)) for record in records[start : start + limit]], "total": len(records)}
 
 
-def _change(action: Action) -> Callable[[Desk, Values], Any]:
-    def handle(desk: Desk, values: Values) -> Any:
-        session = desk.session(values["id"])
+def _change(action: Action) -> Callable[[Service, Values], Any]:
+    def handle(service: Service, values: Values) -> Any:
+        session = service.session(values["id"])
         body = values["body"]
         words = {name: ("1" if item is True else "" if item is False else str(item)) for name, item in body.items()}
         if body.get("dry_run"):
-            return describe(desk, session, action, words) | {"change": None, "dry_run": True}
-        return carry_out(desk, session, action, words) | {"dry_run": False}
+            return describe(service, session, action, words) | {"change": None, "dry_run": True}
+        return carry_out(service, session, action, words) | {"dry_run": False}
 
     return handle
 
 
-def _undo(desk: Desk, values: Values) -> Any:
-    return undo(desk, values["number"])
+def _undo(service: Service, values: Values) -> Any:
+    return undo(service, values["number"])
 
 
 def _body(action: Action) -> dict[str, Any]:

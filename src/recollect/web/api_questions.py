@@ -9,15 +9,15 @@ from ..analysis.usage import DIMENSIONS, group_data
 from ..format.times import to_iso
 from ..index.search.search import SORTS
 from ..library.accounting import Accounting, Selection
+from ..library.background import StillIndexing
 from ..library.checking import check_sessions
 from ..library.searching import search as search_library
+from ..library.service import Service
 from .api_accounts import PATIENCE, not_yet
 from .api_description import ANYTHING, TIME, Endpoint, Parameter, integer, listed, nullable, record, rows_of, text
-from .desk import Desk
 from .routes.health import finding_data
 from .routes.sql import ask as ask_sql
 from .usage_views import SPANS, since
-from .work import StillIndexing
 
 Values = Mapping[str, Any]
 HIT = record(
@@ -41,9 +41,9 @@ FINDING = record(
 )  # fmt: skip
 
 
-def search(desk: Desk, values: Values) -> Any:
+def search(service: Service, values: Values) -> Any:
     try:
-        found = desk.index.ask(
+        found = service.index.ask(
             lambda library: search_library(
                 library, values.get("q", ""), sort=values.get("sort", "relevance"), limit=values.get("limit") or 10,
                 offset=values.get("offset", 0), facets=False,
@@ -73,7 +73,7 @@ def search(desk: Desk, values: Values) -> Any:
     }  # fmt: skip
 
 
-def usage(desk: Desk, values: Values) -> Any:
+def usage(service: Service, values: Values) -> Any:
     by, span = values.get("by", "day"), values.get("span", "30")
 
     def count(accounting: Accounting) -> Any:
@@ -88,14 +88,14 @@ def usage(desk: Desk, values: Values) -> Any:
         }
 
     try:
-        return desk.accounts.ask(("api usage", by, span), count, patience=PATIENCE)
+        return service.usage.ask(("api usage", by, span), count, patience=PATIENCE)
     except StillIndexing as progress:
         raise not_yet(progress) from None
 
 
-def sql(desk: Desk, values: Values) -> Any:
+def sql(service: Service, values: Values) -> Any:
     try:
-        found = ask_sql(desk, values["body"]["sql"])
+        found = ask_sql(service, values["body"]["sql"])
     except StillIndexing as progress:
         raise not_yet(progress) from None
     columns = [{"name": column.name, "type": column.type} for column in found.columns]
@@ -108,9 +108,9 @@ def sql(desk: Desk, values: Values) -> Any:
     }
 
 
-def check(desk: Desk, values: Values) -> Any:
-    session = desk.session(values["id"])
-    with desk.busy(session):
+def check(service: Service, values: Values) -> Any:
+    session = service.session(values["id"])
+    with service.reading(session):
         report = next(check_sessions([session.file]))
     return {
         "rows": [finding_data(item) for item in report.findings],
@@ -120,8 +120,8 @@ def check(desk: Desk, values: Values) -> Any:
     }
 
 
-def bookmarks(desk: Desk, values: Values) -> Any:
-    found = desk.library.bookmarks.rows()
+def bookmarks(service: Service, values: Values) -> Any:
+    found = service.library.bookmarks.rows()
     start, limit = values.get("offset", 0), values.get("limit", 100)
     rows = found[start : start + limit]
     return {"rows": rows, "total": len(found)}

@@ -13,9 +13,10 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from ..errors import NotFound, QueryError, RecollectError
+from ..library.live_events import LiveEvents
+from ..library.service import Service
 from . import live
 from .access import Access
-from .desk import Desk
 from .pages import error_answer
 from .routes import (
     actions,
@@ -52,7 +53,7 @@ class Guarded(Starlette):
         return Gate(super().build_middleware_stack(), access=self.access, hosts=self.hosts)
 
 
-def create_app(desk: Desk, access: Access, hosts: frozenset[str]) -> Starlette:
+def create_app(service: Service, access: Access, hosts: frozenset[str]) -> Starlette:
     """The application over an opened library."""
     pages = [
         login, files_of_ours, home, sessions, session, session_tabs, lines, actions, bookmarks, search, usage, sql, health,
@@ -64,7 +65,7 @@ def create_app(desk: Desk, access: Access, hosts: frozenset[str]) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
         app.state.live.close()
-        desk.close()
+        service.close()
 
     app = Guarded(
         routes=[*found, *api.last_routes],
@@ -76,9 +77,9 @@ def create_app(desk: Desk, access: Access, hosts: frozenset[str]) -> Starlette:
     )  # fmt: skip
     app.access, app.hosts = access, hosts
     app.router.redirect_slashes = False  # an address is what it is
-    app.state.desk = desk
+    app.state.service = service
     app.state.access = access
-    app.state.live = live.Live(desk)
+    app.state.live = LiveEvents(service.library)
     app.state.navigation = NAVIGATION
     return app
 

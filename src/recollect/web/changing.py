@@ -10,8 +10,8 @@ from ..errors import NotFound, Refused
 from ..library.changes import Changes
 from ..library.plan import Plan
 from ..library.restoring import RestoreRequest
+from ..library.service import Service
 from ..library.session import Session
-from .desk import Desk
 
 
 @dataclass(frozen=True)
@@ -115,36 +115,36 @@ def action_of(name: str) -> Action:
     return found
 
 
-def refuse_if_read_only(desk: Desk) -> None:
-    if desk.read_only:
+def refuse_if_read_only(service: Service) -> None:
+    if service.read_only:
         raise Refused(
             "this server only shows: it was started with --read-only", slug="read-only",
             hint="start `recollect serve` without --read-only to change things",
         )  # fmt: skip
 
 
-def describe(desk: Desk, session: Session, action: Action, values: Mapping[str, str]) -> dict[str, Any]:
+def describe(service: Service, session: Session, action: Action, values: Mapping[str, str]) -> dict[str, Any]:
     """The plan; nothing is changed."""
-    refuse_if_read_only(desk)
-    with action.plan(desk.changes, session, values) as plan:
+    refuse_if_read_only(service)
+    with action.plan(service.library.changes, session, values) as plan:
         return {"title": plan.title, "steps": plan.steps, "result": plan.result}
 
 
-def carry_out(desk: Desk, session: Session, action: Action, values: Mapping[str, str]) -> dict[str, Any]:
+def carry_out(service: Service, session: Session, action: Action, values: Mapping[str, str]) -> dict[str, Any]:
     """Make the change that a form asked for."""
-    refuse_if_read_only(desk)
-    with action.plan(desk.changes, session, values) as plan:
+    refuse_if_read_only(service)
+    with action.plan(service.library.changes, session, values) as plan:
         done = plan.commit()
-    desk.after_change()
+    service.after_change()
     return {
         "title": done.title, "steps": done.steps, "result": plan.result, "change": done.number, "said": plan.said,
         "goes_to": None if action.name == "delete" else plan.session_id,
     }  # fmt: skip
 
 
-def undo(desk: Desk, number: int) -> dict[str, Any]:
-    refuse_if_read_only(desk)
-    plan = desk.changes.undo(number)
+def undo(service: Service, number: int) -> dict[str, Any]:
+    refuse_if_read_only(service)
+    plan = service.library.changes.undo(number)
     done = plan.commit()
-    desk.after_change()
+    service.after_change()
     return plan.as_dict(done)

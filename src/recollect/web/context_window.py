@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ..export.conversation import ShownMessage
 from ..format.usage import Usage
 from ..library.reading import LONGEST_LINE
+from ..library.service import Service
 from ..library.session import Session
-from .desk import Desk
 from .money import price_messages
 
 
@@ -30,13 +30,15 @@ class Answer:
         return usage.input_tokens + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h
 
 
-def context_of(desk: Desk, session: Session) -> list[Answer]:
-    return desk.keep(session, "context", lambda: _context_of(desk, session), lambda made: 1000 + 200 * len(made))
+def context_of(service: Service, session: Session) -> list[Answer]:
+    return service.cached(
+        session, "context", lambda: _context_of(service, session), lambda made: 1000 + 200 * len(made)
+    )
 
 
-def _context_of(desk: Desk, session: Session) -> list[Answer]:
+def _context_of(service: Service, session: Session) -> list[Answer]:
     found: list[Answer] = []
-    with desk.busy(session):
+    with service.reading(session):
         rows = [
             row
             for row in session.conversation.full_history()
@@ -49,7 +51,7 @@ def _context_of(desk: Desk, session: Session) -> list[Answer]:
         ShownMessage(item.number, item.uuid, "assistant", "", item.time, item.model, "live", [], [], item.usage)
         for item in found
     ]
-    price_messages(desk, priced)
+    price_messages(service, priced)
     for item, shown in zip(found, priced, strict=True):
         item.cost = shown.cost
     return found

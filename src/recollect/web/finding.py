@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..export.conversation import words_of
 from ..library.reading import LONGEST_LINE
-from .desk import Desk
+from ..library.service import Service
 from .reading import PAGE_MESSAGES, PageReading
 from .rendering import plain
 
@@ -33,11 +33,11 @@ class Hits:
     query: str
 
 
-def find_in(desk: Desk, reading: PageReading, words: str) -> Hits:
+def find_in(service: Service, reading: PageReading, words: str) -> Hits:
     """Plain substring, upper and lower case alike."""
     needle = re.compile(re.escape(words.strip()), re.IGNORECASE)
     found: list[Hit] = []
-    with desk.busy(reading.session), reading.session:
+    with service.reading(reading.session), reading.session:
         for number, view in enumerate(reading.views(longest=LONGEST_LINE)):
             text = words_of(view)
             match = needle.search(text)

@@ -1,18 +1,16 @@
-"""Everything that must be there before the pages are served: the socket, the application over it, the first link."""
+"""Make everything that must be there before the pages are served: the socket, the application over it, the first link."""
 
 from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from ..journal.changes import Journal
 from ..library.library import Library
+from ..library.service import Service
 from .access import Access, allowed_hosts
 from .app import create_app
 from .assets import missing_sentence
-from .desk import Desk
 from .server import Server, open_socket, server_for
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -42,8 +40,6 @@ class Launch:
 
 def launch(
     library: Library,
-    journal: Journal,
-    own_folders: Callable[[str], Path],
     *,
     bind: str = "127.0.0.1",
     port: int = 0,
@@ -51,8 +47,8 @@ def launch(
     more_hosts: Sequence[str] = (),
     next_link: Callable[[str], None] = lambda _: None,
 ) -> Launch:
-    """`next_link` is told a new link whenever one was used."""
-    desk = Desk(library, journal, read_only=read_only, own_folders=own_folders)
+    """Listen on a socket, and make what will answer there. `next_link` is told a new link whenever one was used."""
+    service = Service(library, read_only=read_only)
     listening = open_socket(bind, port)
     chosen: int = listening.getsockname()[1]
     name = f"[{bind}]" if ":" in bind else bind
@@ -60,5 +56,5 @@ def launch(
     access = Access(chosen)
     link = f"{url}/login?token={access.issue_link()}"
     access.new_link = lambda token: next_link(f"{url}/login?token={token}")
-    app = create_app(desk, access, allowed_hosts(chosen, [name, *more_hosts]))
+    app = create_app(service, access, allowed_hosts(chosen, [name, *more_hosts]))
     return Launch(url, link, access.api_key, server_for(app), listening, bind in LOOPBACK, missing_sentence())

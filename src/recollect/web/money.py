@@ -11,8 +11,8 @@ from ..analysis.prices.book import PriceBook, price_book
 from ..errors import RecollectError
 from ..export.conversation import ShownMessage
 from ..library.accounting import Accounting, Selection
-from .desk import Desk
-from .work import StillIndexing
+from ..library.background import StillIndexing
+from ..library.service import Service
 
 DAY = 86_400_000_000
 QUICK_SECONDS = 0.3
@@ -40,8 +40,8 @@ class SessionAccounts:
     """Whether all lines were looked at for that."""
 
 
-def session_accounts(desk: Desk) -> SessionAccounts:
-    read_through = desk.index.is_ready
+def session_accounts(service: Service) -> SessionAccounts:
+    read_through = service.index.is_ready
 
     def count(accounting: Accounting) -> SessionAccounts:
         found = SessionAccounts(days=accounting.session_days())
@@ -56,13 +56,13 @@ def session_accounts(desk: Desk) -> SessionAccounts:
         return found
 
     try:
-        return desk.accounts.ask(("sessions", read_through), count, patience=QUICK_SECONDS)
+        return service.usage.ask(("sessions", read_through), count, patience=QUICK_SECONDS)
     except (StillIndexing, RecollectError):
-        before = desk.accounts.last(("sessions", False))
+        before = service.usage.last(("sessions", False))
         return before if isinstance(before, SessionAccounts) else SessionAccounts()
 
 
-def spent_lately(desk: Desk, days: int = 30) -> Spent | None:
+def spent_lately(service: Service, days: int = 30) -> Spent | None:
     since = (time.time_ns() // 1000) - days * DAY
 
     def count(accounting: Accounting) -> Spent:
@@ -71,7 +71,7 @@ def spent_lately(desk: Desk, days: int = 30) -> Spent | None:
         return Spent(totals.counts.tokens, totals.cost)
 
     try:
-        return desk.accounts.ask(("spent", days), count, patience=QUICK_SECONDS)
+        return service.usage.ask(("spent", days), count, patience=QUICK_SECONDS)
     except (StillIndexing, RecollectError):
         return None
 
@@ -81,7 +81,7 @@ def _book() -> PriceBook:
     return price_book()
 
 
-def price_messages(desk: Desk, shown: list[ShownMessage]) -> None:
+def price_messages(service: Service, shown: list[ShownMessage]) -> None:
     """Note the price of each response on the page, as it was on its day."""
     book = _book()
     for item in shown:

@@ -15,9 +15,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from .. import __version__
 from ..errors import DamagedData, NotFound, QueryError, RecollectError, Refused, StoreBusy, Unavailable
 from ..export import formatting
+from ..library.service import Service
 from . import conversation, wording
 from .assets import missing_sentence
-from .desk import Desk
 from .rendering import plain
 from .security import wants_json
 
@@ -27,9 +27,9 @@ STATUS: dict[type[RecollectError], int] = {
 }  # fmt: skip
 
 
-def desk_of(request: Request) -> Desk:
-    found = request.app.state.desk
-    assert isinstance(found, Desk)
+def service_of(request: Request) -> Service:
+    found = request.app.state.service
+    assert isinstance(found, Service)
     return found
 
 
@@ -73,9 +73,9 @@ def is_fragment(request: Request) -> bool:
 
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    desk = desk_of(request)
+    service = service_of(request)
     text = templates().get_template(template).render(
-        request_path=request.url.path, read_only=desk.read_only, fragment=is_fragment(request),
+        request_path=request.url.path, read_only=service.read_only, fragment=is_fragment(request),
         navigation=request.app.state.navigation, **values,
     )  # fmt: skip
     return HTMLResponse(text.encode("utf-8", "replace"), status, {"Vary": "HX-Request"})

@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 from ..errors import NotFound
 from ..library.reading import LONGEST_LINE, VIEWS, Reading, ShownMessage, View, find_view
+from ..library.service import Service
 from ..library.session import Session
-from .desk import Desk
 from .rendering import plain
 
 __all__ = ["PAGE_MESSAGES", "VIEWS", "PageReading", "PageView", "find_place", "read", "show_page"]
@@ -75,24 +75,24 @@ class PageReading(Reading):
         ]  # fmt: skip
 
 
-def read(desk: Desk, session: Session, wanted: PageView) -> PageReading:
+def read(service: Service, session: Session, wanted: PageView) -> PageReading:
     """Read a session in one way, once while the session stays as it is."""
-    return desk.keep(
+    return service.cached(
         session, ("reading", wanted), lambda: PageReading(session, wanted), lambda made: 2048 + len(made.rows) * 160
     )
 
 
-def show_page(desk: Desk, reading: PageReading, page: int) -> list[ShownMessage]:
+def show_page(service: Service, reading: PageReading, page: int) -> list[ShownMessage]:
     """Return the messages of a page, from 1."""
     if not 1 <= page <= reading.pages:
         raise NotFound(f"there is no page {page}; the last one is {reading.pages}", slug="no-such-page")
-    with desk.busy(reading.session):
+    with service.reading(reading.session):
         reader = reading.reader(longest=LONGEST_LINE)
         return list(reading.shown(reader, (page - 1) * PAGE_MESSAGES, PAGE_MESSAGES))
 
 
-def find_place(desk: Desk, session: Session, uuid: str) -> tuple[PageView, int]:
+def find_place(service: Service, session: Session, uuid: str) -> tuple[PageView, int]:
     """Return the way of reading and the page that show a row. Raises NotFound."""
     found = find_view(session, uuid)
     wanted = PageView(found.view, found.branch, found.subagent)
-    return wanted, read(desk, session, wanted).page_of(uuid) or 1
+    return wanted, read(service, session, wanted).page_of(uuid) or 1

@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..errors import Unavailable
-from .live import Live
+from ..library.live_events import LiveEvents
 from .security import KNOWN
 
 HEAD_SECONDS: Final = 15.0
@@ -100,7 +100,7 @@ def open_socket(address: str, port: int) -> socket.socket:
 class Server(uvicorn.Server):
     """Ends its streams first when it is told to end: they would be waited for otherwise."""
 
-    def __init__(self, config: uvicorn.Config, live: Live) -> None:
+    def __init__(self, config: uvicorn.Config, live: LiveEvents) -> None:
         super().__init__(config)
         self._live = live
 

@@ -1,4 +1,4 @@
-"""The list of sessions: what was asked for, what fits, and the facets beside it."""
+"""Choose the sessions of the list: what the address asks for, which sessions fit, and the facets beside them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from urllib.parse import urlencode
 
-from ..library.library import project_matcher, sort_sessions
-from ..store.config_files import cleanup_days
-from ..store.summary import SessionSummary
-from .desk import Desk
+from ..library.library import SessionSummary, project_matcher, sort_sessions
+from ..library.service import Service
 from .money import session_accounts
 from .wording import model_name, tail
 
@@ -42,7 +40,7 @@ class Asked:
     sort: str = "modified"
 
     def query(self, **changed: str) -> str:
-        """The filter as an address, with some parts changed. `+` and `&` in values survive."""
+        """Write the filter as part of an address, with some parts changed. `+` and `&` in values survive."""
         wanted = replace(self, **changed)
         default = Asked()
         parts = [(item.name, getattr(wanted, item.name)) for item in fields(self)]
@@ -55,16 +53,19 @@ class Asked:
 
     @property
     def words(self) -> str:
-        told = [
+        """The filter in words, for the heading of the list."""
+        set_parts = [
             f"{name}: {self[name]}"
             for name in ("project", "model", "branch", "tag", "status", "date", "day")
             if self[name]
         ]
-        return ", ".join(([f"“{self.q}”"] if self.q else []) + told)
+        return ", ".join(([f"“{self.q}”"] if self.q else []) + set_parts)
 
 
 @dataclass
 class Choice:
+    """A value of a facet: its words, how many sessions it would leave, and the address that chooses it."""
+
     words: str
     full: str
     count: int
@@ -74,12 +75,15 @@ class Choice:
 
 @dataclass
 class Facet:
+    """A part of the filter with the values that people may choose."""
+
     words: str
     choices: list[Choice] = field(default_factory=list)
     more: int = 0
 
 
 def asked_of(parameters: Mapping[str, str]) -> Asked:
+    """Read the filter from the parameters of an address. What is unknown or too long is left out."""
     known = {item.name: parameters.get(item.name, "")[:500] for item in fields(Asked)}
     if known["sort"] not in {name for name, _ in SORTS}:
         known["sort"] = "modified"
@@ -87,16 +91,13 @@ def asked_of(parameters: Mapping[str, str]) -> Asked:
 
 
 class Chooser:
-    """Knows the state of every session that the filter may ask for."""
+    """Answers what the filter may ask about a session: its state, its days, its models."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, service: Service) -> None:
         self.now = time.time()
-        self.accounts = session_accounts(desk)
-        self.running = frozenset(desk.library.running)
-        self.kept_days = {str(home.root): cleanup_days(home) for home in desk.library.homes}
-
-    def expires(self, item: SessionSummary) -> float:
-        return item.file.mtime + self.kept_days[str(item.file.home.root)] * 86400
+        self.accounts = session_accounts(service)
+        self.running = frozenset(service.library.running)
+        self.library = service.library
 
     def statuses(self, item: SessionSummary) -> list[str]:
         found = []
@@ -104,7 +105,7 @@ class Chooser:
             found.append("only in the vault")
         elif item.session_id in self.running:
             found.append("running")
-        elif self.expires(item) < self.now + SOON_DAYS * 86400:
+        elif self.library.expires(item.file) < self.now + SOON_DAYS * 86400:
             found.append("expiring")
         if item.problem or item.is_empty or item.session_id in self.accounts.damaged:
             found.append("damaged")
@@ -119,11 +120,11 @@ class Chooser:
         return next((name for name, _, days in _DATES if days and age <= days), "older")
 
     def days_of(self, item: SessionSummary) -> set[str]:
-        """The days on which something happened: those of its calls, and of its first and last line."""
+        """Return the days on which something happened: those of its API calls, and of its first and last line."""
         return first_and_last_day(item) | self.accounts.days.get(item.session_id, set())
 
     def tests(self, asked: Asked) -> dict[str, Callable[[SessionSummary], bool]]:
-        """A test for each part of the filter that is set."""
+        """Return a test for each part of the filter that is set."""
         needle = asked.q.lower()
         every: dict[str, Callable[[SessionSummary], bool]] = {
             "q": lambda item: any(needle in text for text in _texts(item)),
@@ -151,7 +152,7 @@ def _texts(item: SessionSummary) -> list[str]:
 
 
 def first_and_last_day(item: SessionSummary) -> set[str]:
-    """All that a listing knows; a question may have been asked on a day without an answer."""
+    """Return the days of a session that a list knows; a prompt may have been typed on a day without an API call."""
     moments = [moment for moment in (item.created, item.last_activity) if moment is not None]
     found = set()
     for moment in moments:
@@ -163,6 +164,7 @@ def first_and_last_day(item: SessionSummary) -> set[str]:
 
 
 def choose(sessions: list[SessionSummary], chooser: Chooser, asked: Asked) -> list[SessionSummary]:
+    """Return the sessions that fit the filter, in its order."""
     tests = list(chooser.tests(asked).values())
     found = [item for item in sessions if all(test(item) for test in tests)]
     if asked.sort == "oldest":
@@ -173,7 +175,7 @@ def choose(sessions: list[SessionSummary], chooser: Chooser, asked: Asked) -> li
 
 
 def facets(sessions: list[SessionSummary], chooser: Chooser, asked: Asked) -> list[Facet]:
-    """For each facet its values with how many sessions they would leave, the rest of the filter as it is."""
+    """Count for each facet and each of its values the sessions that would be left, the rest of the filter as it is."""
     values: dict[str, tuple[str, Callable[[SessionSummary], list[str]]]] = {
         "status": ("Status", chooser.statuses),
         "date": ("Date", lambda item: [chooser.date_of(item)]),

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..export.formatting import local_minute, number, plural, seconds, size
+from ..library.service import Service
 from ..library.session import Session
 from ..library.shapes import BranchShape
-from .desk import Desk
 from .reading import PageReading, PageView
 from .rendering import plain
 
@@ -54,10 +54,10 @@ class Bar:
     words: str
 
 
-def around(desk: Desk, session: Session, tab: str) -> dict[str, Any]:
+def around(service: Service, session: Session, tab: str) -> dict[str, Any]:
     """What every page of a session says above."""
     return {
-        "session": session, "summary": session.summary, "running": desk.is_running(session.id), "tabs": TABS, "tab": tab,
+        "session": session, "summary": session.summary, "running": service.is_running(session.id), "tabs": TABS, "tab": tab,
         "actions": ACTIONS if session.home.kept_from is None else KEPT_ACTIONS, "notices": notices(session),
     }  # fmt: skip
 

@@ -24,7 +24,7 @@ recollect fork 3f2a --branch 1 --dry-run
 @click.option("--branch", type=click.IntRange(min=1), metavar="N", help="Fork branch N (see `recollect tree`).")
 @click.option("--keep-uuids", is_flag=True, help="Messages keep their uuids, as with the client's --fork-session.")
 @click.option("--title", metavar="T", help="The fork's title; without it, the old one and '(fork)'.")
-@click.option("--no-agents", is_flag=True, help="Leave the subagents' transcripts behind.")
+@click.option("--no-subagents", is_flag=True, help="Leave the subagents' transcripts behind.")
 @click.option("--no-tool-results", is_flag=True, help="Leave long outputs behind; messages lead to the original's.")
 @click.option("--no-file-history", is_flag=True, help="Leave the checkpoints of files behind.")
 @changing_options(NO_EFFECT)

@@ -11,7 +11,6 @@ import webbrowser
 
 import click
 
-from ...environment import own_folder
 from ..face import Face, command
 
 
@@ -41,8 +40,9 @@ def serve(
     """
     from ...web.launch import launch
 
+    face.may_change = True  # the pages change things, whether or not somebody reads what is printed here
     ready = launch(
-        face.library, face.journal, own_folder, bind=bind, port=port, read_only=read_only, more_hosts=allow_host,
+        face.library, bind=bind, port=port, read_only=read_only, more_hosts=allow_host,
         next_link=lambda link: face.say(f"For another browser: {link}"),
     )  # fmt: skip
     if not ready.is_local:

@@ -10,21 +10,21 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import RecollectError, StoreBusy
+from ...library.service import Service
 from ...library.shapes import change_shape, plain
 from ..changing import action_of, carry_out, describe, refuse_if_read_only, undo
-from ..desk import Desk
 from ..forms import read_form
-from ..pages import desk_of, error_data, is_fragment, page, status_of
+from ..pages import error_data, is_fragment, page, service_of, status_of
 
 SHOWN = 200
 
 
 def ask(request: Request) -> Response:
     """The form of an action."""
-    desk = desk_of(request)
-    refuse_if_read_only(desk)
+    service = service_of(request)
+    refuse_if_read_only(service)
     action = action_of(request.path_params["action"])
-    found = desk.session(request.path_params["id"])
+    found = service.session(request.path_params["id"])
     values = {field.name: request.query_params.get(field.name, "")[:500] for field in action.fields}
     if action.name == "rename" and not values["title"]:
         values["title"] = " ".join((found.summary.title or "").split())[:500]
@@ -40,13 +40,13 @@ async def act(request: Request) -> Response:
 
 
 def _act(request: Request, values: dict[str, str]) -> Response:
-    desk = desk_of(request)
-    refuse_if_read_only(desk)
+    service = service_of(request)
+    refuse_if_read_only(service)
     action = action_of(request.path_params["action"])
-    found = desk.session(request.path_params["id"])
+    found = service.session(request.path_params["id"])
     doing = values.get("step") == "do"
     try:
-        told = carry_out(desk, found, action, values) if doing else describe(desk, found, action, values)
+        told = carry_out(service, found, action, values) if doing else describe(service, found, action, values)
     except RecollectError as problem:
         return _answer(
             request, found, action, values, step="form", status=status_of(problem), error=error_data(problem),
@@ -75,20 +75,20 @@ def _answer(
 
 
 def journal(request: Request) -> Response:
-    desk = desk_of(request)
-    records = desk.changes.records()
+    service = service_of(request)
+    records = service.library.changes.records()
     rows = [plain(change_shape(record)) | {"time": record.time} for record in records[:SHOWN]]
     return page(request, "changes.html", rows=rows, total=len(records))
 
 
 async def undo_change(request: Request) -> Response:
     await read_form(request)
-    return await run_in_threadpool(_undo, request, desk_of(request))
+    return await run_in_threadpool(_undo, request, service_of(request))
 
 
-def _undo(request: Request, desk: Desk) -> Response:
+def _undo(request: Request, service: Service) -> Response:
     try:
-        told = undo(desk, request.path_params["number"])
+        told = undo(service, request.path_params["number"])
     except RecollectError as problem:
         template = "undone_part.html" if is_fragment(request) else "undone.html"
         return page(request, template, status_of(problem), told=None, error=error_data(problem))

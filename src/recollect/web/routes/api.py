@@ -16,7 +16,7 @@ from ...errors import QueryError, RecollectError
 from ..api_description import PREFIX, Endpoint, bad_parameter, check, check_body, document
 from ..api_endpoints import ENDPOINTS
 from ..api_shapes import COMPONENTS
-from ..pages import desk_of, error_data, status_of
+from ..pages import error_data, service_of, status_of
 
 
 def answer(value: Any, status: int = 200) -> Response:
@@ -55,7 +55,7 @@ def handler(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
                     raise bad_parameter(f"{item.name} is missing", item.description)
             if endpoint.body is not None:
                 values["body"] = check_body(endpoint.body, await _json(request))
-            return answer(await run_in_threadpool(endpoint.handle, desk_of(request), values))
+            return answer(await run_in_threadpool(endpoint.handle, service_of(request), values))
         except RecollectError as problem:
             return error(problem)
 

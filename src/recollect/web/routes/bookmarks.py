@@ -11,18 +11,18 @@ from starlette.routing import Route
 
 from ..changing import refuse_if_read_only
 from ..forms import read_form
-from ..pages import desk_of, is_fragment, page
+from ..pages import is_fragment, page, service_of
 
 
 def ask(request: Request) -> Response:
-    desk = desk_of(request)
-    refuse_if_read_only(desk)
-    found = desk.session(request.path_params["id"])
+    service = service_of(request)
+    refuse_if_read_only(service)
+    found = service.session(request.path_params["id"])
     message = request.query_params.get("at") or None
     values: dict[str, Any] = {
         "session": found,
         "message": message or "",
-        "known": desk.library.bookmarks.find(found.id, message),
+        "known": service.library.bookmarks.find(found.id, message),
         "done": False,
     }
     return page(request, "bookmark_part.html" if is_fragment(request) else "bookmark.html", **values)
@@ -34,27 +34,27 @@ async def mark(request: Request) -> Response:
 
 
 def _mark(request: Request, form: dict[str, str]) -> Response:
-    desk = desk_of(request)
-    refuse_if_read_only(desk)
-    found = desk.session(request.path_params["id"])
+    service = service_of(request)
+    refuse_if_read_only(service)
+    found = service.session(request.path_params["id"])
     message = form.get("at") or None
-    with desk.busy(found):
-        made = desk.library.bookmarks.add(found.id, message, form.get("note", ""))
+    with service.reading(found):
+        made = service.library.bookmarks.add(found.id, message, form.get("note", ""))
     values: dict[str, Any] = {"session": found, "message": message or "", "known": made, "done": True}
     return page(request, "bookmark_part.html" if is_fragment(request) else "bookmark.html", **values)
 
 
 def listed(request: Request) -> Response:
-    desk = desk_of(request)
-    known = {item.session_id: item for item in desk.sessions()}
-    return page(request, "bookmarks.html", marks=desk.library.bookmarks.all(), known=known)
+    service = service_of(request)
+    known = {item.session_id: item for item in service.sessions()}
+    return page(request, "bookmarks.html", marks=service.library.bookmarks.all(), known=known)
 
 
 async def remove(request: Request) -> Response:
     form = await read_form(request)
-    desk = desk_of(request)
-    refuse_if_read_only(desk)
-    await run_in_threadpool(desk.library.bookmarks.remove, form.get("session", ""), form.get("at") or None)
+    service = service_of(request)
+    refuse_if_read_only(service)
+    await run_in_threadpool(service.library.bookmarks.remove, form.get("session", ""), form.get("at") or None)
     return RedirectResponse("/bookmarks", 303)
 
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ..money import spent_lately
-from ..pages import desk_of, is_fragment, page
+from ..pages import is_fragment, page, service_of
 from ..session_choice import SOON_DAYS, Chooser
 
 WEEKS = 53
@@ -47,21 +47,21 @@ class HeatMap:
 
 
 def home(request: Request) -> Response:
-    desk = desk_of(request)
-    sessions = desk.sessions()
-    chooser = Chooser(desk)
-    spent = spent_lately(desk)
+    service = service_of(request)
+    sessions = service.sessions()
+    chooser = Chooser(service)
+    spent = spent_lately(service)
     if sessions and spent is not None:  # counting first: it is quicker, and reads the same files
-        desk.index.begin()
+        service.index.begin()
     counts = Counter(day for item in sessions for day in chooser.days_of(item))
     return page(
         request, "home_parts.html" if is_fragment(request) else "home.html", count=len(sessions),
-        homes=[str(item.root) for item in desk.library.homes],
+        homes=[str(item.root) for item in service.library.homes],
         projects=len({item.worktree_of or item.project or item.file.folder for item in sessions}),
         bytes=sum(item.file.size + sum(subagent.size for subagent in item.file.subagents) for item in sessions),
         expiring=sum("expiring" in chooser.statuses(item) for item in sessions),
-        not_kept=sum(len(item.expiring_not_kept) for item in desk.guards()),
-        damaged=sum("damaged" in chooser.statuses(item) for item in sessions), index=desk.index,
+        not_kept=sum(len(item.expiring_not_kept) for item in service.guards()),
+        damaged=sum("damaged" in chooser.statuses(item) for item in sessions), index=service.index,
         read_through=chooser.accounts.read_through,
         running=[item for item in sessions if item.session_id in chooser.running], running_ids=chooser.running,
         recent=[item for item in sessions if item.session_id not in chooser.running][:RECENT],

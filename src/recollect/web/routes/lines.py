@@ -14,7 +14,7 @@ from ...errors import NotFound
 from ...export.conversation import PICTURES
 from ...library.reading import line_of
 from ...library.session import Session
-from ..pages import desk_of, is_fragment, page
+from ..pages import is_fragment, page, service_of
 from ..rendering import code, plain, pretty_json
 from ..security import SEALED_POLICY
 from ..session_view import around
@@ -25,8 +25,8 @@ _ALL_LINES = 10_000_000_000
 
 def raw(request: Request) -> Response:
     """A line, pretty where it is JSON and not too long. `?download=1` gives its bytes."""
-    desk = desk_of(request)
-    found = desk.session(request.path_params["id"])
+    service = service_of(request)
+    found = service.session(request.path_params["id"])
     subagent, number = _place(found, request)
     if request.query_params.get("download"):
         name = f"{found.id}-line-{number}.json"
@@ -43,7 +43,7 @@ def raw(request: Request) -> Response:
     }  # fmt: skip
     if is_fragment(request):
         return page(request, "raw_part.html", **values)
-    return page(request, "raw.html", **values, **around(desk, found, ""))
+    return page(request, "raw.html", **values, **around(service, found, ""))
 
 
 def _place(session: Session, request: Request) -> tuple[str | None, int]:
@@ -55,8 +55,8 @@ def _place(session: Session, request: Request) -> tuple[str | None, int]:
 
 def media(request: Request) -> Response:
     """A picture of a line. Only the kinds that browsers draw without running anything are shown; others are saved."""
-    desk = desk_of(request)
-    found = desk.session(request.path_params["id"])
+    service = service_of(request)
+    found = service.session(request.path_params["id"])
     _, number = _place(found, request)
     blocks = line_of(found, request.path_params["file"], number).media
     wanted = request.path_params["number"]

@@ -12,10 +12,10 @@ from starlette.routing import Route
 
 from ...errors import QueryError, RecollectError
 from ...index.search.results import SearchResults
+from ...library.background import StillIndexing
 from ...library.searching import search as search_library
-from ..pages import desk_of, error_data, is_fragment, page, status_of
+from ..pages import error_data, is_fragment, page, service_of, status_of
 from ..wording import model_name
-from ..work import StillIndexing
 
 SESSIONS = 20
 HITS = 4
@@ -24,7 +24,7 @@ _FILTERS = {"projects": "project", "tools": "tool", "models": "model"}
 
 
 def search(request: Request) -> Response:
-    desk = desk_of(request)
+    service = service_of(request)
     words = request.query_params.get("q", "")[:2000]
     order = "date" if request.query_params.get("sort") == "date" else "relevance"
     start = _start(request.query_params.get("start", ""))
@@ -33,7 +33,7 @@ def search(request: Request) -> Response:
     status = 200
     if words.strip():
         try:
-            found = desk.index.ask(
+            found = service.index.ask(
                 lambda library: search_library(
                     library, words, sort=order, limit=SESSIONS, offset=start, hits_per_session=HITS, facets=not start
                 )

@@ -13,11 +13,11 @@ from starlette.routing import Route
 from ...errors import NotFound
 from ...export.markdown import conversation_markdown, message_markdown
 from ...library.reading import LONGEST_LINE, find_view
+from ...library.service import Service
 from ...library.session import Session
-from ..desk import Desk
 from ..finding import find_in
 from ..money import price_messages
-from ..pages import desk_of, is_fragment, page, templates
+from ..pages import is_fragment, page, service_of, templates
 from ..reading import VIEWS, PageReading, PageView, find_place, read, show_page
 from ..session_view import (
     MINIMAP_UNITS,
@@ -48,34 +48,34 @@ def wanted_of(request: Request) -> PageView:
 
 def session(request: Request) -> Response:
     """The page of a session, or for the page's own script a part of it. The transcript is opened once."""
-    desk = desk_of(request)
+    service = service_of(request)
     wanted = wanted_of(request)
-    with desk.session(request.path_params["id"]) as found:
-        reading = read(desk, found, wanted)
+    with service.session(request.path_params["id"]) as found:
+        reading = read(service, found, wanted)
         number = _page_number(request, reading)
         if is_fragment(request):
-            text = _fragment(request, desk, reading, number)
+            text = _fragment(request, service, reading, number)
             return Response(text, media_type="text/html", headers={"Vary": "HX-Request"})
-        running = desk.is_running(found.id)
-        return desk.keep(
+        running = service.is_running(found.id)
+        return service.cached(
             found,
             ("whole", wanted, number, running),
-            lambda: _whole(request, desk, reading, number),
+            lambda: _whole(request, service, reading, number),
             lambda made: len(made.body),
         )
 
 
-def _whole(request: Request, desk: Desk, reading: PageReading, number: int) -> HTMLResponse:
+def _whole(request: Request, service: Service, reading: PageReading, number: int) -> HTMLResponse:
     """The page around the messages. Everything on it comes from the session, so it is as lasting as that."""
     found, wanted = reading.session, reading.wanted
     turns = reading.page_turns[:TURNS_SHOWN]
-    with desk.busy(found):
-        side = desk.keep(found, "side", lambda: _side(found), lambda _: 20_000)
+    with service.reading(found):
+        side = service.cached(found, "side", lambda: _side(found), lambda _: 20_000)
         return page(
-            request, "session.html", **around(desk, found, ""), **side, wanted=wanted, reading=reading, page=number,
+            request, "session.html", **around(service, found, ""), **side, wanted=wanted, reading=reading, page=number,
             turns_shown=turns, turns_hidden=len(reading.page_turns) - len(turns), minimap=minimap(reading, number),
             minimap_height=MINIMAP_UNITS, ways=ways_of(found, wanted), where=where_words(found, wanted),
-            page_html=Markup(messages_html(desk, reading, number)),
+            page_html=Markup(messages_html(service, reading, number)),
         )  # fmt: skip
 
 
@@ -93,9 +93,9 @@ def _page_number(request: Request, reading: PageReading) -> int:
     return number
 
 
-def _fragment(request: Request, desk: Desk, reading: PageReading, number: int) -> str:
+def _fragment(request: Request, service: Service, reading: PageReading, number: int) -> str:
     """A page of messages alone: the next one, the one before, or a subagent's inside its call."""
-    text = messages_html(desk, reading, number)
+    text = messages_html(service, reading, number)
     sid = reading.session.id
     if request.query_params.get("before") and number > 1:
         button = templates().get_template("before_page.html").render(sid=sid, wanted=reading.wanted, page=number - 1)
@@ -105,43 +105,43 @@ def _fragment(request: Request, desk: Desk, reading: PageReading, number: int) -
     return text
 
 
-def messages_html(desk: Desk, reading: PageReading, number: int) -> str:
+def messages_html(service: Service, reading: PageReading, number: int) -> str:
     def make() -> str:
-        shown = show_page(desk, reading, number)
-        price_messages(desk, shown)
+        shown = show_page(service, reading, number)
+        price_messages(service, shown)
         return templates().get_template("messages.html").render(
             shown=shown, sid=reading.session.id, wanted=reading.wanted, page=number, pages=reading.pages,
-            read_only=desk.read_only,
+            read_only=service.read_only,
         )  # fmt: skip
 
-    return desk.keep(reading.session, ("page", reading.wanted, number), make, lambda text: len(text) + 200)
+    return service.cached(reading.session, ("page", reading.wanted, number), make, lambda text: len(text) + 200)
 
 
 def to_message(request: Request) -> Response:
     """A link to a message leads to where it is shown: page, branch or subagent."""
-    desk = desk_of(request)
-    found = desk.session(request.path_params["id"])
+    service = service_of(request)
+    found = service.session(request.path_params["id"])
     uuid = request.path_params["uuid"]
-    with desk.busy(found), found:
-        wanted, number = find_place(desk, found, uuid)
+    with service.reading(found), found:
+        wanted, number = find_place(service, found, uuid)
     query = f"{wanted.query}{'&' if wanted.query else ''}page={number}"
     return RedirectResponse(f"/sessions/{quote(found.id, safe='')}?{query}#m-{quote(uuid, safe='')}", 303)
 
 
 def find(request: Request) -> Response:
-    desk = desk_of(request)
-    found = desk.session(request.path_params["id"])
+    service = service_of(request)
+    found = service.session(request.path_params["id"])
     words = request.query_params.get("q", "")[:300]
-    hits = find_in(desk, read(desk, found, wanted_of(request)), words) if words.strip() else None
+    hits = find_in(service, read(service, found, wanted_of(request)), words) if words.strip() else None
     if is_fragment(request):
         return page(request, "finds.html", hits=hits, words=words, session=found)
-    return page(request, "finds_page.html", hits=hits, words=words, **around(desk, found, ""))
+    return page(request, "finds_page.html", hits=hits, words=words, **around(service, found, ""))
 
 
 def as_markdown(request: Request) -> Response:
-    desk = desk_of(request)
-    found = desk.session(request.path_params["id"])
-    with desk.busy(found), found:
+    service = service_of(request)
+    found = service.session(request.path_params["id"])
+    with service.reading(found), found:
         text = _markdown(found, request.query_params.get("message"))
     return Response(text.encode("utf-8", "replace"), media_type="text/plain; charset=utf-8")
 

@@ -11,24 +11,24 @@ from starlette.routing import Route
 from ...export.differences import diff_lines
 from ...library.session import Session
 from ..context_window import context_of
-from ..pages import desk_of, page
+from ..pages import page, service_of
 from ..session_view import around
 from .health import finding_data
 
 
 def tokens(request: Request) -> Response:
-    desk = desk_of(request)
-    found = desk.session(request.path_params["id"])
-    answers = context_of(desk, found)
-    return page(request, "session_tokens.html", **around(desk, found, "/tokens"), answers=answers)
+    service = service_of(request)
+    found = service.session(request.path_params["id"])
+    answers = context_of(service, found)
+    return page(request, "session_tokens.html", **around(service, found, "/tokens"), answers=answers)
 
 
 def files(request: Request) -> Response:
-    desk = desk_of(request)
-    found = desk.session(request.path_params["id"])
+    service = service_of(request)
+    found = service.session(request.path_params["id"])
     path = request.query_params.get("path")
     values: dict[str, Any] = {"path": path, "rows": [], "versions": [], "difference": []}
-    with desk.busy(found), found:
+    with service.reading(found), found:
         touched = found.files()
         if path:
             values["versions"] = [
@@ -38,21 +38,21 @@ def files(request: Request) -> Response:
             values["difference"] = diff_lines(touched.differences(path)[0].diff)
         else:
             values["rows"] = touched.rows
-        return page(request, "session_files.html", **around(desk, found, "/files"), **values)
+        return page(request, "session_files.html", **around(service, found, "/files"), **values)
 
 
 def tasks(request: Request) -> Response:
-    desk = desk_of(request)
-    found = desk.session(request.path_params["id"])
-    with desk.busy(found), found:
-        return page(request, "session_tasks.html", **around(desk, found, "/tasks"), tasks=found.todos)
+    service = service_of(request)
+    found = service.session(request.path_params["id"])
+    with service.reading(found), found:
+        return page(request, "session_tasks.html", **around(service, found, "/tasks"), tasks=found.todos)
 
 
 def findings(request: Request) -> Response:
-    desk = desk_of(request)
-    found = desk.session(request.path_params["id"])
-    with desk.busy(found), found:
-        return page(request, "session_findings.html", **around(desk, found, "/findings"), **_findings(found))
+    service = service_of(request)
+    found = service.session(request.path_params["id"])
+    with service.reading(found), found:
+        return page(request, "session_findings.html", **around(service, found, "/findings"), **_findings(found))
 
 
 def _findings(session: Session) -> dict[str, Any]:

@@ -8,21 +8,21 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ..pages import desk_of, is_fragment, page
+from ..pages import is_fragment, page, service_of
 from ..session_choice import SORTS, Chooser, asked_of, choose, facets
 
 ROWS = 60
 
 
 def sessions(request: Request) -> Response:
-    desk = desk_of(request)
+    service = service_of(request)
     asked = asked_of(request.query_params)
-    everything = desk.sessions()
-    chooser = Chooser(desk)
+    everything = service.sessions()
+    chooser = Chooser(service)
     found = choose(everything, chooser, asked)
     uncounted = sum(item.messages is None and not item.problem for item in found)
     if uncounted:
-        desk.index.begin()
+        service.index.begin()
     start = _start(request.query_params.get("start", ""))
     rows = found[start : start + ROWS]
     query = asked.query()

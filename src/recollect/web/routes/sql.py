@@ -15,13 +15,13 @@ from starlette.routing import Route
 from ...errors import NotFound, QueryError, RecollectError
 from ...index.sql.query import Answer, Limits
 from ...index.sql.tables import TABLES
+from ...library.background import StillIndexing
 from ...library.questions import SavedQueries, answer, prepare
+from ...library.service import Service
 from ..changing import refuse_if_read_only
-from ..desk import Desk
 from ..forms import read_form
-from ..pages import desk_of, error_data, is_fragment, page, status_of
+from ..pages import error_data, is_fragment, page, service_of, status_of
 from ..rendering import plain
-from ..work import StillIndexing
 
 SHOWN = 500
 LIMITS = Limits(seconds=10.0, rows=20_000, bytes=16 << 20)
@@ -42,28 +42,28 @@ EXAMPLES = (
 )
 
 
-def ask(desk: Desk, sql: str) -> Answer:
+def ask(service: Service, sql: str) -> Answer:
     """The answer to one question, from a process that can do nothing else."""
-    asked = desk.index.ask(lambda library: prepare(library, sql, limits=LIMITS))
-    return answer(desk.index.library, asked)
+    asked = service.index.ask(lambda library: prepare(library, sql, limits=LIMITS))
+    return answer(service.index.library, asked)
 
 
 def show(request: Request) -> Response:
-    desk = desk_of(request)
+    service = service_of(request)
     sql = request.query_params.get("sql", "")[:20_000]
     name = request.query_params.get("saved")
     if name and not sql:
-        sql = _saved(desk).get(name).sql
-    return page(request, "sql.html", **_values(desk, sql))
+        sql = _saved(service).get(name).sql
+    return page(request, "sql.html", **_values(service, sql))
 
 
-def _saved(desk: Desk) -> SavedQueries:
-    return SavedQueries(desk.own_folders("config") / "queries")
+def _saved(service: Service) -> SavedQueries:
+    return SavedQueries(service.library.own_folder("config") / "queries")
 
 
-def _values(desk: Desk, sql: str) -> dict[str, Any]:
+def _values(service: Service, sql: str) -> dict[str, Any]:
     return {
-        "sql": sql, "tables": TABLES, "examples": EXAMPLES, "saved": _saved(desk).all(), "result": None, "error": None,
+        "sql": sql, "tables": TABLES, "examples": EXAMPLES, "saved": _saved(service).all(), "result": None, "error": None,
         "place": None, "indexing": None, "chart": None, "shown": SHOWN, "numeric": set(),
     }  # fmt: skip
 
@@ -74,18 +74,18 @@ async def run(request: Request) -> Response:
 
 
 def _run(request: Request, form: dict[str, str]) -> Response:
-    desk = desk_of(request)
+    service = service_of(request)
     sql = form.get("sql", "").strip()[:20_000]
-    values = _values(desk, sql)
+    values = _values(service, sql)
     status = 200
     try:
         if form.get("save"):
-            refuse_if_read_only(desk)
-            _saved(desk).save(form["save"].strip(), sql)
-            values["saved"] = _saved(desk).all()
+            refuse_if_read_only(service)
+            _saved(service).save(form["save"].strip(), sql)
+            values["saved"] = _saved(service).all()
         if not sql:
             raise QueryError("there is no question yet", hint="try one of the examples", slug="empty-query")
-        found = ask(desk, sql)
+        found = ask(service, sql)
         if form.get("as") == "csv":
             return Response(
                 _csv(found), media_type="text/csv; charset=utf-8",
@@ -110,12 +110,12 @@ def _run(request: Request, form: dict[str, str]) -> Response:
 
 async def forget(request: Request) -> Response:
     form = await read_form(request)
-    desk = desk_of(request)
-    refuse_if_read_only(desk)
+    service = service_of(request)
+    refuse_if_read_only(service)
     name = form.get("name", "")
     if not name:
         raise NotFound("which query is meant?", slug="no-such-query")
-    await run_in_threadpool(_saved(desk).remove, name)
+    await run_in_threadpool(_saved(service).remove, name)
     return RedirectResponse("/sql", 303)
 
 

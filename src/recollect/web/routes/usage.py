@@ -15,12 +15,12 @@ from ...analysis.api_calls import ApiCall
 from ...analysis.explain import OMITTED, explain
 from ...analysis.usage import PERIODS, Group, UsageReport, without_first_grouping
 from ...library.accounting import Accounting, Selection
+from ...library.background import StillIndexing
+from ...library.service import Service
 from ...library.usage_words import remarks
-from ..desk import Desk
-from ..pages import desk_of, is_fragment, page
+from ..pages import is_fragment, page, service_of
 from ..usage_views import SPANS, chart, extras, name_of, parts_by_day, parts_of_models, shares_of, since
 from ..wording import title_of
-from ..work import StillIndexing
 
 BY = ("day", "week", "month", "model", "project", "session", "tool", "branch", "subagent")
 SHOWN = 31
@@ -41,7 +41,7 @@ def _asked(request: Request) -> tuple[str, str, str]:
     )
 
 
-def _reports(desk: Desk, by: str, span: str) -> tuple[UsageReport, UsageReport]:
+def _reports(service: Service, by: str, span: str) -> tuple[UsageReport, UsageReport]:
     """What the table shows, and the same by day for the chart. To go through all calls for each would take twice as long."""
 
     def count(accounting: Accounting) -> tuple[UsageReport, UsageReport]:
@@ -54,26 +54,26 @@ def _reports(desk: Desk, by: str, span: str) -> tuple[UsageReport, UsageReport]:
         days = accounting.usage(("day", by), chosen)
         return without_first_grouping(days), days
 
-    return desk.accounts.ask(("usage", by, span), count)
+    return service.usage.ask(("usage", by, span), count)
 
 
 def usage(request: Request) -> Response:
-    desk = desk_of(request)
+    service = service_of(request)
     by, span, unit = _asked(request)
     values: dict[str, Any] = {
         "by": by, "span": span, "unit": unit, "spans": SPANS, "dimensions": BY, "indexing": None, "omitted": OMITTED,
     }  # fmt: skip
-    config = desk.own_folders("config")
+    config = service.library.own_folder("config")
     try:
-        report, days = _reports(desk, by, span)
+        report, days = _reports(service, by, span)
         groups = list(reversed(report.groups)) if by in PERIODS else report.groups
-        names = _names(desk) if by == "session" else {}
+        names = _names(service) if by == "session" else {}
         shown = MOST if request.query_params.get("rows") == "all" else SHOWN
         values |= {
             "report": report, "groups": groups[:shown], "hidden": max(len(groups) - shown, 0),
             "labels": {group.key: group.key if by in PERIODS else name_of(by, group.key, names) for group in groups[:shown]},
             "chart": _chart(by, unit, days, names),
-            "extras": desk.accounts.ask(("extras", span), lambda accounting: extras(accounting, span, config)),
+            "extras": service.usage.ask(("extras", span), lambda accounting: extras(accounting, span, config)),
             "remarks": remarks(report, more="see the calls behind their row"),
             "largest": max((_amount(group, unit) for group in groups), default=0) or 1,
         }  # fmt: skip
@@ -82,8 +82,8 @@ def usage(request: Request) -> Response:
     return page(request, "usage_parts.html" if is_fragment(request) else "usage.html", **values)
 
 
-def _names(desk: Desk) -> dict[str, str]:
-    return {item.session_id: title_of(item.title, 60) for item in desk.sessions() if item.title}
+def _names(service: Service) -> dict[str, str]:
+    return {item.session_id: title_of(item.title, 60) for item in service.sessions() if item.title}
 
 
 def _chart(by: str, unit: str, days: UsageReport, names: dict[str, str]) -> str:
@@ -101,7 +101,7 @@ def _amount(group: Group, unit: str) -> int:
 def as_csv(request: Request) -> Response:
     by, span, _ = _asked(request)
     try:
-        report, _ = _reports(desk_of(request), by, span)
+        report, _ = _reports(service_of(request), by, span)
     except StillIndexing:
         return Response("still counting; try again in a moment\n", 503, media_type="text/plain")
     stream = io.StringIO()
@@ -118,7 +118,7 @@ def as_csv(request: Request) -> Response:
 
 def explained(request: Request) -> Response:
     """The calls behind one row of the table, each with its rule and price; all of them where no row is named."""
-    desk = desk_of(request)
+    service = service_of(request)
     by, span, unit = _asked(request)
     key = request.query_params.get("key", "")[:1000]
     values: dict[str, Any] = {"by": by, "span": span, "unit": unit, "key": key, "indexing": None, "omitted": OMITTED}
@@ -141,7 +141,7 @@ def explained(request: Request) -> Response:
         }  # fmt: skip
 
     try:
-        values |= desk.accounts.ask(("explain", by, span, key), count)
+        values |= service.usage.ask(("explain", by, span, key), count)
     except StillIndexing as progress:
         values |= {"indexing": progress, "rows": [], "total": 0, "cost": 0, "lower_bounds": 0, "unpriced": 0}
     return page(request, "usage_explained.html", **values)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..check.rule import SEVERITIES
-from ..check.rules import RULES
-from ..edit.migrate.layouts import LAYOUTS
-from ..edit.repair.fixes import FIXES, Fix
+from recollect.check.rule import SEVERITIES
+from recollect.check.rules import RULES
+from recollect.edit.migrate.layouts import LAYOUTS
+from recollect.edit.repair.fixes import FIXES, Fix
 
 _SEVERITY_WORDS = {
     "error": "The client loses part of the conversation, finds none, or every further turn fails.",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..index.sql.query import Limits
-from ..index.sql.rules import TABLE_FUNCTIONS
-from ..index.sql.tables import TABLES, SqlTable
+from recollect.index.sql.query import Limits
+from recollect.index.sql.rules import TABLE_FUNCTIONS
+from recollect.index.sql.tables import TABLES, SqlTable
 
 
 def sql_page() -> str:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import errors
-from . import main as entry_point
+from recollect import errors
+from recollect.cli import main as entry_point
 
 ERRORS: dict[str, type[errors.RecollectError]] = {
     name: value

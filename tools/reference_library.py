@@ -8,8 +8,7 @@ import textwrap
 from collections.abc import Iterator
 
 import recollect
-
-from .reference_messages import ERRORS
+from tools.reference_messages import ERRORS
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -6,10 +6,10 @@ import ast
 import inspect
 from collections.abc import Iterator
 
-from ..format.line import DAMAGE_KINDS, HARMLESS
-from ..graph import leaf, thread
-from ..graph.thread import STATUSES
-from .reference_messages import texts_of
+from recollect.format.line import DAMAGE_KINDS, HARMLESS
+from recollect.graph import leaf, thread
+from recollect.graph.thread import STATUSES
+from tools.reference_messages import texts_of
 
 _STATUS_WORDS = {
     "live": "Part of the conversation that a resume continues, since the last compaction.",

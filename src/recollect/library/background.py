@@ -1,0 +1,218 @@
+"""Do long work in threads of its own, and tell how far it is: the index, the counting of tokens and money, and jobs.
+
+A catalogue belongs to one thread, so each worker opens one of its own and answers one question after the other.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from ..analysis.zones import zone_named
+from ..environment import time_zone
+from ..errors import RecollectError, Unavailable
+from ..index.catalogue.healing import is_damage
+from .accounting import Accounting
+from .library import Library
+
+T = TypeVar("T")
+ANSWER_SECONDS: Final = 60.0
+FRESH_SECONDS: Final = 20.0
+"""How old an answer about usage may be before the question is asked again."""
+OLD_SECONDS: Final = 0.5
+"""How long a caller waits for a new answer where there is an older one; then it gets the older one."""
+MAX_ANSWERS: Final = 64
+
+
+class StillIndexing(Exception):
+    """Raised where an answer has to wait for the index; `done` of `total` bytes are in it."""
+
+    def __init__(self, done: int, total: int) -> None:
+        super().__init__("still indexing")
+        self.done = done
+        self.total = total
+
+
+class IndexWorker:
+    """Answers questions to the index, one after the other. The first question builds the index, in the background."""
+
+    def __init__(self, open_library: Callable[[], Library]) -> None:
+        self._open_library = open_library
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="index")
+        self._building: Future[None] | None = None
+        self._library: Library | None = None
+        self._lock = threading.Lock()
+        self.done = 0
+        self.total = 0
+
+    @property
+    def library(self) -> Library:
+        """The library whose catalogue belongs to the thread of this worker."""
+        if self._library is None:
+            self._library = self._open_library()
+        return self._library
+
+    def begin(self) -> Future[None]:
+        """Start to build the index in the background, unless it is built or being built."""
+        with self._lock:
+            if self._building is None:
+                self._building = self._pool.submit(self._build)
+            return self._building
+
+    @property
+    def is_building(self) -> bool:
+        """Whether the index is being built now."""
+        return self._building is not None and not self._building.done()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the index was built since this worker was made."""
+        building = self._building
+        return building is not None and building.done() and not building.cancelled() and building.exception() is None
+
+    def ask(self, question: Callable[[Library], T], *, patience: float = 1.5) -> T:
+        """Return the answer to a question. Raises StillIndexing where the index is not built after `patience` seconds."""
+        building = self.begin()
+        try:
+            building.result(patience)
+        except NotYet:
+            raise StillIndexing(self.done, self.total) from None
+        except Exception:
+            with self._lock:
+                self._building = None  # the next question tries again
+            raise
+        try:
+            return self._pool.submit(lambda: question(self.library)).result(ANSWER_SECONDS)
+        except NotYet:
+            raise Unavailable(
+                "the index did not answer in time", slug="index-busy", hint="try again in a moment"
+            ) from None
+
+    def _build(self) -> None:
+        def note(done: int, total: int) -> None:
+            self.done, self.total = done, total
+
+        self.library.index(stages=("entries", "words"), progress=note)
+
+    def close(self) -> None:
+        """Let the question that is being answered come to its end, and answer no more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+class UsageWorker:
+    """Answers questions about tokens and money, one after the other, and keeps each answer for some seconds."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="usage")
+        self._known: dict[object, tuple[float, Any]] = {}
+        self._running: dict[object, Future[Any]] = {}
+        self._lock = threading.Lock()
+        self.done = 0
+        self.total = 0
+
+    def ask(self, name: object, question: Callable[[Accounting], T], *, patience: float = 3.0) -> T:
+        """Return the answer to the question of this name, which may be some seconds old.
+
+        Raises StillIndexing where there is no answer at all after `patience` seconds.
+        """
+        with self._lock:
+            known = self._known.get(name)
+            if known is not None and time.monotonic() - known[0] < FRESH_SECONDS:
+                return known[1]  # type: ignore[no-any-return]
+            running = self._running.get(name)
+            if running is None:
+                running = self._running[name] = self._pool.submit(self._answer, name, question)
+        try:
+            return running.result(patience if known is None else min(patience, OLD_SECONDS))  # type: ignore[no-any-return]
+        except NotYet:
+            if known is not None:
+                return known[1]  # type: ignore[no-any-return]
+            raise StillIndexing(self.done, self.total) from None
+
+    def last(self, name: object) -> Any | None:
+        """Return the last answer to the question of this name, however old; None where there is none."""
+        with self._lock:
+            known = self._known.get(name)
+        return None if known is None else known[1]
+
+    def _answer(self, name: object, question: Callable[[Accounting], T]) -> T:
+        try:
+            folder = self._library.own_folder("cache") / "index"
+            zone = zone_named(None, time_zone())
+            with Accounting(self._library.homes, folder, zone, own_folder=self._library.own_folder) as accounting:
+                accounting.sync(self._note)
+                try:
+                    answer = question(accounting)
+                except BaseException as problem:
+                    if not is_damage(problem):
+                        raise
+                    accounting.make_anew(problem)
+                    answer = question(accounting)
+            with self._lock:
+                while len(self._known) > MAX_ANSWERS:
+                    self._known.pop(next(iter(self._known)))
+                self._known[name] = (time.monotonic(), answer)
+            return answer
+        finally:
+            with self._lock:
+                self._running.pop(name, None)
+
+    def _note(self, done: int, total: int) -> None:
+        self.done, self.total = done, total
+
+    def close(self) -> None:
+        """Let the question that is being answered come to its end, and answer no more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass
+class Job:
+    """A long piece of work that somebody started and does not wait for: how far it is, and what came of it."""
+
+    name: str
+    running: bool = True
+    done: int = 0
+    total: int = 0
+    result: Any = None
+    problem: str | None = None
+    ended: float | None = None
+
+
+@dataclass
+class Jobs:
+    """Runs jobs in threads, at most one of each name at a time, and keeps the last one of each name."""
+
+    _known: dict[str, Job] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def get(self, name: str) -> Job | None:
+        """Return the running or the last job of this name."""
+        return self._known.get(name)
+
+    def start(self, name: str, work: Callable[[Job], Any]) -> Job:
+        """Start the work in the background; where a job of this name is running, return that one instead."""
+        with self._lock:
+            known = self._known.get(name)
+            if known is not None and known.running:
+                return known
+            job = self._known[name] = Job(name)
+        threading.Thread(target=self._run, args=(job, work), name=name, daemon=True).start()
+        return job
+
+    @staticmethod
+    def _run(job: Job, work: Callable[[Job], Any]) -> None:
+        try:
+            job.result = work(job)
+        except RecollectError as problem:
+            job.problem = problem.message
+        except Exception as problem:
+            job.problem = f"{type(problem).__name__}: {problem}"
+        finally:
+            job.ended = time.time()
+            job.running = False

@@ -1,0 +1,1 @@
+"""Programs that people run who work on Recollect itself. They are no part of the package that users install."""
