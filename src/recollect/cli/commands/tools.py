@@ -23,26 +23,26 @@ from ..moments import local
 @click.option("--errors", is_flag=True, help="Only calls that failed.")
 def tools(face: Face, session: str, only: str | None, errors: bool) -> None:
     """Tool calls with input, result, time taken and errors; those of subagents too."""
-    found = face.library.session(session)
-    calls = found.tools.where(name=only, failed=errors)
-    face.rows(
-        (call_row(call, whole=not face.is_text) for call in calls),
-        (
-            Column("time", "called", local),
-            Column("name", "tool"),
-            Column("duration", "took", seconds, right=True),
-            Column("result_bytes", "result", size, right=True),
-            Column("shown", "state"),
-            Column("subagent"),
-            Column("arguments", stretch=True),
-        ),
-        empty="no tool calls",
-        total=len(calls),
-        errors=calls.errors,
-        unanswered=calls.unanswered,
-        orphan_results=found.tools.orphan_results,
-        by_tool=calls.by_tool,
-    )
+    with face.library.session(session) as found:
+        calls = found.tools.where(name=only, failed=errors)
+        face.rows(
+            (call_row(call, whole=not face.is_text) for call in calls),
+            (
+                Column("time", "called", local),
+                Column("name", "tool"),
+                Column("duration", "took", seconds, right=True),
+                Column("result_bytes", "result", size, right=True),
+                Column("shown", "state"),
+                Column("subagent"),
+                Column("arguments", stretch=True),
+            ),
+            empty="no tool calls",
+            total=len(calls),
+            errors=calls.errors,
+            unanswered=calls.unanswered,
+            orphan_results=found.tools.orphan_results,
+            by_tool=calls.by_tool,
+        )
     if not calls:
         raise click.exceptions.Exit(1)
 
