@@ -12,6 +12,7 @@ from tests.web.scene import scene
 
 import recollect
 from recollect.graph import messages
+from recollect.graph.rows import Row
 from recollect.store import opening, paths
 from recollect.testing import HomeBuilder
 from recollect.testing.toolcalls import bash, edit
@@ -104,7 +105,7 @@ def test_show_puts_messages_together_once(
     joined: list[int] = []
     real = messages.join_responses
 
-    def counted(rows: list[messages.Row]) -> list[messages.Message]:
+    def counted(rows: list[Row]) -> list[messages.Message]:
         joined.append(len(rows))
         return real(rows)
 

@@ -5,6 +5,7 @@ Nothing of them is written into a home.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -97,16 +98,16 @@ class Bookmarks:
 
     def _marked(self, session: str, message: str | None) -> Bookmark:
         known = self.all()
-        start, part = session.strip().lower(), (message or "").strip().lower()
+        start = session.strip().lower()
         ids = {item.session_id for item in known if start and item.session_id.lower().startswith(start)}
         if len(ids) != 1:
             ids = {self._library.session(session).id}
-        found = [
-            item
-            for item in known
-            if item.session_id in ids
-            and (item.message is None if message is None else (item.message or "").lower().startswith(part or "-"))
-        ]
+        of_session = [item for item in known if item.session_id in ids]
+        found = [item for item in of_session if _is_at(item, message)]
+        if not found and message is not None:
+            with contextlib.suppress(NotFound):  # the session may be gone, its marks stay
+                uuid = message_uuid(self._library.session(session), message)
+                found = [item for item in of_session if item.message == uuid]
         if len(found) == 1:
             return found[0]
         what = f"message {message} of session {session}" if message else f"session {session}"
@@ -114,8 +115,15 @@ class Bookmarks:
             f"{what} is not marked" if not found else f"{message!r} is the start of {len(found)} marked messages",
             slug="no-such-bookmark" if not found else "ambiguous-message",
             hint="`recollect bookmark` lists all bookmarks",
-            nearest=tuple(item.message or item.session_id for item in known if item.session_id in ids)[:10],
+            nearest=tuple(item.message or item.session_id for item in of_session)[:10],
         )
+
+
+def _is_at(item: Bookmark, message: str | None) -> bool:
+    """Tell whether a mark is at the session as a whole (None), or at a message with that start of a uuid."""
+    if message is None or item.message is None:
+        return message is item.message
+    return item.message.lower().startswith(message.strip().lower() or "-")
 
 
 def bookmark_row(item: Bookmark, *, gone: bool = False) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound, Unavailable
 from ..format.blocks import ToolUseBlock, parse_blocks, text_of
-from ..format.decode import Located, file_entries
-from ..format.entries import Entry
+from ..format.decode import file_entries
 from ..format.line import HARMLESS, Damage, RawLine, read_lines
 from ..format.subagent_meta import SubagentMeta, parse_subagent_meta
 from ..format.times import to_datetime
@@ -226,13 +225,6 @@ class Session:
         with self._files.stream(path) as stream:
             yield from read_lines(stream)
 
-    def located(self, subagent: str | None = None, damage: list[Damage] | None = None) -> Iterator[Located[Entry]]:
-        """Entries as they are read, with their places. Memory stays bounded whatever the file's size."""
-        found: list[Damage] = [] if damage is None else damage
-        for path in self._paths(subagent):
-            with self._files.stream(path) as stream:
-                yield from file_entries(stream, found)
-
     def entries(self, subagent: str | None = None) -> Iterator[dict[str, Any]]:
         """Entries as plain data, one after the other. Unknown types and fields are all there."""
         for path in self._paths(subagent):
@@ -292,7 +284,7 @@ class Session:
     def conversation(self) -> Conversation:
         subagents: list[Subagent] = []
         for number, item in enumerate(self.file.subagents, 1):
-            meta = self.subagent_meta(item)
+            meta = self._subagent_meta(item)
             subagents.append(
                 Subagent(
                     item.subagent_id, item.layout, self.subagent_transcripts[item.subagent_id].rows, number,
@@ -302,7 +294,7 @@ class Session:
             )  # fmt: skip
         return Conversation(self.transcript, subagents, self._prompt_of)
 
-    def subagent_meta(self, item: SubagentFile) -> SubagentMeta | None:
+    def _subagent_meta(self, item: SubagentFile) -> SubagentMeta | None:
         return read_if_there(self.home, item.meta_path, parse_subagent_meta) if item.meta_path else None
 
     @property
