@@ -74,15 +74,17 @@ class Session:
 
     @property
     def id(self) -> str:
+        """Its id, a UUID."""
         return self.file.session_id
 
     @property
     def home(self) -> Home:
+        """The Claude home that holds it."""
         return self.file.home
 
     @cached_property
     def summary(self) -> SessionSummary:
-        """Title, project, times: from head and tail of the file."""
+        """Title, project and times, from the first and last part of the file."""
         if self._summary is not None:
             return self._summary
         if self.file.source is not None:
@@ -218,7 +220,7 @@ class Session:
     # --- bytes and entries -------------------------------------------------------------------------------------------
 
     def lines(self, subagent: str | None = None) -> Iterator[RawLine]:
-        """The lines of the main transcript, or of a subagent's file, as bytes."""
+        """Give the lines of the main transcript, or of a subagent's file, as bytes."""
         return chain.from_iterable(self._lines_of(path) for path in self._paths(subagent))
 
     def _lines_of(self, path: Path) -> Iterator[RawLine]:
@@ -226,20 +228,20 @@ class Session:
             yield from read_lines(stream)
 
     def entries(self, subagent: str | None = None) -> Iterator[dict[str, Any]]:
-        """Entries as plain data, one after the other. Unknown types and fields are all there."""
+        """Give the entries as plain data, one after the other, with unknown types and fields."""
         for path in self._paths(subagent):
             with self._files.stream(path) as stream:
                 for item in file_entries(stream, []):
                     yield self._files.value_at(path, item.offset, item.length)
 
     def _paths(self, subagent: str | None) -> list[Path]:
-        """The file that is asked for; of a session whose main transcript is gone, all that is left."""
+        """Return the files to read; of a session whose main transcript is gone, all subagents that are left."""
         if subagent is not None:
             return [self.subagent_file(subagent).path]
         return [item.path for item in self.file.subagents] if self.file.is_gone else [self.file.path]
 
     def subagent_file(self, subagent: str) -> SubagentFile:
-        """A subagent's own file, by its id or the start of it."""
+        """Return a subagent's own file, by the subagent's id or the start of it. Raises NotFound."""
         wanted = subagent.removeprefix("agent-")
         found = [item for item in self.file.subagents if item.subagent_id == wanted]
         found = found or [item for item in self.file.subagents if item.subagent_id.startswith(wanted)]
@@ -257,7 +259,7 @@ class Session:
 
     @cached_property
     def transcript(self) -> Transcript:
-        """Rows of the main file; none where that is gone."""
+        """The rows of the main file; none where the file is gone."""
         transcript = build_transcript([], []) if self.file.is_gone else self._read_transcript(self.file.path)
         self.__dict__["transcript"] = transcript
         if self._parsed is not None:
@@ -299,11 +301,12 @@ class Session:
 
     @property
     def thread(self) -> Thread:
+        """The active conversation, as Claude Code resumes it."""
         return self.conversation.thread
 
     @property
     def damage(self) -> list[Damage]:
-        """What is wrong in the main file, without the harmless."""
+        """What is wrong in the main file, without what costs nobody anything."""
         return [item for item in self.transcript.damage if item.kind not in HARMLESS]
 
     @property
@@ -317,7 +320,7 @@ class Session:
     # --- words -------------------------------------------------------------------------------------------------------
 
     def value(self, row: Row) -> dict[str, Any]:
-        """A row's entry as plain data, read back from its file."""
+        """Return the entry of a row as plain data, read back from its file."""
         path = self.file.path if row.file == 0 else self.file.subagents[row.file - 1].path
         return self._files.value_at(path, row.offset, row.length)
 
@@ -326,7 +329,7 @@ class Session:
         return message.get("content") if isinstance(message, dict) else None
 
     def _prompt_of(self, row: Row) -> str | None:
-        """The words of a prompt, or the prompt that a call passes on to a subagent."""
+        """Return the words of a prompt, or the prompt that a call passes on to a subagent."""
         content = self._content(row)
         for block in parse_blocks(content):
             if isinstance(block, ToolUseBlock) and isinstance(block.input, dict):
@@ -347,12 +350,12 @@ class Session:
     def messages(
         self, rows: list[Row] | None = None, *, offset: int = 0, limit: int | None = None
     ) -> list[MessageView]:
-        """A page of messages with their words. Only what is on the page is read back from disk."""
+        """Return a page of messages with their words. Only what is on the page is read back from disk."""
         joined = join_responses(self.thread.chain if rows is None else rows)
         return list(self.views(joined[offset:] if limit is None else joined[offset : offset + limit]))
 
     def stream_messages(self, rows: list[Row] | None = None) -> Iterator[MessageView]:
-        """All messages, one after the other; only one is in memory at a time."""
+        """Give all messages, one after the other; only one of them is in memory at a time."""
         return self.views(join_responses(self.thread.chain if rows is None else rows))
 
     def views(self, messages: Iterable[Message], *, longest: int | None = None) -> Iterator[MessageView]:
@@ -366,7 +369,7 @@ class Session:
                 yield view_of(message, [self.value(row) for row in short], status)
 
     def state(self) -> dict[str, Any]:
-        """The state lines folded: the last one of each type, as plain data without `type` and `sessionId`."""
+        """Return the last state line of each type, as plain data without `type` and `sessionId`."""
         last: dict[str, Any] = {}
         for line in self.transcript.states:
             if line.type is not None and line.type in self.transcript.folded:
