@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.running import run
 
-from recollect.cli.face import Face
+from recollect.cli.command_run import CommandRun
 from recollect.testing import HomeBuilder
 
 
@@ -45,7 +45,7 @@ def test_rows_of_one_object_are_written_as_they_come(capsys: pytest.CaptureFixtu
             out += capsys.readouterr().out
             written.append(len(out))
 
-    Face(format="json").rows(rows(), total=3000)
+    CommandRun(format="json").rows(rows(), total=3000)
     whole = out + capsys.readouterr().out
     assert 0 < written[1500] < written[2900] < len(whole)
     expected = {"rows": [{"number": n, "text": "x" * 100} for n in range(3000)], "total": 3000}
@@ -53,5 +53,5 @@ def test_rows_of_one_object_are_written_as_they_come(capsys: pytest.CaptureFixtu
 
 
 def test_an_empty_list_is_an_object_too(capsys: pytest.CaptureFixture[str]) -> None:
-    Face(format="json").rows(iter(()), total=0, left_out=[{"path": "x"}])
+    CommandRun(format="json").rows(iter(()), total=0, left_out=[{"path": "x"}])
     assert capsys.readouterr().out == json.dumps({"rows": [], "total": 0, "left_out": [{"path": "x"}]}, indent=2) + "\n"

@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.edit.moving_scene import NEW, OLD, Scene, everything, tree
 
+from recollect.cli.command_run import CommandRun
 from recollect.cli.commands.delete import delete
 from recollect.cli.commands.move import move
 from recollect.cli.commands.split import split
-from recollect.cli.face import Face
 from recollect.errors import NotFound, Refused
 from recollect.journal.changes import Journal
 from recollect.store.home import Home
@@ -28,7 +28,7 @@ def scene(tmp_path: Path, own_home: Path) -> Scene:
 
 
 def run(command: click.Command, home: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(command, ["--home", str(home), *arguments], obj=Face())
+    return CliRunner().invoke(command, ["--home", str(home), *arguments], obj=CommandRun())
 
 
 def data_of(result: Result) -> dict[str, Any]:

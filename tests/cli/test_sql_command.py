@@ -17,7 +17,7 @@ import duckdb
 import pytest
 from tests.running import Ran, run
 
-from recollect.cli.face import Face
+from recollect.cli.command_run import CommandRun
 from recollect.cli.sql_output import plain_value
 from recollect.cli.sql_prompt import HISTORY, Prompt, completions
 from recollect.environment import own_folder
@@ -207,8 +207,8 @@ def sit(home: Path, *typed: str) -> Prompt:
             raise KeyboardInterrupt
         return line
 
-    prompt = Prompt(Face(homes=[str(home)]), SavedQueries(), read)
-    prompt.run()
+    prompt = Prompt(CommandRun(homes=[str(home)]), SavedQueries(), read)
+    prompt.converse()
     return prompt
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 from tests.faults.scene import BYSTANDER, CWD, SESSION, SHARING, TORN, Scene
 
-from recollect.cli.face import Face
+from recollect.cli.command_run import CommandRun
 from recollect.cli.main import cli
 from recollect.edit import fork_ahead, second_process
 from recollect.edit.append import SessionWriter
@@ -61,7 +61,7 @@ def command(*words: str) -> Perform:
             contextlib.redirect_stdout(io.StringIO()),
             contextlib.redirect_stderr(io.StringIO()),
         ):
-            cli.main(arguments, prog_name="recollect", standalone_mode=False, obj=Face())
+            cli.main(arguments, prog_name="recollect", standalone_mode=False, obj=CommandRun())
 
     return perform
 

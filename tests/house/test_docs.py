@@ -14,7 +14,7 @@ import pytest
 from tests.house.console_samples import PAGES, REPOSITORY, as_ada, build_ada, has_samples, renewed, run
 from tools import reference, reference_messages
 
-from recollect.cli.face import Face
+from recollect.cli.command_run import CommandRun
 from recollect.cli.main import COMMANDS, cli, main
 from recollect.format.entries import KNOWN_TYPES
 from recollect.format.line import DAMAGE_KINDS
@@ -177,7 +177,7 @@ def test_commands_in_samples_exist(page: str, words: list[str], monkeypatch: pyt
     """Commands, arguments and options are understood; nothing is run, and files that are named need not be there."""
     monkeypatch.setattr(click.Path, "convert", lambda _, value, *__: value)
     try:
-        context = cli.make_context("recollect", words[1:], obj=Face())
+        context = cli.make_context("recollect", words[1:], obj=CommandRun())
         rest = [*context._protected_args, *context.args]
         if rest:
             _, command, rest = cli.resolve_command(context, rest)

@@ -123,7 +123,7 @@ class TestReading:
         session = library.session(IDENT)
         for options in ({"branch": 7}, {"subagent": "nobody"}):
             with pytest.raises(recollect.NotFound):
-                session.read(**options)  # type: ignore[arg-type]
+                session.read(**options)
 
     def test_the_message_of_a_line(self, library: recollect.Library) -> None:
         reading = library.session(IDENT).read("all")

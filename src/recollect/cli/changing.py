@@ -17,7 +17,7 @@ import click
 from ..errors import Refused
 from ..library.plan import Committed, Plan
 from . import standard_input
-from .face import Face
+from .command_run import CommandRun
 
 TO_APPEND = "Append even if the session is in use. Never rewrites one that is."
 NO_EFFECT = "Accepted as by all changing commands; here nothing has to be forced."
@@ -60,38 +60,38 @@ def confirm(what: str, *, yes: bool, question: str = "Go ahead?") -> None:
         raise Refused("nothing was done", slug="not-confirmed")
 
 
-def carry_out(face: Face, plan: Plan, *, dry_run: bool, yes: bool) -> Committed | None:
+def carry_out(run: CommandRun, plan: Plan, *, dry_run: bool, yes: bool) -> Committed | None:
     """Show the plan and stop (dry run), or make the change. What takes something away is asked for first."""
     if dry_run:
-        if face.is_text:
-            face.print(f"would: {plan.title}")
+        if run.is_text:
+            run.print(f"would: {plan.title}")
             for step in plan.steps:
-                face.print(f"  {step}")
+                run.print(f"  {step}")
         else:
-            face.value(plan.as_dict())
+            run.value(plan.as_dict())
         return None
     if plan.destructive:
         if not yes and standard_input.is_terminal():
-            face.say(plan.title)
+            run.say(plan.title)
             for step in plan.steps:
-                face.say(f"  {step}")
+                run.say(f"  {step}")
         confirm(plan.title, yes=yes)
     done = plan.commit()
-    if face.is_text:
-        face.print(plan.said)
-        tell_undo(face, done)
+    if run.is_text:
+        run.print(plan.said)
+        tell_undo(run, done)
     else:
-        face.value(plan.as_dict(done))
+        run.value(plan.as_dict(done))
     return done
 
 
-def tell_notes(face: Face, plan: Plan) -> None:
+def tell_notes(run: CommandRun, plan: Plan) -> None:
     """What a person should know about the plan, in text only: JSON has it among the fields."""
-    if face.is_text:
+    if run.is_text:
         for note in plan.notes:
-            face.say(f"note: {note}")
+            run.say(f"note: {note}")
 
 
-def tell_undo(face: Face, done: Committed) -> None:
+def tell_undo(run: CommandRun, done: Committed) -> None:
     if done.undo_command is not None:
-        face.say(f"change {done.number}; `{done.undo_command}` takes it back")
+        run.say(f"change {done.number}; `{done.undo_command}` takes it back")

@@ -23,7 +23,7 @@ from ..library.plan import undo_command
 from ..own_program import own_command
 from ..store.home import Home
 from .changing import confirm
-from .face import Face
+from .command_run import CommandRun
 
 _NAME: Final = "recollect-keep"
 _LABEL: Final = "recollect.keep"
@@ -62,30 +62,30 @@ def keep_command(homes: list[Home]) -> list[str]:
     return [*own_command(), *named, "keep", "--quiet"]
 
 
-def install(face: Face, kind: str, *, remove: bool, every: int, yes: bool, dry_run: bool) -> None:
-    homes = face.library.homes
+def install(run: CommandRun, kind: str, *, remove: bool, every: int, yes: bool, dry_run: bool) -> None:
+    homes = run.library.homes
     if kind == "hook":
         for home in homes:
-            _install_hook(face, home, remove=remove, yes=yes, dry_run=dry_run)
+            _install_hook(run, home, remove=remove, yes=yes, dry_run=dry_run)
         return
     plan = _PLANS[kind](Keeping(keep_command(homes), _own_places()), every, remove)
-    _show(face, kind, plan)
+    _show(run, kind, plan)
     if dry_run:
-        _answer(face, kind, plan, None, done=False, dry_run=True)
+        _answer(run, kind, plan, None, done=False, dry_run=True)
         return
     confirm(f"Keeping by {kind} would be {'stopped' if remove else 'begun'}", yes=yes)
-    outcomes = [_run(face, command, plan) for command in plan.before]
-    record = _write(face, kind, plan, remove) if plan.files else None
-    outcomes += [_run(face, command, plan) for command in plan.commands]
+    outcomes = [_run(run, command, plan) for command in plan.before]
+    record = _write(run, kind, plan, remove) if plan.files else None
+    outcomes += [_run(run, command, plan) for command in plan.commands]
     done = all(outcomes)
-    _answer(face, kind, plan, record, done=done)
+    _answer(run, kind, plan, record, done=done)
     if not done:
         raise click.exceptions.Exit(Unavailable.exit_code)
 
 
-def installed(face: Face) -> list[str]:
+def installed(run: CommandRun) -> list[str]:
     """What keeps by itself now, as far as files tell."""
-    found = ["hook"] if any(_has_hook(home) for home in face.library.homes) else []
+    found = ["hook"] if any(_has_hook(home) for home in run.library.homes) else []
     found += ["systemd"] if (_systemd_folder() / f"{_NAME}.timer").exists() else []
     found += ["launchd"] if _launchd_file().exists() else []
     return found + (["cron"] if _CRON_MARK in _crontab() else [])
@@ -101,27 +101,27 @@ def _has_hook(home: Home) -> bool:
 # --- the client's hook ------------------------------------------------------------------------------------------------
 
 
-def _install_hook(face: Face, home: Home, *, remove: bool, yes: bool, dry_run: bool) -> None:
+def _install_hook(run: CommandRun, home: Home, *, remove: bool, yes: bool, dry_run: bool) -> None:
     command = None if remove else shlex.join(keep_command([home]))
-    with plan_hook(face.changes.journal, home, command) as change:
+    with plan_hook(run.changes.journal, home, command) as change:
         path = home.root / "settings.json"
-        if face.is_text:
-            face.say(f"{change.title}: {path}")
+        if run.is_text:
+            run.say(f"{change.title}: {path}")
             if command is not None:
-                face.say(f"  {' and '.join(EVENTS)}: {command}")
+                run.say(f"  {' and '.join(EVENTS)}: {command}")
         record = None
         if not dry_run:
             confirm(change.title, yes=yes)
             record = change.commit()
-        if face.is_text:
+        if run.is_text:
             verb = "taken out of" if remove else "put into"
-            face.print(
+            run.print(
                 f"would be {verb} {path}"
                 if record is None
                 else f"{verb} {path}; `{undo_command(record)}` takes it back"
             )
         else:
-            face.value(
+            run.value(
                 {"kind": "hook", "home": str(home.root), "command": command, "events": list(EVENTS),
                  "done": not dry_run, "change": record and record.number, "dry_run": dry_run}
             )  # fmt: skip
@@ -212,25 +212,25 @@ _PLANS: Final = {"systemd": _systemd, "launchd": _launchd, "cron": _cron}
 # --- doing it ---------------------------------------------------------------------------------------------------------
 
 
-def _show(face: Face, kind: str, plan: Installation) -> None:
-    if not face.is_text:
+def _show(run: CommandRun, kind: str, plan: Installation) -> None:
+    if not run.is_text:
         return
     for command in plan.before:
-        face.say(f"run {shlex.join(command)}")
+        run.say(f"run {shlex.join(command)}")
     for path, data in plan.files.items():
-        face.say(f"{'remove' if data is None else 'write'} {path}")
+        run.say(f"{'remove' if data is None else 'write'} {path}")
         for line in (data or b"").decode("utf-8", "replace").splitlines():
-            face.say(f"  | {line}")
+            run.say(f"  | {line}")
     for command in plan.commands:
-        face.say(f"run {shlex.join(command)}")
+        run.say(f"run {shlex.join(command)}")
         if kind == "cron" and plan.input is not None:
             for line in plan.input.decode("utf-8", "replace").splitlines():
-                face.say(f"  | {line}")
+                run.say(f"  | {line}")
 
 
-def _write(face: Face, kind: str, plan: Installation, remove: bool) -> Record | None:
+def _write(run: CommandRun, kind: str, plan: Installation, remove: bool) -> Record | None:
     verb = "Stop" if remove else "Begin"
-    with face.changes.journal.change(face.library.homes[0], "install", f"{verb} keeping by {kind}") as change:
+    with run.changes.journal.change(run.library.homes[0], "install", f"{verb} keeping by {kind}") as change:
         for path, data in plan.files.items():
             _step(change, path, data)
         return change.commit() if change.steps else None
@@ -243,30 +243,30 @@ def _step(change: Change, path: Path, data: bytes | None) -> None:
         change.remove(path, elsewhere=True)
 
 
-def _run(face: Face, command: list[str], plan: Installation) -> bool:
+def _run(run: CommandRun, command: list[str], plan: Installation) -> bool:
     """Whether it worked. Where it did not, the files stand and the user is told what to run."""
     given = plan.input if plan.commands and command is plan.commands[-1] else None
     try:
         done = subprocess.run(command, input=given, capture_output=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as problem:
-        face.say(f"could not run {shlex.join(command)}: {problem}")
+        run.say(f"could not run {shlex.join(command)}: {problem}")
         return False
     if done.returncode != 0:
-        face.say(f"{shlex.join(command)}: {done.stderr.decode('utf-8', 'replace').strip() or 'failed'}")
+        run.say(f"{shlex.join(command)}: {done.stderr.decode('utf-8', 'replace').strip() or 'failed'}")
     return done.returncode == 0
 
 
 def _answer(
-    face: Face, kind: str, plan: Installation, record: Record | None, *, done: bool, dry_run: bool = False
+    run: CommandRun, kind: str, plan: Installation, record: Record | None, *, done: bool, dry_run: bool = False
 ) -> None:
-    if face.is_text:
+    if run.is_text:
         if done:
-            face.print(f"done: {kind}")
+            run.print(f"done: {kind}")
         if record is not None:
-            face.say(f"change {record.number}; `{undo_command(record)}` takes the files back")
+            run.say(f"change {record.number}; `{undo_command(record)}` takes the files back")
         return
     files = {str(path): None if data is None else data.decode("utf-8", "replace") for path, data in plan.files.items()}
-    face.value(
+    run.value(
         {"kind": kind, "files": files, "commands": [shlex.join(item) for item in [*plan.before, *plan.commands]], "done": done,
          "change": record and record.number, "dry_run": dry_run}
     )  # fmt: skip

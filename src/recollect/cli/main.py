@@ -19,7 +19,7 @@ import click
 
 from ..errors import NotFound, RecollectError, Refused, Unavailable
 from ..export.terminal_text import safe
-from .face import Face, report, shared_options
+from .command_run import CommandRun, report, shared_options
 from .streams import OutputFailed, discard_output
 
 #: name -> (module below recollect.cli.commands, one line for the list of commands)
@@ -104,7 +104,7 @@ def cli(context: click.Context, version: bool) -> None:
 
     SESSION is an id, the start of one, a title, or `last`. Without a command: the overview.
     """
-    context.ensure_object(Face)
+    context.ensure_object(CommandRun)
     if version:
         from .. import __version__
 
@@ -118,37 +118,37 @@ def cli(context: click.Context, version: bool) -> None:
 
 def main(arguments: Sequence[str] | None = None, *, healed: bool = False) -> int:
     """Run once and return the exit code. All errors end here. A damaged index is built anew, and the question asked again."""
-    face = Face()
-    code = _run(face, arguments, healed)
+    run = CommandRun()
+    code = _run(run, arguments, healed)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         discard_output()
     except OutputFailed as problem:
-        face.unwritten = problem
-    if face.unwritten is None:
+        run.unwritten = problem
+    if run.unwritten is None:
         return code
     discard_output()
-    report(_unwritten(face, face.unwritten), face)
+    report(_unwritten(run, run.unwritten), run)
     return max(code, Unavailable.exit_code)
 
 
-def _unwritten(face: Face, problem: OutputFailed) -> Unavailable:
-    hint = "`recollect changes` lists what was changed all the same" if face.may_change else None
+def _unwritten(run: CommandRun, problem: OutputFailed) -> Unavailable:
+    hint = "`recollect changes` lists what was changed all the same" if run.may_change else None
     return Unavailable(f"the output could not be written: {problem.strerror}", hint=hint, slug="output-not-written")
 
 
-def _run(face: Face, arguments: Sequence[str] | None, healed: bool) -> int:
+def _run(run: CommandRun, arguments: Sequence[str] | None, healed: bool) -> int:
     try:
         result: Any = cli.main(
             args=list(arguments) if arguments is not None else None,
             prog_name="recollect",
             standalone_mode=False,
-            obj=face,
+            obj=run,
         )
         return result if isinstance(result, int) else 0
     except RecollectError as error:
-        report(error, face)
+        report(error, run)
         return error.exit_code
     except click.ClickException as error:
         try:
@@ -163,12 +163,12 @@ def _run(face: Face, arguments: Sequence[str] | None, healed: bool) -> int:
         click.echo("interrupted", err=True)
         return 128 + (cause.number if isinstance(cause, Ended) else signal.SIGINT)
     except OutputFailed as problem:
-        face.unwritten = problem
+        run.unwritten = problem
         return Unavailable.exit_code
     except BrokenPipeError:
         # The reader went away (`| head`): nothing is wrong with a question, but Python must not complain while it shuts down.
         discard_output()
-        if not face.may_change:
+        if not run.may_change:
             return 0
         with contextlib.suppress(BrokenPipeError):
             click.echo(
@@ -183,14 +183,14 @@ def _run(face: Face, arguments: Sequence[str] | None, healed: bool) -> int:
         is_broken_index = is_damage(error)
         if not isinstance(error, Exception) and not is_broken_index:
             raise
-        if is_broken_index and not face.may_change and not healed:
-            rebuild_damaged(error, face.say)
+        if is_broken_index and not run.may_change and not healed:
+            rebuild_damaged(error, run.say)
             return main(arguments, healed=True)
         if os.environ.get("RECOLLECT_DEBUG"):
             raise
         blamed = _mistake_in_arguments(error, sys.argv[1:] if arguments is None else arguments)
         if blamed is not None:
-            report(blamed, face)
+            report(blamed, run)
             return blamed.exit_code
         click.echo(f"recollect: a bug: {type(error).__name__}: {error}", err=True)
         click.echo("hint: set RECOLLECT_DEBUG=1 to see where it happened", err=True)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import click
 
-from .face import Face
+from .command_run import CommandRun
 
 _DEFAULTS = {"LESS": "FRX", "LV": "-c"}
 #: Options of less that take what follows them in the same word.
@@ -23,15 +23,15 @@ _WITH_VALUE = frozenset('bDhjkoOpPtTxyz#"')
 _SHELL = frozenset("|&;<>()$`\\\"'*?[#~=%{}!\n")
 
 
-def show_paged(face: Face, pieces: Iterator[str]) -> None:
+def show_paged(run: CommandRun, pieces: Iterator[str]) -> None:
     """Print the pieces, through a pager where stdout is a terminal. Colours are decided before the first piece is made."""
     command = pager_command() if sys.stdout.isatty() else None
     if command is None:
         for piece in pieces:
-            click.echo(piece, nl=False, color=face.colored)
+            click.echo(piece, nl=False, color=run.colored)
         return
     environment = {**_DEFAULTS, **os.environ}
-    face.color = face.colored and passes_colors(command, environment["LESS"])
+    run.color = run.colored and passes_colors(command, environment["LESS"])
     start = ["/bin/sh", "-c", command] if os.name == "posix" else shlex.split(command, posix=False)
     with subprocess.Popen(start, stdin=subprocess.PIPE, env=environment) as pager:
         assert pager.stdin is not None

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from recollect.cli.face import Column
+from recollect.cli.command_run import Column
 from recollect.export.formatting import iso
 
 

@@ -8,17 +8,17 @@ from typing import Any
 
 from ..index.sql.query import Answer
 from ..library import questions
-from .face import Face
+from .command_run import CommandRun
 from .indexing_bar import indexing_bar
 
 
-def ask(face: Face, query: str, values: Mapping[str, Any] | None = None) -> Answer:
+def ask(run: CommandRun, query: str, values: Mapping[str, Any] | None = None) -> Answer:
     """The answer. Ctrl-C ends the query with everything it does."""
     with indexing_bar("Reading") as progress:
-        asked = questions.prepare(face.library, query, values or (), progress=progress)
-    return questions.answer(face.library, asked)
+        asked = questions.prepare(run.library, query, values or (), progress=progress)
+    return questions.answer(run.library, asked)
 
 
-def write_parquet(face: Face, query: str, values: Mapping[str, Any], target: Path) -> Answer:
+def write_parquet(run: CommandRun, query: str, values: Mapping[str, Any], target: Path) -> Answer:
     with indexing_bar("Reading") as progress:
-        return questions.write_parquet(face.library, query, target, values, progress=progress)
+        return questions.write_parquet(run.library, query, target, values, progress=progress)

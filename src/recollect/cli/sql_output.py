@@ -20,7 +20,7 @@ from rich.cells import cell_len
 from ..export.formatting import number
 from ..export.terminal_text import harmless_cell, safe_line
 from ..index.sql.query import Answer, ResultColumn
-from .face import Column, Face
+from .command_run import Column, CommandRun
 from .moments import iso
 
 MOST_SHOWN: Final = 1000
@@ -30,22 +30,22 @@ WIDEST: Final = 60
 _NUMBERS: Final = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "HUGEINT")
 
 
-def show(face: Face, answer: Answer) -> None:
+def show(run: CommandRun, answer: Answer) -> None:
     """The answer in the form that was asked for. Where a limit cut it, that is said."""
-    if face.is_text:
-        _show_text(face, answer)
+    if run.is_text:
+        _show_text(run, answer)
     else:
         names = [column.name for column in answer.columns]
-        face.rows(
+        run.rows(
             (dict(zip(names, map(plain_value, row), strict=True)) for row in answer.rows),
             total=len(answer.rows),
             fields=[{"name": column.name, "type": column.type} for column in answer.columns],
             cut=answer.cut or None,
         )
-    say_cut(face, answer)
+    say_cut(run, answer)
 
 
-def _show_text(face: Face, answer: Answer) -> None:
+def _show_text(run: CommandRun, answer: Answer) -> None:
     """A table; where its columns have no room side by side, each row as a list of them."""
     shown = [[safe_line(_cell(value)) for value in row] for row in answer.rows[:MOST_SHOWN]]
     heads = [safe_line(column.name) for column in answer.columns]
@@ -56,23 +56,23 @@ def _show_text(face: Face, answer: Answer) -> None:
     room = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
     if sum(widths) + 2 * len(widths) <= room or len(heads) == 1:
         rows = [{str(place): cell for place, cell in enumerate(row)} for row in shown]
-        face.rows(rows, [_table_column(place, column) for place, column in enumerate(answer.columns)], empty="no rows")
+        run.rows(rows, [_table_column(place, column) for place, column in enumerate(answer.columns)], empty="no rows")
     else:
         margin = max(map(len, heads))
         for number_, row in enumerate(shown, 1):
-            face.print(f"-- {number_} --")
+            run.print(f"-- {number_} --")
             for head, cell in zip(heads, row, strict=True):
-                face.print(f"{head:{margin}}  {cell}".rstrip())
+                run.print(f"{head:{margin}}  {cell}".rstrip())
     if len(answer.rows) > MOST_SHOWN:
-        face.say(f"{number(MOST_SHOWN)} of {number(len(answer.rows))} rows are shown; --csv or --json gives all")
+        run.say(f"{number(MOST_SHOWN)} of {number(len(answer.rows))} rows are shown; --csv or --json gives all")
 
 
-def say_cut(face: Face, answer: Answer) -> None:
+def say_cut(run: CommandRun, answer: Answer) -> None:
     if answer.cut:
         what = (
             f"{number(answer.count)} rows" if answer.cut == "rows" else f"{number(len(answer.rows))} rows (their size)"
         )
-        face.say(f"the answer was cut after {what}: put a LIMIT or a GROUP BY into the question")
+        run.say(f"the answer was cut after {what}: put a LIMIT or a GROUP BY into the question")
 
 
 def write_csv(answer: Answer) -> None:
@@ -139,13 +139,13 @@ def _cell(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def tables(face: Face, names: Iterable[str] = ()) -> None:
+def tables(run: CommandRun, names: Iterable[str] = ()) -> None:
     """The tables, or the columns of one."""
     from ..index.sql.tables import TABLES
 
     wanted: Sequence[str] = [name.lower() for name in names]
     if not wanted:
-        face.rows(
+        run.rows(
             [{"table": table.name, "columns": len(table.columns), "meaning": table.doc} for table in TABLES],
             (
                 Column("table"),
@@ -154,7 +154,7 @@ def tables(face: Face, names: Iterable[str] = ()) -> None:
             ),
         )
         return
-    face.rows(
+    run.rows(
         [
             {"table": table.name, "column": column.name, "type": column.type, "meaning": column.doc}
             for table in TABLES

@@ -14,7 +14,7 @@ from ..errors import RecollectError
 from ..journal import disk
 from ..library.questions import SavedQueries
 from . import sql_output, standard_input
-from .face import Column, Face, report
+from .command_run import Column, CommandRun, report
 
 HISTORY: Final = "sql-history"
 MOST_REMEMBERED: Final = 1000
@@ -37,16 +37,16 @@ _LEAVE: Final = (".quit", ".exit", ".q")
 class Prompt:
     """One sitting. `read` is how a line comes in: `input`, which knows readline."""
 
-    def __init__(self, face: Face, kept: SavedQueries, read: Callable[[str], str] = input) -> None:
-        self.face = face
+    def __init__(self, run: CommandRun, kept: SavedQueries, read: Callable[[str], str] = input) -> None:
+        self.run = run
         self.kept = kept
         self.read = read
         self.last: str | None = None
         self.history = own_folder("data") / HISTORY
 
-    def run(self) -> None:
+    def converse(self) -> None:
         editor = self._start_editing()
-        self.face.say("SQL over your sessions. A question ends with ;   .help helps, Ctrl-D leaves.")
+        self.run.say("SQL over your sessions. A question ends with ;   .help helps, Ctrl-D leaves.")
         try:
             while (statement := self._statement(editor)) not in (None, *_LEAVE):
                 self._carry_out(statement or "")
@@ -61,10 +61,10 @@ class Prompt:
             try:
                 line = self.read("  ...> " if lines else "sql> ")
             except EOFError:
-                self.face.say("")
+                self.run.say("")
                 return None
             except KeyboardInterrupt:
-                self.face.say("^C")
+                self.run.say("^C")
                 lines = []
                 continue
             if not lines and not line.strip():
@@ -83,36 +83,36 @@ class Prompt:
             else:
                 self._ask(statement.rstrip(";").strip())
         except RecollectError as problem:
-            report(problem, self.face)
+            report(problem, self.run)
         except KeyboardInterrupt:
-            self.face.say("stopped")
+            self.run.say("stopped")
 
     def _ask(self, query: str) -> None:
         from .sql_asking import ask
 
         self.last = query
-        answer = ask(self.face, query)
-        sql_output.show(self.face, answer)
+        answer = ask(self.run, query)
+        sql_output.show(self.run, answer)
         if answer.rows:
-            self.face.say(f"{len(answer.rows):,} rows, {answer.seconds:.2f} s")
+            self.run.say(f"{len(answer.rows):,} rows, {answer.seconds:.2f} s")
 
     def _command(self, text: str) -> None:
         name, _, argument = text.rstrip(";").partition(" ")
         argument = argument.strip()
         if name == ".tables":
-            sql_output.tables(self.face, argument.split())
+            sql_output.tables(self.run, argument.split())
         elif name == ".saved":
             rows = [{"name": item.name, "sql": item.sql} for item in self.kept.all()]
-            self.face.rows(rows, (Column("name"), Column("sql", stretch=True)), empty="no query is saved")
+            self.run.rows(rows, (Column("name"), Column("sql", stretch=True)), empty="no query is saved")
         elif name == ".save" and argument:
             if self.last is None:
-                self.face.say("ask something first")
+                self.run.say("ask something first")
             else:
-                self.face.say(f"saved: {self.kept.save(argument, self.last)}")
+                self.run.say(f"saved: {self.kept.save(argument, self.last)}")
         elif name == ".run" and argument:
             self._ask(self.kept.get(argument).sql)
         else:
-            self.face.say(HELP)
+            self.run.say(HELP)
 
     def _start_editing(self) -> Any:
         """readline with our completion and history; None where there is none, or nobody types."""
@@ -143,7 +143,7 @@ class Prompt:
             disk.write_new(staged, ["".join(f"{line}\n" for line in lines).encode("utf-8", "replace")])
             disk.replace(staged, self.history)
         except OSError as problem:
-            self.face.say(f"the history was not kept: {problem.strerror or problem}")
+            self.run.say(f"the history was not kept: {problem.strerror or problem}")
 
 
 def _lines(path: Path) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .face import Face
+from .command_run import CommandRun
 
 if TYPE_CHECKING:
     from ..analysis.totals import Totals
@@ -14,7 +14,7 @@ SHOWN = 20
 
 
 def show_explained(
-    face: Face, accounting: Accounting, chosen: Selection, ident: str, limit: int | None, *, as_csv: bool
+    run: CommandRun, accounting: Accounting, chosen: Selection, ident: str, limit: int | None, *, as_csv: bool
 ) -> bool:
     from ..analysis.explain import OMITTED, explain
     from ..analysis.explain import chosen as matching
@@ -29,22 +29,22 @@ def show_explained(
         totals.add(item.counts, row["cost_micro_usd"], *item.marks)
     if as_csv:
         if not rows:
-            face.say("no API call fits")
+            run.say("no API call fits")
             return False
         names = [*csv_names(rows), "timezone"]
         told = (row | {"timezone": accounting.zone.name} for row in rows[:limit])
-        face.print(csv_text(told, names).rstrip("\n"))
-    elif face.is_text:
-        _print(face, rows, limit, totals)
+        run.print(csv_text(told, names).rstrip("\n"))
+    elif run.is_text:
+        _print(run, rows, limit, totals)
     else:
-        face.rows(
+        run.rows(
             rows[:limit], total=len(rows), totals=totals.data(), timezone=accounting.zone.name, prices=accounting.book.version,
             price_source=accounting.book.source, omitted=list(OMITTED),
         )  # fmt: skip
     return bool(rows)
 
 
-def _print(face: Face, rows: list[dict[str, Any]], limit: int | None, totals: Totals) -> None:
+def _print(run: CommandRun, rows: list[dict[str, Any]], limit: int | None, totals: Totals) -> None:
     from ..analysis.cost import exact_dollars
     from ..analysis.explain import OMITTED
     from ..analysis.prices.names import short_name
@@ -52,7 +52,7 @@ def _print(face: Face, rows: list[dict[str, Any]], limit: int | None, totals: To
     from .usage_text import unpriced_remark
 
     if not rows:
-        face.say("no API call fits")
+        run.say("no API call fits")
         return
     shown = rows[: SHOWN if limit is None else limit]
     for row in shown:
@@ -60,8 +60,8 @@ def _print(face: Face, rows: list[dict[str, Any]], limit: int | None, totals: To
         head = (
             f"{row['time'] or 'no time'}  {short_name(row['model'])}  {'?' if price is None else exact_dollars(price)}"
         )
-        face.print_styled(face.style(head, bold=True))
-        face.print(
+        run.print_styled(run.style(head, bold=True))
+        run.print(
             f"  {row['file']}:{row['line']}"
             + (f", output on line {row['output_line']}" if row["output_line"] != row["line"] else "")
             + (f"  ({row['copies']} copies, counted once)" if row["copies"] > 1 else "")
@@ -79,18 +79,18 @@ def _print(face: Face, rows: list[dict[str, Any]], limit: int | None, totals: To
             marks.append("its time has no zone: it is taken as UTC")
         if row["recorded_in"] != "assistant":
             marks.append(f"recorded in {row['recorded_in']}")
-        face.print(f"  {'; '.join(marks)}")
+        run.print(f"  {'; '.join(marks)}")
         for part in row["parts"]:
             rate = part.get("usd_per_million")
             words = f"× ${rate} / million" if rate else "× $0.01" if part["part"] == "web_searches" else ""
             value = part["cost_micro_usd"]
-            face.print(
+            run.print(
                 f"    {part['part']:<15}{part['amount']:>12,} {words:<22}= {'?' if value is None else exact_dollars(value):>12}"
             )
     if len(shown) < len(rows):
-        face.print(f"... and {len(rows) - len(shown):,} more (--limit N, or --json for all)")
+        run.print(f"... and {len(rows) - len(shown):,} more (--limit N, or --json for all)")
     known = "?" if totals.unpriced == len(rows) else ("≥" if totals.lower_bounds else "") + exact_dollars(totals.cost)
-    face.print(f"total of {plural(len(rows), 'call')}: {known}")
+    run.print(f"total of {plural(len(rows), 'call')}: {known}")
     if totals.unpriced:
-        face.print(unpriced_remark(totals.unpriced))
-    face.say("no transcript tells of: " + "; ".join(OMITTED))
+        run.print(unpriced_remark(totals.unpriced))
+    run.say("no transcript tells of: " + "; ".join(OMITTED))

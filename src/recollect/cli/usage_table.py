@@ -8,7 +8,7 @@ from ..analysis.usage import NO_TIME, PERIODS, models_in_words
 from ..export.formatting import plural
 from ..library.usage_words import remarks
 from .charts import bar, not_in_future, over_time, sparkline
-from .face import Column, Face
+from .command_run import Column, CommandRun
 from .usage_text import money, tokens
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _POINTS = 60
 
 
 def show_table(
-    face: Face, report: UsageReport, groups: list[Group], accounting: Accounting, chosen: Selection | None = None
+    run: CommandRun, report: UsageReport, groups: list[Group], accounting: Accounting, chosen: Selection | None = None
 ) -> None:
     names = report.groupings
     largest = max(group.totals.cost for group in report.groups)
@@ -47,7 +47,7 @@ def show_table(
     hidden = {name for name in ("thinking", "long", "searches") if all(item[name] in ("", "0") for item in rows)}
     if "model" in names:
         hidden.add("models")
-    face.table(rows, [column for column in columns if column.key not in hidden])
+    run.table(rows, [column for column in columns if column.key not in hidden])
     others: list[str] = []
     if names[0] in PERIODS and len(names) == 1:
         spent = {group.key: group.totals.cost for group in report.groups if group.key != NO_TIME}
@@ -55,17 +55,17 @@ def show_table(
         drawn = over_time(spent, names[0])
         if len(drawn) > 2:
             shown = drawn[-_POINTS:]
-            face.print(f"\n{shown[0][0]} {sparkline([value for _, value in shown])} {shown[-1][0]}")
+            run.print(f"\n{shown[0][0]} {sparkline([value for _, value in shown])} {shown[-1][0]}")
             others = [later] if later else []
     rule, *told = remarks(report)
-    face.print(rule)  # without it, days are nobody's
+    run.print(rule)  # without it, days are nobody's
     others += told
     for remark in others:
-        face.say(remark)
+        run.say(remark)
     if accounting.has_client_counts:
         differing = [item for item in accounting.comparisons(chosen) if not item.same]
         if differing:
-            face.say(f"the client's own count differs for {plural(len(differing), 'session')}: see --check")
+            run.say(f"the client's own count differs for {plural(len(differing), 'session')}: see --check")
 
 
 def _row(keys: dict[str, str], totals: Totals, models: Iterable[str], drawn: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ..analysis.cost import dollars
 from ..export.formatting import number, plural, seconds, size
 from ..library.usage_words import lower_bound_remark
 from .charts import bar, sparkline
-from .face import Column, Face
+from .command_run import Column, CommandRun
 from .moments import local_in
 from .usage_text import cost_in_words, csv_names, csv_text, tokens, unpriced_remark
 
@@ -29,36 +29,36 @@ _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 def show_topic(
-    face: Face, accounting: Accounting, chosen: Selection, topic: str, limit: int | None, *, as_csv: bool
+    run: CommandRun, accounting: Accounting, chosen: Selection, topic: str, limit: int | None, *, as_csv: bool
 ) -> bool:
     rows, columns, extra, remark = _TOPICS[topic](accounting, chosen)
     shown, total = rows[:limit], extra.pop("total_row", None)
     zone = accounting.zone.name
-    if not face.is_text or as_csv:
+    if not run.is_text or as_csv:
         shown = [{key: value for key, value in row.items() if key != "drawn"} for row in shown]
     if as_csv and rows:
         names = [*csv_names(shown or rows), "timezone"]
-        face.print(csv_text((row | {"timezone": zone} for row in shown), names).rstrip("\n"))
-    elif face.is_text and not rows:
-        face.say("nothing found")
-    elif face.is_text:
-        _show_table(face, [*shown, total] if total is not None else shown, columns, extra)
-        _show_parts(face, shown)
+        run.print(csv_text((row | {"timezone": zone} for row in shown), names).rstrip("\n"))
+    elif run.is_text and not rows:
+        run.say("nothing found")
+    elif run.is_text:
+        _show_table(run, [*shown, total] if total is not None else shown, columns, extra)
+        _show_parts(run, shown)
         for line in extra.get("drawn", ()):
-            face.print(line)
+            run.print(line)
         if topic in _WITH_TIMES:
-            face.print(f"times in {zone}")
+            run.print(f"times in {zone}")
         if remark:
-            face.say(remark)
+            run.say(remark)
     else:
         extra.pop("drawn", None)
-        face.rows(
+        run.rows(
             shown, topic=topic, total=len(rows), timezone=accounting.zone.name, prices=accounting.book.version, **extra
         )
     return bool(rows)
 
 
-def _show_table(face: Face, rows: Rows, columns: tuple[Column, ...], known: dict[str, Any]) -> None:
+def _show_table(run: CommandRun, rows: Rows, columns: tuple[Column, ...], known: dict[str, Any]) -> None:
     """A sum of money that leaves something out says so."""
     for row in rows:
         if "cost_micro_usd" in row:
@@ -68,11 +68,11 @@ def _show_table(face: Face, rows: Rows, columns: tuple[Column, ...], known: dict
                 row |= {key: None for key in row if "micro_usd" in key}
             else:  # what comes of the cost is as certain as the cost is
                 row |= {key: cost_in_words(row[key], *marks) for key in _OF_THE_COST if row.get(key) is not None}
-    face.table(rows, columns)
+    run.table(rows, columns)
     for name, remark in (("unpriced_calls", unpriced_remark), ("lower_bound_calls", lower_bound_remark)):
         calls = known[name] if name in known else sum(row.get(name, 0) for row in rows)
         if calls:
-            face.say(remark(calls))
+            run.say(remark(calls))
 
 
 def _percent(value: float) -> str:
@@ -178,7 +178,7 @@ def _course_line(course: ContextTimeline) -> str:
     return "".join(("┊" if marked else "") + block for block, marked in zip(blocks, marks, strict=False))
 
 
-def _show_parts(face: Face, rows: Rows) -> None:
+def _show_parts(run: CommandRun, rows: Rows) -> None:
     """What filled the window, below the table of the session."""
     for row in rows:
         parts = row.get("filled_by")
@@ -187,8 +187,8 @@ def _show_parts(face: Face, rows: Rows) -> None:
                 {**part, "what": f"{part['what']}: {part['tool']}" if part["tool"] else part["what"]} for part in parts
             ]
             largest = parts[0]["tokens"]
-            face.print("")
-            face.table(
+            run.print("")
+            run.table(
                 [{**part, "drawn": bar(part["tokens"], largest, 20)} for part in named],
                 (
                     Column("what", "filled by (estimated)"), Column("tokens", show=tokens, right=True),

@@ -1,4 +1,4 @@
-"""The application: the gate, the pages behind it, and what is said when something goes wrong."""
+"""Put the application together: the gate, the pages behind it, and the answers when something goes wrong."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from .routes import (
     actions,
     api,
     bookmarks,
-    files_of_ours,
     health,
     home,
     lines,
@@ -32,6 +31,7 @@ from .routes import (
     session_tabs,
     sessions,
     sql,
+    static_files,
     usage,
 )
 from .security import BodyTooLarge, BodyTooSlow, Gate, body_refused
@@ -44,7 +44,7 @@ NAVIGATION = (
 
 
 class Guarded(Starlette):
-    """The gate stands before everything, also before what answers for bugs."""
+    """An application whose gate stands before everything, also before the handlers of errors."""
 
     access: Access
     hosts: frozenset[str]
@@ -54,9 +54,9 @@ class Guarded(Starlette):
 
 
 def create_app(service: Service, access: Access, hosts: frozenset[str]) -> Starlette:
-    """The application over an opened library."""
+    """Make the application that shows what a service knows."""
     pages = [
-        login, files_of_ours, home, sessions, session, session_tabs, lines, actions, bookmarks, search, usage, sql, health,
+        login, static_files, home, sessions, session, session_tabs, lines, actions, bookmarks, search, usage, sql, health,
         live, api,
     ]  # fmt: skip
     found = [route for module in pages for route in module.routes]
@@ -99,7 +99,7 @@ def _http(request: Request, problem: Exception) -> Response:
 
 
 def _unknown(request: Request, problem: Exception) -> Response:
-    """A bug, or a file that went away in between. The log names the error, never the address, which may hold a token."""
+    """Answer for a bug, or for a file that went away. The log names the error, never the address, which may hold a token."""
     if isinstance(problem, OSError):
         return error_answer(
             request, NotFound(f"a file could not be read: {problem.strerror or problem}", slug="unreadable-file")

@@ -1,4 +1,4 @@
-"""Pages from templates, and answers to things that go wrong."""
+"""Make pages from templates, and answers to errors."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def templates() -> Environment:
 
 @cache
 def asset(name: str) -> str:
-    """The address of a file of ours, which changes when the file does: browsers may keep it for ever."""
+    """Return the address of a script or style, which changes with the file: browsers may keep it for ever."""
     folder = "vendor" if name.startswith("vendor/") else "static"
     path = FOLDER / name if folder == "vendor" else FOLDER / "static" / name
     try:
@@ -95,7 +95,7 @@ def status_of(problem: RecollectError) -> int:
 
 
 def error_answer(request: Request, problem: RecollectError) -> Response:
-    """An error in words: as JSON for the interface, as a page or a part of one for a browser."""
+    """Answer with an error in words: as JSON for the interface, as a page or a part of one for a browser."""
     status = status_of(problem)
     if wants_json(request.scope):
         return JSONResponse({"error": error_data(problem)}, status)

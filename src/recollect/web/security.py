@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .access import Access
-from .signed_out import signed_out_page
+from .sign_in_page import signed_out_page
 
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 METHODS: Final = frozenset({"GET", "HEAD", "POST"})

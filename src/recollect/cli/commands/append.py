@@ -10,7 +10,7 @@ import click
 from ...errors import Refused
 from .. import standard_input
 from ..changing import carry_out, changing_options
-from ..face import Face, command, session_argument
+from ..command_run import CommandRun, command, session_argument
 
 _LIMIT = 50 << 20
 
@@ -28,7 +28,7 @@ _LIMIT = 50 << 20
 @click.argument("text", required=False)
 @changing_options()
 def append(
-    face: Face,
+    run: CommandRun,
     session: str,
     role: str,
     model: str | None,
@@ -43,8 +43,8 @@ def append(
         raise click.UsageError("--model is for answers: --role assistant")
     if model is not None and not model.strip():
         raise click.UsageError("--model must not be empty")
-    with face.changes.append(session, role, _words(text, path), model=model, force=force) as plan:
-        carry_out(face, plan, dry_run=dry_run, yes=yes)
+    with run.changes.append(session, role, _words(text, path), model=model, force=force) as plan:
+        carry_out(run, plan, dry_run=dry_run, yes=yes)
 
 
 def _words(text: str | None, path: str | None) -> str:

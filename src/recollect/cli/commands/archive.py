@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 from ..changing import carry_out, changing_options
-from ..face import Face, command, session_argument
+from ..command_run import CommandRun, command, session_argument
 
 
 @command(
@@ -19,8 +19,10 @@ from ..face import Face, command, session_argument
 @click.option("--title", metavar="T", help="A last title to remember it by.")
 @click.option("--back", is_flag=True, help="Take it out of the archive again; the tag it had before is its tag again.")
 @changing_options()
-def archive(face: Face, session: str, title: str | None, back: bool, dry_run: bool, yes: bool, force: bool) -> None:
+def archive(
+    run: CommandRun, session: str, title: str | None, back: bool, dry_run: bool, yes: bool, force: bool
+) -> None:
     """Mark SESSION as archived: by a tag, which `recollect list` and the client show, in the place of the one it has."""
-    verb = face.changes.unarchive if back else face.changes.archive
+    verb = run.changes.unarchive if back else run.changes.archive
     with verb(session, title=title, force=force) as plan:
-        carry_out(face, plan, dry_run=dry_run, yes=yes)
+        carry_out(run, plan, dry_run=dry_run, yes=yes)

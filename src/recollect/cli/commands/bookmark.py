@@ -10,7 +10,7 @@ from __future__ import annotations
 import click
 
 from ...library.bookmarks import Bookmark, bookmark_row
-from ..face import Column, Face, command, complete_session
+from ..command_run import Column, CommandRun, command, complete_session
 from ..moments import local
 
 
@@ -23,40 +23,40 @@ from ..moments import local
 @click.argument("session", required=False, shell_complete=complete_session)
 @click.argument("message", required=False)
 @click.option("--note", metavar="TEXT", help="Why it is worth coming back to.")
-def bookmark(face: Face, action: str | None, session: str | None, message: str | None, note: str | None) -> None:
+def bookmark(run: CommandRun, action: str | None, session: str | None, message: str | None, note: str | None) -> None:
     """Mark SESSION, or a MESSAGE of it (#12, line:292, a uuid or the start of one). Without an action: the list, newest first.
 
     Bookmarks are kept in Recollect's own folder; nothing is written into a home. The pages of `serve` show the same ones.
     """
-    bookmarks = face.library.bookmarks
+    bookmarks = run.library.bookmarks
     if action in (None, "list"):
         if session is not None or note is not None:
             raise click.UsageError("to mark it: recollect bookmark add SESSION")
-        _show(face)
+        _show(run)
         return
     if session is None:
         raise click.UsageError(f"which session? for example: recollect bookmark {action} last")
     if action == "add":
         made = bookmarks.add(session, message, note or "")
-        if face.is_text:
-            face.print(f"marked {_name(made)}")
+        if run.is_text:
+            run.print(f"marked {_name(made)}")
         else:
-            face.value(bookmark_row(made))
+            run.value(bookmark_row(made))
         return
     gone = bookmarks.remove(session, message)
-    if face.is_text:
-        face.print(f"no longer marked: {_name(gone)}")
+    if run.is_text:
+        run.print(f"no longer marked: {_name(gone)}")
     else:
-        face.value({"session_id": gone.session_id, "message": gone.message, "removed": True})
+        run.value({"session_id": gone.session_id, "message": gone.message, "removed": True})
 
 
 def _name(item: Bookmark) -> str:
     return f"{'message ' + item.message + ' of ' if item.message else ''}{item.session_id}"
 
 
-def _show(face: Face) -> None:
-    rows = face.library.bookmarks.rows()
-    face.rows(
+def _show(run: CommandRun) -> None:
+    rows = run.library.bookmarks.rows()
+    run.rows(
         rows,
         (
             Column("time", "marked", local), Column("session_id", "session", lambda text: text[:8]),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..face import Column, Face, command
+from ..command_run import Column, CommandRun, command
 from ..filter_values import FILTER_VALUE
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--timezone", metavar="Z", help="Time zone of the days. Default: the system's.")
 @click.option("--quiet", is_flag=True, help="Say something only where a budget is nearly used up; for hooks.")
 def budget(
-    face: Face, action: str | None, amount: str | None, project: str | None, timezone: str | None, quiet: bool
+    run: CommandRun, action: str | None, amount: str | None, project: str | None, timezone: str | None, quiet: bool
 ) -> None:
     """Budgets per day, week, month or year. A warning from 80 % on; exit code 1 where one is exceeded."""
     from ...analysis.budgets import PERIODS, parse_budget
@@ -52,27 +52,27 @@ def budget(
             raise click.UsageError("how much? for example: recollect budget set 50/month")
         made = parse_budget(amount, project)
         set_budget(folder, made)
-        face.say(f"set: {_whole(made)}")
+        run.say(f"set: {_whole(made)}")
         return
     if action == "remove":
         if amount not in (*PERIODS, "all"):
             raise click.UsageError("remove which? day, week, month, year, or all")
         gone = remove_budgets(folder, None if amount == "all" else amount, project)
         for item in gone:
-            face.say(f"removed: {_whole(item)}")
+            run.say(f"removed: {_whole(item)}")
         if not gone:
-            face.say("there is no such budget")
+            run.say("there is no such budget")
         raise click.exceptions.Exit(0 if gone else 1)
     budgets = [item for item in read_budgets(folder) if project in (None, item.project)]
     if not budgets:
-        if face.is_text:
+        if run.is_text:
             if not quiet:
                 for_it = "" if project is None else f" for {project}"
-                face.say(f"no budget is set{for_it}: recollect budget set 50/month")
+                run.say(f"no budget is set{for_it}: recollect budget set 50/month")
         else:
-            face.rows([], total=0)
+            run.rows([], total=0)
         return
-    _show(face, budgets, timezone, quiet)
+    _show(run, budgets, timezone, quiet)
 
 
 def _kept(project: str) -> str:
@@ -83,20 +83,20 @@ def _kept(project: str) -> str:
     return paths[-1] if paths and project not in paths else project
 
 
-def _show(face: Face, budgets: list[Budget], timezone: str | None, quiet: bool) -> None:
+def _show(run: CommandRun, budgets: list[Budget], timezone: str | None, quiet: bool) -> None:
     from ...library.accounting import open_accounting
     from ...library.budgets import budget_states
     from ...library.usage_words import lower_bound_remark
     from ..charts import bar
     from ..usage_text import unpriced_remark
 
-    with open_accounting(face.homes, timezone=timezone, tell=face.say) as accounting:
+    with open_accounting(run.homes, timezone=timezone, tell=run.say) as accounting:
         states = budget_states(accounting, budgets, time.time_ns() // 1000)
         zone = accounting.zone.name
-    if not face.is_text:
-        face.rows([item.data() for item in states], total=len(states), timezone=zone)
+    if not run.is_text:
+        run.rows([item.data() for item in states], total=len(states), timezone=zone)
     elif not quiet:
-        face.table(
+        run.table(
             [
                 {
                     "budget": f"{_words(item.budget.amount)} a {item.budget.period}", "project": item.budget.project or "all",
@@ -110,15 +110,15 @@ def _show(face: Face, budgets: list[Budget], timezone: str | None, quiet: bool) 
              Column("bar", "", spare=True, drawn=True), Column("ahead", "projected", right=True), Column("until"),
              Column("state")),
         )  # fmt: skip
-        face.print(f"days in {zone}")
+        run.print(f"days in {zone}")
         if unpriced := max((item.unpriced for item in states), default=0):
-            face.say(unpriced_remark(unpriced))
+            run.say(unpriced_remark(unpriced))
         if lower_bounds := max((item.lower_bounds for item in states), default=0):
-            face.say(lower_bound_remark(lower_bounds))
+            run.say(lower_bound_remark(lower_bounds))
     for item in states:
         if item.state != "ok":
             share = f" ({_percent(item)})" if item.budget.amount else ""
-            face.say(f"{item.state}: {_used(item)} of {_whole(item.budget)}{share}")
+            run.say(f"{item.state}: {_used(item)} of {_whole(item.budget)}{share}")
     if any(item.state == "exceeded" for item in states):
         raise click.exceptions.Exit(1)
 

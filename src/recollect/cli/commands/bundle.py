@@ -12,21 +12,21 @@ import click
 
 from ...export.formatting import plural, size
 from ...library.bundling import write_bundle
-from ..face import Face, command, complete_session
+from ..command_run import CommandRun, command, complete_session
 
 
 @command("bundle", epilog="recollect bundle 3f2a -o talk.recollect\nrecollect bundle 3f2a 9bc1 -o both.recollect")
 @click.argument("sessions", nargs=-1, required=True, metavar="SESSION...", shell_complete=complete_session)
 @click.option("--output", "-o", required=True, metavar="FILE", help="The new file.")
-def bundle(face: Face, sessions: tuple[str, ...], output: str) -> None:
+def bundle(run: CommandRun, sessions: tuple[str, ...], output: str) -> None:
     """Put SESSIONs into one file for another machine: transcript, subagents, long outputs, file history, tasks, plan.
 
     `recollect unbundle` takes them into a home. A bundle holds everything that was said, secrets that were typed included.
     """
-    opened = list({item.id: item for item in (face.library.session(name) for name in sessions)}.values())
+    opened = list({item.id: item for item in (run.library.session(name) for name in sessions)}.values())
     target = Path(os.path.abspath(os.path.expanduser(output)))
     files, length = write_bundle(opened, target)
-    if face.is_text:
-        face.print(f"{target}: {plural(len(opened), 'session')}, {plural(files, 'file')}, {size(length)}")
+    if run.is_text:
+        run.print(f"{target}: {plural(len(opened), 'session')}, {plural(files, 'file')}, {size(length)}")
     else:
-        face.value({"path": str(target), "sessions": [item.id for item in opened], "files": files, "bytes": length})
+        run.value({"path": str(target), "sessions": [item.id for item in opened], "files": files, "bytes": length})

@@ -9,15 +9,15 @@ import sys
 
 import click
 
-from ..face import Face, command, session_argument
+from ..command_run import CommandRun, command, session_argument
 
 
 @command("cat", epilog="recollect cat last > copy.jsonl\nrecollect cat 3f2a --subagent a1b2c3d | wc -l")
 @session_argument
 @click.option("--subagent", metavar="ID", help="A subagent's file instead of the main transcript.")
-def cat(face: Face, session: str, subagent: str | None) -> None:
+def cat(run: CommandRun, session: str, subagent: str | None) -> None:
     """Write the bytes of a session to stdout. Raw: escape sequences in it reach the terminal."""
-    found = face.library.session(session)
+    found = run.library.session(session)
     out = sys.stdout.buffer
     for line in found.lines(subagent):
         out.write(line.data)

@@ -9,16 +9,16 @@ from __future__ import annotations
 import click
 
 from ...library.shapes import change_shape, plain
-from ..face import Column, Face, command
+from ..command_run import Column, CommandRun, command
 from ..moments import local
 
 
 @command("changes", epilog="recollect changes\nrecollect changes --limit 5 --json\nrecollect changes --all-homes")
 @click.option("--limit", type=click.IntRange(min=0), default=50, show_default=True)
 @click.option("--all-homes", is_flag=True, help="Also what was changed in other homes than the open ones.")
-def changes(face: Face, limit: int, all_homes: bool) -> None:
+def changes(run: CommandRun, limit: int, all_homes: bool) -> None:
     """The journal of changes in the home, newest first. `recollect undo N` takes one back."""
-    records = face.library.changes.records(all_homes=all_homes)
+    records = run.library.changes.records(all_homes=all_homes)
     rows = [plain(change_shape(record)) for record in records[:limit]]
     columns = [
         Column("number", right=True),
@@ -26,8 +26,8 @@ def changes(face: Face, limit: int, all_homes: bool) -> None:
         Column("state"),
         Column("title", stretch=True),
     ]
-    if all_homes or len(face.library.homes) > 1:
+    if all_homes or len(run.library.homes) > 1:
         columns.insert(3, Column("home"))
-    face.rows(rows, columns, empty="nothing was changed yet", total=len(records))
+    run.rows(rows, columns, empty="nothing was changed yet", total=len(records))
     if not records:
         raise click.exceptions.Exit(1)

@@ -19,7 +19,7 @@ from ...check.rules import RULES
 from ...check.session import SessionReport
 from ...export.formatting import plural
 from ...library.checking import check_homes, check_sessions, files_of
-from ..face import Column, Face, command, complete_session
+from ..command_run import Column, CommandRun, command, complete_session
 
 EXAMPLES = """
 recollect check
@@ -42,7 +42,7 @@ recollect check --json --fail-on warning
     help="The mildest that makes the exit code 1.",
 )  # fmt: skip
 def check(
-    face: Face,
+    run: CommandRun,
     session: str | None,
     project: str | None,
     everything: bool,
@@ -57,7 +57,7 @@ def check(
     _know(rules)
     if session is not None and (project is not None or everything):
         raise click.UsageError("SESSION, --project and --all exclude one another")
-    library = face.library
+    library = run.library
     files = files_of(library, session, project)
     shown: list[Finding] = []
     reports: list[SessionReport] = []
@@ -77,10 +77,10 @@ def check(
     shown = [item for item in every if SEVERITIES.index(item.severity) <= mildest]
     counts = Counter(item.severity for item in every)
     whole = len(files) - sum(report.worst in ("error", "warning") for report in reports)
-    if face.is_text:
-        _print(face, shown, reports, counts, len(files), whole, alone=session is not None)
+    if run.is_text:
+        _print(run, shown, reports, counts, len(files), whole, alone=session is not None)
     else:
-        face.rows(
+        run.rows(
             [finding_data(item) for item in shown], sessions=[_session_data(report) for report in reports],
             total=len(shown), counts=dict(counts), checked=len(files), whole=whole,
         )  # fmt: skip
@@ -126,7 +126,7 @@ def _session_data(report: SessionReport) -> dict[str, Any]:
 
 
 def _print(
-    face: Face,
+    run: CommandRun,
     shown: list[Finding],
     reports: list[SessionReport],
     counts: Counter[str],
@@ -139,9 +139,9 @@ def _print(
     for report in lost:
         share = "unreadable" if report.reachable_share is None else f"{report.reachable_share:.0%} reachable"
         share = share if report.found or report.reachable_share is None else "the client finds no conversation"
-        face.print(f"{report.file.session_id}: {share}")
+        run.print(f"{report.file.session_id}: {share}")
     if lost:
-        face.print()
+        run.print()
     rows = [
         {
             "severity": item.severity,
@@ -154,7 +154,7 @@ def _print(
         for item in shown[:500]
     ]
     if rows:
-        face.table(
+        run.table(
             rows,
             (
                 Column("severity"),
@@ -165,12 +165,12 @@ def _print(
                 Column("detail", stretch=True),
             ),
         )
-        face.print()
+        run.print()
     for rule in {item.code: item.rule for item in shown}.values():
-        face.print_styled(face.style(f"{rule.code}: {rule.title}", bold=True))
-        face.print(f"  the client: {rule.client}")
-        face.print(f"  what helps: {rule.remedy}")
+        run.print_styled(run.style(f"{rule.code}: {rule.title}", bold=True))
+        run.print(f"  the client: {rule.client}")
+        run.print(f"  what helps: {rule.remedy}")
     if shown:
-        face.print()
+        run.print()
     told = ", ".join(plural(counts[name], name) for name in SEVERITIES if counts[name]).replace("infos", "remarks")
-    face.print(f"{plural(checked, 'session')} checked, {whole:,} whole" + (f"; {told}" if told else ""))
+    run.print(f"{plural(checked, 'session')} checked, {whole:,} whole" + (f"; {told}" if told else ""))

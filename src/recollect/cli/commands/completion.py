@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..face import Face, command
+from ..command_run import CommandRun, command
 
 
 @command(
@@ -12,7 +12,7 @@ from ..face import Face, command
     epilog='eval "$(recollect completion bash)"\nrecollect completion fish > ~/.config/fish/completions/recollect.fish',
 )
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(face: Face, shell: str) -> None:
+def completion(run: CommandRun, shell: str) -> None:
     """Print the completion script for SHELL."""
     from click.shell_completion import get_completion_class
 
@@ -21,4 +21,4 @@ def completion(face: Face, shell: str) -> None:
     found = get_completion_class(shell)
     if found is None:
         raise click.UsageError(f"no completion for {shell}")
-    face.print_styled(found(cli, {}, "recollect", "_RECOLLECT_COMPLETE").source())
+    run.print_styled(found(cli, {}, "recollect", "_RECOLLECT_COMPLETE").source())

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from recollect.cli.face import Face, command
+from recollect.cli.command_run import CommandRun, command
 from recollect.cli.plain import plain
 from recollect.errors import NotFound
 from recollect.export.terminal_text import safe_line
@@ -34,20 +34,20 @@ LONGEST_TEXT = 160
 
 @command("config", epilog="recollect config\nrecollect config .\nrecollect config /w/app --json")
 @click.argument("project", required=False)
-def config(face: Face, project: str | None) -> None:
+def config(run: CommandRun, project: str | None) -> None:
     """Settings, MCP servers, plugins and definitions of every home, secrets masked.
 
     With PROJECT (its path, the last parts of it, or a folder like `.`) what the client remembers about that project.
     """
-    homes = face.library.homes
+    homes = run.library.homes
     rows = [_home_row(home) for home in homes] if project is None else _project_rows(homes, project)
-    if not face.is_text:
-        face.rows(rows, total=len(rows))
+    if not run.is_text:
+        run.rows(rows, total=len(rows))
         return
     for row in rows:
-        face.print_styled(face.style(str(row["home"] if project is None else row["path"]), bold=True))
+        run.print_styled(run.style(str(row["home"] if project is None else row["path"]), bold=True))
         for line in _tree({key: value for key, value in row.items() if key != "home"}, "  "):
-            face.print(line)
+            run.print(line)
 
 
 def _home_row(home: Home) -> dict[str, Any]:

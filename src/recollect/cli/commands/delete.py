@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 from ..changing import carry_out, changing_options, refuse_empty_path, tell_notes
-from ..face import Face, command, complete_session
+from ..command_run import CommandRun, command, complete_session
 
 
 @command(
@@ -20,7 +20,9 @@ from ..face import Face, command, complete_session
     "--project", metavar="PATH", help="All of a project: sessions at PATH and below, prompts, settings, memory."
 )
 @changing_options("With --project: go ahead while clients work in other projects. Never deletes what is in use.")
-def delete(face: Face, sessions: tuple[str, ...], project: str | None, dry_run: bool, yes: bool, force: bool) -> None:
+def delete(
+    run: CommandRun, sessions: tuple[str, ...], project: str | None, dry_run: bool, yes: bool, force: bool
+) -> None:
     """Move SESSIONs to the trash: transcript, subagents, long outputs, file history, tasks, todos, logs, pastes.
 
     `recollect undo` brings them back. Prompts in history.jsonl stay, unless the whole project goes (--project).
@@ -28,10 +30,10 @@ def delete(face: Face, sessions: tuple[str, ...], project: str | None, dry_run: 
     if bool(sessions) == (project is not None):
         raise click.UsageError("SESSION..., or --project PATH")
     refuse_empty_path(project)
-    changes = face.changes
+    changes = run.changes
     with changes.delete(sessions) if project is None else changes.delete_project(project, force=force) as plan:
         if not dry_run:
-            tell_notes(face, plan)
-        carry_out(face, plan, dry_run=dry_run, yes=yes)
+            tell_notes(run, plan)
+        carry_out(run, plan, dry_run=dry_run, yes=yes)
         if dry_run:
-            tell_notes(face, plan)
+            tell_notes(run, plan)

@@ -13,24 +13,24 @@ from pathlib import Path
 import click
 
 from ...errors import Refused
-from ..face import Face, command
+from ..command_run import CommandRun, command
 
 
 @command("demo", epilog="recollect demo\nrecollect demo ./demo-home && recollect --home ./demo-home list")
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
-def demo(face: Face, folder: Path | None) -> None:
+def demo(run: CommandRun, folder: Path | None) -> None:
     """Build a demo home (in FOLDER, or a temporary one) and show its overview."""
     from .overview import _print, survey
 
     made = make_demo(folder)
-    face.say(f"demo home: {made}")
-    face.homes = [str(made)]
-    face.forget_library()
-    answer = survey(face.library, time.time())
-    if face.is_text:
-        _print(face, answer, time.time())
+    run.say(f"demo home: {made}")
+    run.homes = [str(made)]
+    run.forget_library()
+    answer = survey(run.library, time.time())
+    if run.is_text:
+        _print(run, answer, time.time())
     else:
-        face.value(answer | {"demo": str(made)})
+        run.value(answer | {"demo": str(made)})
 
 
 def make_demo(folder: Path | None) -> Path:

@@ -25,23 +25,23 @@ from ...store.config_files import cleanup_days
 from ...store.home import Home
 from ...store.parsed_file import survey
 from ...store.scan import Scan, SessionFile
+from ..command_run import Column, CommandRun, command
 from ..drift import Drift
-from ..face import Column, Face, command
 from .overview import vault_problem
 
 
 @command("doctor", epilog="recollect doctor\nrecollect doctor --deep --json")
 @click.option("--deep", is_flag=True, help="Read every byte, and count unknown entry types, fields and blocks.")
-def doctor(face: Face, deep: bool) -> None:
+def doctor(run: CommandRun, deep: bool) -> None:
     """Homes, client versions, permissions, damaged lines, unknown entries, and what was skipped and why."""
-    answer = examine(face.library, deep=deep)
+    answer = examine(run.library, deep=deep)
     findings = answer["rows"]
-    if face.is_text:
-        _print(face, answer)
-    elif face.format == "jsonl":
-        face.rows(findings)
+    if run.is_text:
+        _print(run, answer)
+    elif run.format == "jsonl":
+        run.rows(findings)
     else:
-        face.rows(answer.pop("rows"), **answer)
+        run.rows(answer.pop("rows"), **answer)
     if findings:
         raise click.exceptions.Exit(1)
 
@@ -141,36 +141,36 @@ def _check(file: SessionFile, drift: Drift, *, whole: bool) -> list[dict[str, An
     return findings
 
 
-def _print(face: Face, told: dict[str, Any]) -> None:
+def _print(run: CommandRun, told: dict[str, Any]) -> None:
     for home in told["homes"]:
-        face.print_styled(face.style(home["root"], bold=True))
-        face.print(
+        run.print_styled(run.style(home["root"], bold=True))
+        run.print(
             f"  {plural(home['sessions'], 'session')}, {plural(home['subagents'], 'subagent file')}, {size(home['bytes'])};"
             f" the client deletes after {home['cleanup_days']} days"
         )
         config = home["config_file"] + ("" if home["config_exists"] else " (not there)")
-        face.print(f"  config: {config}")
+        run.print(f"  config: {config}")
         for warning in home["permissions"]:
-            face.print_styled("  " + face.style(warning, fg="yellow"))
+            run.print_styled("  " + run.style(warning, fg="yellow"))
         for item in home["skipped"]:
-            face.print(f"  skipped {item['path']}: {item['why']}")
+            run.print(f"  skipped {item['path']}: {item['why']}")
         for path in home["orphan_subagents"]:
-            face.print(f"  subagent without its session: {path}")
+            run.print(f"  subagent without its session: {path}")
         for kind, weight in home["files"].items():
-            face.print(f"  {weight['count']:>7,}  {size(weight['bytes']):>10}  {kind}")
+            run.print(f"  {weight['count']:>7,}  {size(weight['bytes']):>10}  {kind}")
     versions = ", ".join(f"{version} ({count})" for version, count in told["versions"].items())
-    face.print(f"client versions: {versions or 'none'}")
+    run.print(f"client versions: {versions or 'none'}")
     for name in ("unknown_types", "unknown_blocks", "unknown_fields"):
         if told[name]:
             listed = ", ".join(f"{key} ({count})" for key, count in Counter(told[name]).most_common(20))
-            face.print(f"{name.replace('_', ' ')}: {listed}")
+            run.print(f"{name.replace('_', ' ')}: {listed}")
     if told["future_versions"]:
-        face.print(f"newer than known: {', '.join(told['future_versions'])}")
+        run.print(f"newer than known: {', '.join(told['future_versions'])}")
     if not told["rows"]:
-        face.print("no damage found" + ("" if told["read_whole"] else " in the file ends; --deep reads everything"))
+        run.print("no damage found" + ("" if told["read_whole"] else " in the file ends; --deep reads everything"))
         return
-    face.print_styled(face.style(plural(told["total"], "finding"), fg="red"))
-    face.table(
+    run.print_styled(run.style(plural(told["total"], "finding"), fg="red"))
+    run.table(
         told["rows"][:200],
         (
             Column("session_id", "session", lambda text: text[:8]),

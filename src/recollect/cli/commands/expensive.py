@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import click
 
-from ..face import Column, Face, command
+from ..command_run import Column, CommandRun, command
 from ..filter_values import FILTER_VALUE
 from ..moments import SINCE_IN_ZONE, UNTIL_IN_ZONE, TypedMoment, local_in, micro
 
@@ -30,7 +30,7 @@ from ..moments import SINCE_IN_ZONE, UNTIL_IN_ZONE, TypedMoment, local_in, micro
 @click.option("--session", type=FILTER_VALUE, metavar="SESSION", help="Only this session.")
 @click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most so many.")
 def expensive(
-    face: Face, since: TypedMoment | None, until: TypedMoment | None, timezone: str | None, project: str | None,
+    run: CommandRun, since: TypedMoment | None, until: TypedMoment | None, timezone: str | None, project: str | None,
     session: str | None, limit: int,
 ) -> None:  # fmt: skip
     """Prompts by what they set in motion: all calls up to the next prompt."""
@@ -43,11 +43,11 @@ def expensive(
     from ..usage_text import money, tokens
     from .usage import face_progress
 
-    with open_accounting(face.homes, timezone=timezone, tell=face.say) as accounting:
+    with open_accounting(run.homes, timezone=timezone, tell=run.say) as accounting:
         chosen = Selection(
             micro(since, accounting.zone), micro(until, accounting.zone), project=project, session=session
         )
-        accounting.sync(face_progress(face))
+        accounting.sync(face_progress(run))
         found = prompt_costs(accounting.entries(), accounting.responses(chosen), accounting.book, FLAGS["prompt"])
         totals = Totals()
         for item in found:
@@ -55,8 +55,8 @@ def expensive(
         with EntryReader(accounting.place_of) as reader:
             rows = [{**item.data(reader), "totals": item.totals} for item in found[:limit]]
         zone, prices, local = accounting.zone.name, accounting.book.version, local_in(accounting.zone)
-    if face.is_text:
-        face.rows(
+    if run.is_text:
+        run.rows(
             [
                 {
                     "cost": money(row["totals"]), "calls": f"{row['calls']:,}", "tokens": tokens(row["tokens"]),
@@ -70,12 +70,12 @@ def expensive(
             empty="no prompt led to a call",
         )  # fmt: skip
         if rows:
-            face.print(f"times in {zone}")
+            run.print(f"times in {zone}")
     else:
-        face.rows(
+        run.rows(
             [{key: value for key, value in row.items() if key != "totals"} for row in rows],
             total=len(found), totals=totals.data(), timezone=zone, prices=prices,
         )  # fmt: skip
     if not found:
-        face.advise_on_project(project)
+        run.advise_on_project(project)
         raise click.exceptions.Exit(1)

@@ -17,7 +17,7 @@ import sys
 import click
 
 from recollect.cli.changing import NO_EFFECT, carry_out, changing_options, confirm
-from recollect.cli.face import Column, Face, command, session_argument
+from recollect.cli.command_run import Column, CommandRun, command, session_argument
 from recollect.cli.moments import local
 from recollect.cli.plain import used_columns
 from recollect.library.session import Session
@@ -75,7 +75,7 @@ VERSION_COLUMNS = (
 @click.option("--output", metavar="FILE", help="With --write: another place than the file's own.")
 @changing_options(NO_EFFECT)
 def files(
-    face: Face,
+    run: CommandRun,
     session: str,
     path: str | None,
     at: str | None,
@@ -100,38 +100,38 @@ def files(
         raise click.UsageError("--write needs a PATH and --at MESSAGE.")
     if output == "":  # a variable of the shell that was never set: not the file's own place
         raise click.UsageError("--output needs the name of a file.")
-    found = face.library.session(session)
+    found = run.library.session(session)
     with found:
         touched = found.files()
         if write:
-            _restore(
-                face, found, touched.content(path or "", at or "", before=before), output, dry_run=dry_run, yes=yes
-            )
+            _restore(run, found, touched.content(path or "", at or "", before=before), output, dry_run=dry_run, yes=yes)
         elif diff:
-            _show_diff(face, found, touched, path, at or START, to or END, before)
+            _show_diff(run, found, touched, path, at or START, to or END, before)
         elif path is None:
-            _list_files(face, found, touched)
+            _list_files(run, found, touched)
         elif at is None:
-            _list_versions(face, found, touched, path)
+            _list_versions(run, found, touched, path)
         else:
-            _show_content(face, touched.content(path, at, before=before), raw)
+            _show_content(run, touched.content(path, at, before=before), raw)
 
 
-def _restore(face: Face, session: Session, found: FileContent, output: str | None, *, dry_run: bool, yes: bool) -> None:
+def _restore(
+    run: CommandRun, session: Session, found: FileContent, output: str | None, *, dry_run: bool, yes: bool
+) -> None:
     """Put the file back at its own place (or `output`), after its difference was shown and asked for."""
-    with face.changes.restore_file(session, found.path, found.state, output=output) as plan:
-        if face.is_text:
+    with run.changes.restore_file(session, found.path, found.state, output=output) as plan:
+        if run.is_text:
             for line in plan.result["diff"].splitlines():
-                face.print(line)
+                run.print(line)
         if not dry_run:
             target = plan.result["target"]
             confirm(f"{target} would be changed", yes=yes, question=f"Put {target} back as it was?")
-        carry_out(face, plan, dry_run=dry_run, yes=True)
+        carry_out(run, plan, dry_run=dry_run, yes=True)
 
 
-def _list_files(face: Face, session: Session, touched: TouchedFiles) -> None:
+def _list_files(run: CommandRun, session: Session, touched: TouchedFiles) -> None:
     rows = [plain(file) for file in touched.rows]
-    face.rows(
+    run.rows(
         rows,
         used_columns(rows, FILE_COLUMNS),
         empty="this session touched no files",
@@ -142,51 +142,49 @@ def _list_files(face: Face, session: Session, touched: TouchedFiles) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _list_versions(face: Face, session: Session, touched: TouchedFiles, path: str) -> None:
+def _list_versions(run: CommandRun, session: Session, touched: TouchedFiles, path: str) -> None:
     rows = [plain(version) for version in touched.versions(path)]
-    face.rows(
-        rows, used_columns(rows, VERSION_COLUMNS), path=touched.find(path), total=len(rows), session_id=session.id
-    )
+    run.rows(rows, used_columns(rows, VERSION_COLUMNS), path=touched.find(path), total=len(rows), session_id=session.id)
 
 
-def _show_content(face: Face, found: FileContent, raw: bool) -> None:
-    if not face.is_text:
-        face.value(found.as_dict())
+def _show_content(run: CommandRun, found: FileContent, raw: bool) -> None:
+    if not run.is_text:
+        run.value(found.as_dict())
     elif found.content is not None and raw:
         sys.stdout.flush()
         sys.stdout.buffer.write(found.content)
         sys.stdout.buffer.flush()
     elif found.content is not None:
-        face.print(found.content.decode("utf-8", "replace").removesuffix("\n"))
-    if face.is_text and found.note is not None:
-        face.say(f"not certain: {found.note}")
+        run.print(found.content.decode("utf-8", "replace").removesuffix("\n"))
+    if run.is_text and found.note is not None:
+        run.say(f"not certain: {found.note}")
     if found.content is None:
-        if face.is_text:
-            face.say(f"{found.path}: {'its content is lost' if found.is_lost else 'no such file then'}")
+        if run.is_text:
+            run.say(f"{found.path}: {'its content is lost' if found.is_lost else 'no such file then'}")
         raise click.exceptions.Exit(1)
 
 
 def _show_diff(
-    face: Face, session: Session, touched: TouchedFiles, path: str | None, start: str, end: str, before: bool
+    run: CommandRun, session: Session, touched: TouchedFiles, path: str | None, start: str, end: str, before: bool
 ) -> None:
     rows = []
     for item in touched.differences(path, start, end, before=before):
         if item.lost is not None:
-            face.say(f"{item.path}: {item.lost}")
+            run.say(f"{item.path}: {item.lost}")
         text = "".join(f"{line}\n" for line in item.diff)
         rows.append({"path": item.path, "from": item.start, "to": item.end, "certain": item.certain, "diff": text})
     changed = [row for row in rows if row["diff"]]
-    if not face.is_text:
-        face.rows(rows, total=len(rows), changed=len(changed), session_id=session.id)
+    if not run.is_text:
+        run.rows(rows, total=len(rows), changed=len(changed), session_id=session.id)
     else:
         for row in changed:
-            _print_diff(face, str(row["diff"]))
+            _print_diff(run, str(row["diff"]))
     if not changed:
-        face.say("nothing changed")
+        run.say("nothing changed")
         raise click.exceptions.Exit(1)
 
 
-def _print_diff(face: Face, diff: str) -> None:
+def _print_diff(run: CommandRun, diff: str) -> None:
     colors = {"+": "green", "-": "red", "@": "cyan"}
     for line in diff.removesuffix("\n").split("\n"):
-        face.print_styled(face.style(line, fg=colors.get(line[:1])))
+        run.print_styled(run.style(line, fg=colors.get(line[:1])))

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from recollect.cli.face import Column, Face, command
+from recollect.cli.command_run import Column, CommandRun, command
 from recollect.cli.moments import iso
 from recollect.store.config_files import CachedFlags, cached_flags, client_config
 from recollect.store.home import Home
@@ -22,18 +22,18 @@ from recollect.store.home import Home
 @command("flags", epilog="recollect flags\nrecollect flags --kind gate --json\nrecollect flags tengu")
 @click.argument("name", required=False)
 @click.option("--kind", type=click.Choice(["gate", "config", "layer"]), help="Only these.")
-def flags(face: Face, name: str | None, kind: str | None) -> None:
+def flags(run: CommandRun, name: str | None, kind: str | None) -> None:
     """Feature gates and dynamic configs from the client's caches; with NAME those whose name holds it."""
     rows: list[dict[str, Any]] = []
     problems: list[dict[str, str]] = []
-    for home in face.library.homes:
+    for home in run.library.homes:
         for cached in cached_flags(home):
             rows += _cached_rows(home, cached)
             if cached.evaluations.problem is not None:
                 problems.append({"path": str(cached.file.path), "problem": cached.evaluations.problem})
         rows += _config_rows(home)
     found = [row for row in rows if (kind is None or row["kind"] == kind) and (name is None or name in row["name"])]
-    face.rows(
+    run.rows(
         found,
         (
             Column("kind"),
@@ -47,8 +47,8 @@ def flags(face: Face, name: str | None, kind: str | None) -> None:
         gates_off=sum(row["kind"] == "gate" and row["value"] is False for row in found),
         problems=problems,
     )
-    for problem in problems if face.is_text else ():
-        face.say(f"{problem['path']}: {problem['problem']}")
+    for problem in problems if run.is_text else ():
+        run.say(f"{problem['path']}: {problem['problem']}")
     if not found:
         raise click.exceptions.Exit(1)
 

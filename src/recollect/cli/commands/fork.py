@@ -9,7 +9,7 @@ from __future__ import annotations
 import click
 
 from ..changing import NO_EFFECT, carry_out, changing_options, tell_undo
-from ..face import Face, command, session_argument
+from ..command_run import CommandRun, command, session_argument
 
 EXAMPLES = """
 recollect fork last
@@ -29,7 +29,7 @@ recollect fork 3f2a --branch 1 --dry-run
 @click.option("--no-file-history", is_flag=True, help="Leave the checkpoints of files behind.")
 @changing_options(NO_EFFECT)
 def fork(
-    face: Face,
+    run: CommandRun,
     session: str,
     at: str | None,
     branch: int | None,
@@ -48,15 +48,15 @@ def fork(
     """
     if at is not None and branch is not None:
         raise click.UsageError("--at and --branch cannot be used together")
-    plan = face.changes.fork(
+    plan = run.changes.fork(
         session, at=at, branch=branch, keep_uuids=keep_uuids, title=title, with_subagents=not no_subagents,
         with_tool_results=not no_tool_results, with_file_history=not no_file_history,
     )  # fmt: skip
     with plan:
-        if dry_run or not face.is_text:
-            carry_out(face, plan, dry_run=dry_run, yes=yes)
+        if dry_run or not run.is_text:
+            carry_out(run, plan, dry_run=dry_run, yes=yes)
             return
         done = plan.commit()
-    face.print(plan.result["session_id"])
-    tell_undo(face, done)
-    face.say(plan.said)
+    run.print(plan.result["session_id"])
+    tell_undo(run, done)
+    run.say(plan.said)

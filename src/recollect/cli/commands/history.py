@@ -11,7 +11,7 @@ from datetime import datetime
 
 import click
 
-from recollect.cli.face import Column, Face, command
+from recollect.cli.command_run import Column, CommandRun, command
 from recollect.cli.moments import SINCE, UNTIL, local
 from recollect.cli.plain import used_columns
 from recollect.library.shapes import plain
@@ -40,7 +40,7 @@ COLUMNS = (
 @click.option("--until", type=UNTIL, help="Not after this moment; a day counts as a whole.")
 @click.option("--limit", type=click.IntRange(min=0), default=50, show_default=True, help="How many; 0 for all.")
 def history(
-    face: Face,
+    run: CommandRun,
     grep: str | None,
     project: str | None,
     session: str | None,
@@ -49,13 +49,13 @@ def history(
     limit: int,
 ) -> None:
     """Typed prompts and slash commands, newest first."""
-    found = face.library.history(
+    found = run.library.history(
         grep=grep, project=project, session=session, since=since, until=until, limit=limit or None
     )
     rows = [plain(prompt) for prompt in found.rows]
-    face.rows(rows, used_columns(rows, COLUMNS), empty="no prompts", total=found.total, shown=len(rows))
-    if face.is_text and len(rows) < found.total:
-        face.say(f"{len(rows)} of {found.total}; --limit 0 shows all")
+    run.rows(rows, used_columns(rows, COLUMNS), empty="no prompts", total=found.total, shown=len(rows))
+    if run.is_text and len(rows) < found.total:
+        run.say(f"{len(rows)} of {found.total}; --limit 0 shows all")
     if not rows:
-        face.advise_on_project(project)
+        run.advise_on_project(project)
         raise click.exceptions.Exit(1)

@@ -15,19 +15,19 @@ import click
 from ...export.formatting import number, plural, seconds, size
 from ...library.homes import open_homes
 from ...library.indexing import index_homes, open_catalogue
-from ..face import Face, command
+from ..command_run import CommandRun, command
 from ..indexing_bar import indexing_bar
 
 
 @command("index", epilog="recollect index\nrecollect index --rebuild\nrecollect index --json")
 @click.option("--rebuild", is_flag=True, help="Throw the index away and build it from the files.")
-def index(face: Face, rebuild: bool) -> None:
+def index(run: CommandRun, rebuild: bool) -> None:
     """Bring the index up to date: only what changed since the last time is read.
 
     Every question does this by itself. The index is a copy of what stands in the homes; deleting it loses nothing.
     """
-    homes = open_homes(face.homes)
-    catalogue = open_catalogue(face.say)
+    homes = open_homes(run.homes)
+    catalogue = open_catalogue(run.say)
     with indexing_bar("Reading") as progress:
         report = index_homes(catalogue, homes, statuses=True, rebuild=rebuild, progress=progress)
     db = catalogue.connection
@@ -47,21 +47,21 @@ def index(face: Face, rebuild: bool) -> None:
         "sessions": db.execute("SELECT count(*) FROM sessions").get,
         "damaged": db.execute("SELECT count(*) FROM damage").get,
     }
-    if not face.is_text:
-        face.value(answer)
+    if not run.is_text:
+        run.value(answer)
         return
     for path in report.unreadable:
-        face.say(f"cannot be read: {path}")
+        run.say(f"cannot be read: {path}")
     if report.files or report.gone:
         gone = f", {plural(report.gone, 'file')} gone" if report.gone else ""
-        face.print(
+        run.print(
             f"{plural(report.files, 'file')} read ({number(report.lines)} lines, {size(report.bytes)}){gone} "
             f"in {seconds(report.seconds)}"
         )
     else:
-        face.print("nothing changed")
+        run.print("nothing changed")
     damage = f", {plural(answer['damaged'], 'damaged place')}" if answer["damaged"] else ""
-    face.print(
+    run.print(
         f"the index knows {plural(answer['sessions'], 'session')}{damage}; it takes {size(answer['index_bytes'])}"
     )
 

@@ -27,7 +27,7 @@ from ...store.home import Home
 from ...vault.report import CaptureReport
 from ...vault.seen import SeenFiles
 from ...vault.selection import walk_home
-from ..face import Face, command
+from ..command_run import CommandRun, command
 from ..vaulting import existing_vault, open_vault, seen_folder, vault_folder
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ KINDS = ("hook", "systemd", "launchd", "cron")
     "--dry-run", "-n", is_flag=True, help="With --install, --remove, --compact and --forget-lost: change nothing."
 )
 def keep(
-    face: Face,
+    run: CommandRun,
     status: bool,
     watch: bool,
     full: bool,
@@ -95,20 +95,20 @@ def keep(
     if take_over:
         open_vault().take_over()
     if status:
-        _status(face)
+        _status(run)
     elif kind is not None or gone is not None:
         from ..keep_install import install
 
-        install(face, kind or str(gone), remove=kind is None, every=every, yes=yes, dry_run=dry_run)
+        install(run, kind or str(gone), remove=kind is None, every=every, yes=yes, dry_run=dry_run)
     elif compact:
-        _compact(face, quiet=quiet, dry_run=dry_run)
+        _compact(run, quiet=quiet, dry_run=dry_run)
     elif forget_lost:
-        _forget_lost(face, yes=yes, dry_run=dry_run)
+        _forget_lost(run, yes=yes, dry_run=dry_run)
     elif watch:
-        _watch(face, quiet, polling)
+        _watch(run, quiet, polling)
     else:
-        reports = _keep(face, full=full, shown=not quiet)
-        _tell(face, reports, quiet)
+        reports = _keep(run, full=full, shown=not quiet)
+        _tell(run, reports, quiet)
         _raise_if_lost(reports)
 
 
@@ -124,13 +124,13 @@ def _raise_if_lost(reports: list[CaptureReport]) -> None:
         )  # fmt: skip
 
 
-def _keep(face: Face, *, full: bool = False, shown: bool = False) -> list[CaptureReport]:
-    progress = _progress(face, shown, "files")
-    return [_keep_home(home, full, progress) for home in open_homes(face.homes)]
+def _keep(run: CommandRun, *, full: bool = False, shown: bool = False) -> list[CaptureReport]:
+    progress = _progress(run, shown, "files")
+    return [_keep_home(home, full, progress) for home in open_homes(run.homes)]
 
 
-def _progress(face: Face, shown: bool, words: str) -> Progress:
-    shown = shown and face.is_text and sys.stderr.isatty()
+def _progress(run: CommandRun, shown: bool, words: str) -> Progress:
+    shown = shown and run.is_text and sys.stderr.isatty()
 
     def progress(done: int, todo: int) -> None:
         if shown and (done % 50 == 0 or done == todo):
@@ -149,9 +149,9 @@ def _keep_home(home: Home, full: bool, progress: Progress) -> CaptureReport:
     return capture(open_vault(), home, cache=seen_folder(), full=full, progress=progress)
 
 
-def _tell(face: Face, reports: list[CaptureReport], quiet: bool) -> None:
-    if not face.is_text:
-        face.value(
+def _tell(run: CommandRun, reports: list[CaptureReport], quiet: bool) -> None:
+    if not run.is_text:
+        run.value(
             {
                 "homes": [{**asdict(report), "sessions": sorted(report.sessions)} for report in reports],
                 "bytes": sum(report.bytes for report in reports),
@@ -161,18 +161,18 @@ def _tell(face: Face, reports: list[CaptureReport], quiet: bool) -> None:
         return
     for report in reports:
         if report.healed:
-            face.say(
+            run.say(
                 f"DAMAGE: the vault had lost part of {plural(report.healed, 'file')} of {report.home}; the home still has "
                 "them, and they are stored again. Look at the disk that the vault is on"
             )
     if quiet:
         return
     for report in reports:
-        face.print(f"{report.home}: {_words(report)}")
+        run.print(f"{report.home}: {_words(report)}")
         for name in report.skipped[:20]:
-            face.say(f"not kept: {name}")
+            run.say(f"not kept: {name}")
         if len(report.skipped) > 20:
-            face.say(f"… and {len(report.skipped) - 20} more")
+            run.say(f"… and {len(report.skipped) - 20} more")
 
 
 def _words(report: CaptureReport) -> str:
@@ -187,53 +187,53 @@ def _words(report: CaptureReport) -> str:
     )
 
 
-def _watch(face: Face, quiet: bool, polling: bool) -> None:
+def _watch(run: CommandRun, quiet: bool, polling: bool) -> None:
     """Keep now, and again whenever something changes. One row a capture with --jsonl."""
     from ...vault.watching import changes
 
     def once() -> None:
-        for report in _keep(face):
+        for report in _keep(run):
             if report.bytes or report.changed:
-                if face.is_text and not quiet:
-                    face.say(f"{time.strftime('%H:%M:%S')} {report.home}: {_words(report)}")
-                elif not face.is_text:
-                    face.format = "jsonl"
-                    face.value({**asdict(report), "sessions": sorted(report.sessions)})
+                if run.is_text and not quiet:
+                    run.say(f"{time.strftime('%H:%M:%S')} {report.home}: {_words(report)}")
+                elif not run.is_text:
+                    run.format = "jsonl"
+                    run.value({**asdict(report), "sessions": sorted(report.sessions)})
                     sys.stdout.flush()
 
     once()
-    for _ in changes(open_homes(face.homes), at_least_every=1.0 if polling else 60.0, polling=polling):
+    for _ in changes(open_homes(run.homes), at_least_every=1.0 if polling else 60.0, polling=polling):
         once()
 
 
-def _compact(face: Face, *, quiet: bool, dry_run: bool) -> None:
+def _compact(run: CommandRun, *, quiet: bool, dry_run: bool) -> None:
     from ...vault.compact import compact, survey
 
     vault = existing_vault()
     report = (
-        survey(vault) if dry_run else compact(vault, progress=_progress(face, not quiet, "files stored and read back"))
+        survey(vault) if dry_run else compact(vault, progress=_progress(run, not quiet, "files stored and read back"))
     )
-    if not face.is_text:
-        face.value({"vault": str(vault.folder), **report.as_dict(), "dry_run": dry_run})
+    if not run.is_text:
+        run.value({"vault": str(vault.folder), **report.as_dict(), "dry_run": dry_run})
         return
     if quiet:
         return
     if not report.is_worthwhile:
-        face.print(f"{vault.folder}: nothing to gain, {size(report.bytes)} are kept in {size(report.stored)}")
+        run.print(f"{vault.folder}: nothing to gain, {size(report.bytes)} are kept in {size(report.stored)}")
     elif report.stored_after is None or report.blocks_after is None:
-        face.print(
+        run.print(
             f"{vault.folder}: would store {plural(report.files, 'file')} anew; {number(report.unused_blocks)} of "
             f"{plural(report.blocks, 'block')} are no longer needed, so of {size(report.stored)} at least "
             f"{size(report.unused)} would be freed"
         )
     else:
-        face.print(
+        run.print(
             f"{vault.folder}: {size(report.stored)} in {plural(report.blocks, 'block')} became "
             f"{size(report.stored_after)} in {plural(report.blocks_after, 'block')}; nothing that was kept is gone"
         )
 
 
-def _forget_lost(face: Face, *, yes: bool, dry_run: bool) -> None:
+def _forget_lost(run: CommandRun, *, yes: bool, dry_run: bool) -> None:
     from ...vault.compact import forget_lost, lost_files
     from ..changing import confirm
 
@@ -242,22 +242,22 @@ def _forget_lost(face: Face, *, yes: bool, dry_run: bool) -> None:
     if lost and not dry_run:
         confirm(f"Give up what is lost of {plural(len(lost), 'kept file')}", yes=yes)
         lost = forget_lost(vault)
-    if not face.is_text:
-        face.value({"vault": str(vault.folder), "files": lost, "dry_run": dry_run})
+    if not run.is_text:
+        run.value({"vault": str(vault.folder), "files": lost, "dry_run": dry_run})
         return
-    face.print(f"{'would give up' if dry_run else 'gave up'} what is lost of {plural(len(lost), 'kept file')}")
+    run.print(f"{'would give up' if dry_run else 'gave up'} what is lost of {plural(len(lost), 'kept file')}")
     for path in lost:
-        face.print(f"  {path}")
+        run.print(f"  {path}")
 
 
-def _status(face: Face) -> None:
+def _status(run: CommandRun) -> None:
     from ...format.times import to_iso
     from ...vault.compact import survey
     from ...vault.health import read_state
     from ...vault.retention import guard
     from ..keep_install import installed
 
-    vault, library, now = open_vault(), face.library, time.time()
+    vault, library, now = open_vault(), run.library, time.time()
     guards = [
         guard(vault, home, [file for file in library.files() if file.home is home], now=now) for home in library.homes
     ]
@@ -277,18 +277,18 @@ def _status(face: Face) -> None:
         "reclaimable": reclaimable,
         "last_kept": to_iso(last) if last is not None else None,
         "read_since": to_iso(read_since) if read_since is not None else None,
-        "installed": installed(face),
+        "installed": installed(run),
     }
-    if not face.is_text:
-        face.value(told)
+    if not run.is_text:
+        run.value(told)
     else:
-        _print_status(face, guards, told, now, vault.folder, last)
+        _print_status(run, guards, told, now, vault.folder, last)
     if any(item.damaged for item in guards):
         raise click.exceptions.Exit(1)
 
 
 def _print_status(
-    face: Face, guards: list[Guard], told: dict[str, Any], now: float, folder: Path, last: float | None
+    run: CommandRun, guards: list[Guard], told: dict[str, Any], now: float, folder: Path, last: float | None
 ) -> None:
     from ...vault.retention import SOON_DAYS
 
@@ -296,27 +296,25 @@ def _print_status(
         if item.damaged:
             text = f"DAMAGED: the vault has lost part of {plural(len(item.damaged), 'file')} of {item.home}"
             hint = "`recollect keep` stores again what the home still has, `recollect verify` tells everything"
-            face.print_styled(face.style(f"{safe(text)}: {hint}", fg="red"))
-        face.print(
+            run.print_styled(run.style(f"{safe(text)}: {hint}", fg="red"))
+        run.print(
             f"{item.home}: {plural(len(item.expiring), 'session')} will be deleted within {SOON_DAYS} days; "
             f"{number(len(item.expiring_not_kept))} not kept (the client keeps {number(item.cleanup_days)} days)"
         )
-        face.print(
+        run.print(
             f"  {number(item.kept)} of {plural(item.sessions, 'session')} kept as they are now, "
             f"{number(item.lost)} more only in the vault"
         )
     if not told["files"] and last is None:
-        face.print("nothing was kept yet: `recollect keep` keeps everything there is")
+        run.print("nothing was kept yet: `recollect keep` keeps everything there is")
         return
-    face.print(
+    run.print(
         f"{folder}: {plural(told['files'], 'file')}, {size(told['bytes'])} in {size(told['stored'])} "
         f"({told['bytes'] / max(told['stored'], 1):.1f} times smaller), last kept "
         f"{ago(last, now) if last is not None else 'never'}"
     )
     stored, reclaimable = told["stored"], told["reclaimable"]
     if reclaimable > max(stored // 4, 1_000_000):
-        face.print(f"at least {size(reclaimable)} of it can be freed: `recollect keep --compact`")
+        run.print(f"at least {size(reclaimable)} of it can be freed: `recollect keep --compact`")
     names = told["installed"]
-    face.print(
-        f"kept by itself: {', '.join(names)}" if names else "not kept by itself: `recollect keep --install hook`"
-    )
+    run.print(f"kept by itself: {', '.join(names)}" if names else "not kept by itself: `recollect keep --install hook`")

@@ -17,7 +17,7 @@ import click
 from ...export.formatting import number, one_line, plural, size, tail, title_line
 from ...library.library import Library, SessionSummary
 from ...library.shapes import plain, session_shape
-from ..face import Column, Face, command
+from ..command_run import Column, CommandRun, command
 from ..moments import SINCE, UNTIL, local
 
 
@@ -46,7 +46,7 @@ from ..moments import SINCE, UNTIL, local
     help="Read whole files for lines and messages. Default: while quick, else what the index knows.",
 )
 def list(
-    face: Face,
+    run: CommandRun,
     project: str | None,
     since: datetime | None,
     until: datetime | None,
@@ -59,7 +59,7 @@ def list(
     count: bool | None,
 ) -> None:
     """Sessions, newest first. Reads only the first and last part of each file."""
-    library = face.library
+    library = run.library
     found = library.sessions(
         project=project,
         since=since,
@@ -72,7 +72,7 @@ def list(
         kept=kept,
     )
     shown = found if limit is None else found[:limit]
-    face.rows(
+    run.rows(
         (session_row(item, library) for item in shown),
         (
             Column("session_id", "session", lambda text: text[:8] if len(text) == 36 else text),
@@ -89,25 +89,25 @@ def list(
         bytes=sum(item.file.size for item in found),
         left_out=[{"path": str(item.path), "why": item.why} for item in library.left_out()],
     )
-    say_what_was_left_out(face)
+    say_what_was_left_out(run)
     uncounted = sum(item.messages is None and not item.problem for item in shown)
-    if uncounted and count is None and face.is_text:
-        face.say(
+    if uncounted and count is None and run.is_text:
+        run.say(
             f"msgs is empty for {plural(uncounted, 'session')} that the index has not read: "
             "`recollect index` does, and --count reads the files now"
         )
     if not found:
-        face.advise_on_project(project)
+        run.advise_on_project(project)
         raise click.exceptions.Exit(1)
 
 
-def say_what_was_left_out(face: Face) -> None:
+def say_what_was_left_out(run: CommandRun) -> None:
     """Tell of files below `projects/` that are no part of any session, and why: nobody should miss a session in silence."""
-    left = face.library.left_out()
+    left = run.library.left_out()
     for item in left[:5]:
-        face.say(f"left out {item.path}: {item.why}")
+        run.say(f"left out {item.path}: {item.why}")
     if len(left) > 5:
-        face.say(f"left out {len(left) - 5} more: recollect doctor")
+        run.say(f"left out {len(left) - 5} more: recollect doctor")
 
 
 def session_row(item: SessionSummary, library: Library) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from ...library.checking import files_of
 from ...library.migrating import library_of_copy, own_folders
 from ...library.plan import Plan
 from ..changing import confirm, tell_undo, yes_option
-from ..face import Face, command, complete_session
+from ..command_run import CommandRun, command, complete_session
 
 EXAMPLES = """
 recollect migrate 3f2a --to 2.1
@@ -42,7 +42,7 @@ recollect migrate --rollback index
 @click.option("--dry-run", "-n", is_flag=True, help="Show the plan and change nothing. The default.")
 @yes_option
 def migrate(
-    face: Face,
+    run: CommandRun,
     session: str | None,
     to: str | None,
     project: str | None,
@@ -63,17 +63,17 @@ def migrate(
     if to is None:
         if session is not None or project is not None or everything or copy is not None:
             raise click.UsageError("say --to 2.1 to lift sessions")
-        _own(face, rollback, apply=apply)
+        _own(run, rollback, apply=apply)
         return
     if sum((session is not None, project is not None, everything)) != 1:
         raise click.UsageError("SESSION, --project or --all")
-    library = face.library
+    library = run.library
     if copy is not None:
-        face.library.changes.only_home()
+        run.library.changes.only_home()
         library = library_of_copy(library, copy.expanduser())
         apply = yes = True  # a new home: nothing that is there is rewritten
     elif session is not None:
-        face.changes.session(session)
+        run.changes.session(session)
     elif apply:  # one question for all of them
         confirm("Sessions would be rewritten", yes=yes, question="Lift every session that has an old layout?")
         yes = True
@@ -81,48 +81,48 @@ def migrate(
     failed = None
     for file in files_of(library, session, project):
         try:
-            with face.changes.migrate(file, to=to) as plan:
-                row = _convert(face, plan, apply=apply, yes=yes)
+            with run.changes.migrate(file, to=to) as plan:
+                row = _convert(run, plan, apply=apply, yes=yes)
         except RecollectError as problem:
             if session is not None:
                 raise
             failed = problem
-            face.say(f"{file.session_id}: {problem.message}")
+            run.say(f"{file.session_id}: {problem.message}")
             continue
         if row is not None:
             rows.append(row)
-    if not face.is_text:
-        face.rows(rows, total=len(rows), dry_run=not apply, home=str(library.homes[0].root))
+    if not run.is_text:
+        run.rows(rows, total=len(rows), dry_run=not apply, home=str(library.homes[0].root))
     else:
-        face.print(f"{plural(len(rows), 'session')} {'lifted' if apply else 'to lift'}")
+        run.print(f"{plural(len(rows), 'session')} {'lifted' if apply else 'to lift'}")
         if not apply and rows:
-            face.say("nothing was changed; --apply does it")
+            run.say("nothing was changed; --apply does it")
     if failed is not None:
         raise click.exceptions.Exit(failed.exit_code)
 
 
-def _convert(face: Face, plan: Plan, *, apply: bool, yes: bool) -> dict[str, Any] | None:
+def _convert(run: CommandRun, plan: Plan, *, apply: bool, yes: bool) -> dict[str, Any] | None:
     if not plan.steps:
         return None
     steps = plan.steps
-    if face.is_text:
-        face.print(plan.result["session_id"])
+    if run.is_text:
+        run.print(plan.result["session_id"])
         for step in plan.result["steps_taken"]:
-            face.print(f"  {step['description']} ({plural(step['places'], 'place')})")
+            run.print(f"  {step['description']} ({plural(step['places'], 'place')})")
         for words in steps:
-            face.print(f"  - {words}")
+            run.print(f"  - {words}")
     number = None
     if apply:
         confirm(plan.title, yes=yes)
         done = plan.commit()
         number = done.number
-        if face.is_text:
-            tell_undo(face, done)
+        if run.is_text:
+            tell_undo(run, done)
     return {**plan.result, "change": number, "steps": steps}
 
 
-def _own(face: Face, rollback: str | None, *, apply: bool) -> None:
-    face.may_change = apply or rollback is not None
+def _own(run: CommandRun, rollback: str | None, *, apply: bool) -> None:
+    run.may_change = apply or rollback is not None
     folders = {item.name: item for item in own_folders()}
     if rollback is not None:
         if rollback not in folders:
@@ -142,15 +142,15 @@ def _own(face: Face, rollback: str | None, *, apply: bool) -> None:
                 "done": [step.name for step in done],
             }
         )
-    if not face.is_text:
-        face.rows(rows, dry_run=not apply)
+    if not run.is_text:
+        run.rows(rows, dry_run=not apply)
         return
     for row in rows:
         told = "nothing there" if row["format"] is None else f"format {row['format']}"
-        face.print(f"{row['name']}: {told}" + (f", {plural(len(row['due']), 'step')} due" if row["due"] else ""))
+        run.print(f"{row['name']}: {told}" + (f", {plural(len(row['due']), 'step')} due" if row["due"] else ""))
         for step in row["due"]:
-            face.print(f"  {step['name']}: {step['description']}")
+            run.print(f"  {step['name']}: {step['description']}")
         for name in row["done"]:
-            face.print(f"  done: {name}; `recollect migrate --rollback {row['name']}` takes it back")
+            run.print(f"  done: {name}; `recollect migrate --rollback {row['name']}` takes it back")
     if any(row["due"] for row in rows):
-        face.say("nothing was changed; --apply does it")
+        run.say("nothing was changed; --apply does it")

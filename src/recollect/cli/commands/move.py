@@ -9,7 +9,7 @@ from __future__ import annotations
 import click
 
 from ..changing import carry_out, changing_options, refuse_empty_path, tell_notes
-from ..face import Face, command
+from ..command_run import CommandRun, command
 
 
 @command(
@@ -25,7 +25,7 @@ from ..face import Face, command
 @click.option("--merge", is_flag=True, help="If there are sessions at NEW already, put both together.")
 @changing_options("Go ahead while clients work in other projects. Never moves what is in use.")
 def move(
-    face: Face,
+    run: CommandRun,
     old: str | None,
     new: str | None,
     maps: tuple[str, ...],
@@ -42,9 +42,9 @@ def move(
     if (old is None) != (new is None) or (old is None and not maps):
         raise click.UsageError("OLD and NEW, or --map OLD=NEW")
     refuse_empty_path(old, new)
-    with face.changes.move(old, new, maps=maps, merge=merge, force=force) as plan:
+    with run.changes.move(old, new, maps=maps, merge=merge, force=force) as plan:
         if not dry_run:
-            tell_notes(face, plan)
-        carry_out(face, plan, dry_run=dry_run, yes=yes)
+            tell_notes(run, plan)
+        carry_out(run, plan, dry_run=dry_run, yes=yes)
         if dry_run:
-            tell_notes(face, plan)
+            tell_notes(run, plan)

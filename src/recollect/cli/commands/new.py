@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 from ..changing import NO_EFFECT, carry_out, changing_options, refuse_empty_path
-from ..face import Face, command
+from ..command_run import CommandRun, command
 
 
 @command(
@@ -22,15 +22,15 @@ from ..face import Face, command
 @click.option("--id", "session_id", metavar="UUID", help="The session's id; made up where not given.")
 @changing_options(NO_EFFECT)
 def new(
-    face: Face, project: str, title: str | None, session_id: str | None, dry_run: bool, yes: bool, force: bool
+    run: CommandRun, project: str, title: str | None, session_id: str | None, dry_run: bool, yes: bool, force: bool
 ) -> None:
     """Begin an empty session in DIR and print its id.
 
     The client resumes it once it has a message: `recollect append` adds one.
     """
     refuse_empty_path(project)
-    with face.changes.new(project, title=title, session_id=session_id) as plan:
-        carry_out(face, plan, dry_run=dry_run, yes=yes)
-    if face.is_text and not dry_run:
+    with run.changes.new(project, title=title, session_id=session_id) as plan:
+        carry_out(run, plan, dry_run=dry_run, yes=yes)
+    if run.is_text and not dry_run:
         for note in plan.notes:
-            face.say(note)
+            run.say(note)

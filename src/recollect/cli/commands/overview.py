@@ -25,17 +25,17 @@ from ...store.config_files import cleanup_days
 from ...store.read import stream_entries
 from ...store.scan import SessionFile
 from ...store.summary import SessionSummary, one_line
-from ..face import Face, command
+from ..command_run import CommandRun, command
 
 SOON_DAYS = 7
 
 
 @command("overview", epilog="recollect\nrecollect --home /backup/claude --json")
 @click.option("--or-demo", is_flag=True, help="Where there is no history: build a small demo home and show that.")
-def overview(face: Face, or_demo: bool = False) -> None:
+def overview(run: CommandRun, or_demo: bool = False) -> None:
     """What is there: homes, projects, sessions, running ones, those that will be deleted soon, damage."""
     try:
-        library = face.library
+        library = run.library
         if or_demo and not library.files():
             raise NotFound("the Claude home has no sessions", slug="no-session")
     except NotFound as problem:
@@ -43,17 +43,17 @@ def overview(face: Face, or_demo: bool = False) -> None:
             raise
         from .demo import make_demo
 
-        face.say(f"{problem.message}.")
+        run.say(f"{problem.message}.")
         folder = make_demo(None)
-        face.say(f"Showing a demo home instead, built in {folder}")
-        face.homes = [str(folder)]
-        face.forget_library()
-        library = face.library
+        run.say(f"Showing a demo home instead, built in {folder}")
+        run.homes = [str(folder)]
+        run.forget_library()
+        library = run.library
     answer = survey(library, time.time())
-    if face.is_text:
-        _print(face, answer, time.time())
+    if run.is_text:
+        _print(run, answer, time.time())
     else:
-        face.value(answer)
+        run.value(answer)
 
 
 def survey(library: Library, now: float) -> dict[str, Any]:
@@ -174,29 +174,27 @@ def _damage(summaries: list[SessionSummary]) -> dict[str, Any]:
     return {"sessions": sessions, "lines": lines, "complete": complete}
 
 
-def _print(face: Face, told: dict[str, Any], now: float) -> None:
-    face.print_styled(
-        face.style("Recollect", bold=True)
-        + "  "
-        + face.style(" ".join(home["root"] for home in told["homes"]), dim=True)
+def _print(run: CommandRun, told: dict[str, Any], now: float) -> None:
+    run.print_styled(
+        run.style("Recollect", bold=True) + "  " + run.style(" ".join(home["root"] for home in told["homes"]), dim=True)
     )
-    face.print()
+    run.print()
     if not told["sessions"]:
-        face.print("  No sessions yet.")
-        _print_left_out(face, told)
+        run.print("  No sessions yet.")
+        _print_left_out(run, told)
         return
     parts = [
         plural(told["sessions"], "session"), plural(told["projects"], "project"),
         plural(told["subagents"], "subagent file"), size(told["bytes"]),
     ]  # fmt: skip
-    face.print("  " + " · ".join(parts))
-    face.print(f"  from {(told['first'] or '?')[:10]} to {(told['last'] or '?')[:10]}")
-    face.print()
+    run.print("  " + " · ".join(parts))
+    run.print(f"  from {(told['first'] or '?')[:10]} to {(told['last'] or '?')[:10]}")
+    run.print()
     running = told["running"]
     if running:
-        face.print_styled("  " + face.style(f"{plural(len(running), 'session')} running now", fg="green"))
+        run.print_styled("  " + run.style(f"{plural(len(running), 'session')} running now", fg="green"))
         for item in running:
-            face.print(f"    {item['session_id'][:8]}  {item['status'] or ''}  {item['cwd'] or ''}".rstrip())
+            run.print(f"    {item['session_id'][:8]}  {item['status'] or ''}  {item['cwd'] or ''}".rstrip())
     expiring = told["expiring"]
     if expiring:
         days = sorted({home["cleanup_days"] for home in told["homes"]})
@@ -205,46 +203,44 @@ def _print(face: Face, told: dict[str, Any], now: float) -> None:
             f"(it keeps {' or '.join(number(item) for item in days)} days); {number(told['expiring_not_kept'])} not kept"
         )
         text += ": recollect keep" if told["expiring_not_kept"] else ""
-        face.print_styled("  " + face.style(text, fg="yellow" if told["expiring_not_kept"] else None))
+        run.print_styled("  " + run.style(text, fg="yellow" if told["expiring_not_kept"] else None))
         for item in expiring[:5]:
-            face.print(
+            run.print(
                 f"    {item['session_id'][:8]}  {item['expires'][:10]}  {one_line(item['title'], 70) or '(no title)'}"
             )
         if len(expiring) > 5:
-            face.print(f"    … and {len(expiring) - 5} more")
+            run.print(f"    … and {len(expiring) - 5} more")
     else:
-        face.print(f"  no session will be deleted within {SOON_DAYS} days")
-    _print_left_out(face, told)
+        run.print(f"  no session will be deleted within {SOON_DAYS} days")
+    _print_left_out(run, told)
     if told["vault_problem"]:
-        face.print_styled(
-            "  " + face.style(f"{safe(told['vault_problem'])}: recollect keep, recollect verify", fg="red")
-        )
+        run.print_styled("  " + run.style(f"{safe(told['vault_problem'])}: recollect keep, recollect verify", fg="red"))
     damage = told["damage"]
     if damage["sessions"]:
         text = f"{plural(damage['lines'], 'damaged line')} in {plural(damage['sessions'], 'session')}: recollect doctor"
-        face.print_styled("  " + face.style(text, fg="red"))
+        run.print_styled("  " + run.style(text, fg="red"))
     else:
-        face.print(
+        run.print(
             "  no damage found" + ("" if damage["complete"] else " in file ends (recollect doctor --deep reads all)")
         )
-    face.print()
-    face.print_styled("  " + face.style("Recent", bold=True))
+    run.print()
+    run.print_styled("  " + run.style("Recent", bold=True))
     for item in told["recent"]:
         moment = _seconds(item["modified"])
         when = ago(moment, now) if moment <= now else local_minute(moment)
         title = one_line(item["title"], 60) or "(no title)"
-        face.print(f"    {item['session_id'][:8]}  {when:>10}  {size(item['bytes']):>9}  {title}")
-    face.print()
-    face.print("  recollect list · recollect show last · recollect --help")
+        run.print(f"    {item['session_id'][:8]}  {when:>10}  {size(item['bytes']):>9}  {title}")
+    run.print()
+    run.print("  recollect list · recollect show last · recollect --help")
 
 
-def _print_left_out(face: Face, told: dict[str, Any]) -> None:
+def _print_left_out(run: CommandRun, told: dict[str, Any]) -> None:
     for item in told["left_out"][:5]:
-        face.print_styled("  " + face.style(f"left out {item['path']}: {item['why']}", fg="yellow"))
+        run.print_styled("  " + run.style(f"left out {item['path']}: {item['why']}", fg="yellow"))
     if len(told["left_out"]) > 5:
-        face.print(f"  left out {len(told['left_out']) - 5} more: recollect doctor")
+        run.print(f"  left out {len(told['left_out']) - 5} more: recollect doctor")
     if told["orphans"]:
-        face.print(f"  of {plural(told['orphans'], 'session')} only subagents are left: recollect list")
+        run.print(f"  of {plural(told['orphans'], 'session')} only subagents are left: recollect list")
 
 
 def _seconds(text: str | None) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.face import Column, Face, command
+from recollect.cli.command_run import Column, CommandRun, command
 from recollect.cli.moments import local
 from recollect.cli.plain import used_columns
 from recollect.library.plan_documents import PlanDocument
@@ -25,23 +25,23 @@ COLUMNS = (
 
 @command("plans", epilog="recollect plans\nrecollect plans brave-otter")
 @click.argument("slug", required=False)
-def plans(face: Face, slug: str | None) -> None:
+def plans(run: CommandRun, slug: str | None) -> None:
     """Plans of plan mode, newest first; with SLUG (or the start of one) the text of a plan."""
     if slug is not None:
-        _show(face, face.library.plan(slug))
+        _show(run, run.library.plan(slug))
         return
-    rows = [plain(plan) for plan in face.library.plans()]
+    rows = [plain(plan) for plan in run.library.plans()]
     for row in rows:
         del row["text"]
-    face.rows(rows, used_columns(rows, COLUMNS), empty="no plans", total=len(rows))
+    run.rows(rows, used_columns(rows, COLUMNS), empty="no plans", total=len(rows))
     if not rows:
         raise click.exceptions.Exit(1)
 
 
-def _show(face: Face, plan: PlanDocument) -> None:
-    if not face.is_text:
-        face.value(plain(plan))
+def _show(run: CommandRun, plan: PlanDocument) -> None:
+    if not run.is_text:
+        run.value(plain(plan))
         return
     if plan.problem is not None:
-        face.say(f"{plan.path}: {plan.problem}")
-    face.print(plan.text.removesuffix("\n"))
+        run.say(f"{plan.path}: {plan.problem}")
+    run.print(plan.text.removesuffix("\n"))

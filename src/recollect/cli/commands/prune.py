@@ -15,7 +15,7 @@ import click
 from ...export.formatting import number, plural, size
 from ...library.pruning import PruneRules
 from ..changing import confirm, tell_undo, yes_option
-from ..face import Column, Face, command
+from ..command_run import Column, CommandRun, command
 from ..moments import SINCE
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)b?", re.IGNORECASE)
@@ -45,7 +45,7 @@ def parse_size(context: click.Context, parameter: click.Parameter, text: str | N
 @click.option("--dry-run", "-n", is_flag=True, help="Show what would go and change nothing. The default.")
 @yes_option
 def prune(
-    face: Face,
+    run: CommandRun,
     older: datetime | None,
     larger: int | None,
     project: str | None,
@@ -62,35 +62,35 @@ def prune(
         raise click.UsageError("at least one rule: --older AGE, --larger SIZE, --project P")
     if apply and dry_run:
         raise click.UsageError("--apply and --dry-run exclude one another")
-    plan = face.changes.prune(PruneRules(older.timestamp() if older else None, larger, project))
+    plan = run.changes.prune(PruneRules(older.timestamp() if older else None, larger, project))
     result = plan.result
-    if face.is_text:
-        _show(face, result["sessions"], result["left"])
+    if run.is_text:
+        _show(run, result["sessions"], result["left"])
     if not plan.steps:
-        if not face.is_text:
-            face.value({**result, "change": None, "dry_run": not apply})
-        face.advise_on_project(project)
+        if not run.is_text:
+            run.value({**result, "change": None, "dry_run": not apply})
+        run.advise_on_project(project)
         raise click.exceptions.Exit(1)
     with plan:
         done = None
         if apply:
             confirm(plan.title, yes=yes, question=f"{plan.title}?")
             done = plan.commit()
-    if not face.is_text:
-        face.value({**result, "change": None if done is None else done.number, "dry_run": not apply})
+    if not run.is_text:
+        run.value({**result, "change": None if done is None else done.number, "dry_run": not apply})
         return
     what = f"{plural(len(result['sessions']), 'session')}, {size(result['bytes'])}"
     if done is not None:
-        face.print(f"removed {what}")
-        face.say("the vault has them: `recollect restore SESSION` brings one back")
-        tell_undo(face, done)
+        run.print(f"removed {what}")
+        run.say("the vault has them: `recollect restore SESSION` brings one back")
+        tell_undo(run, done)
     else:
-        face.print(f"would remove {what}; --apply does it")
+        run.print(f"would remove {what}; --apply does it")
 
 
-def _show(face: Face, sessions: list[dict[str, Any]], left: list[dict[str, str]]) -> None:
+def _show(run: CommandRun, sessions: list[dict[str, Any]], left: list[dict[str, str]]) -> None:
     if sessions:
-        face.table(
+        run.table(
             sessions,
             (
                 Column("session_id", "session", lambda text: text[:8]),
@@ -101,6 +101,6 @@ def _show(face: Face, sessions: list[dict[str, Any]], left: list[dict[str, str]]
             ),
         )
     for item in left:
-        face.say(f"stays: {item['session_id'][:8]}: {item['why']}")
+        run.say(f"stays: {item['session_id'][:8]}: {item['why']}")
     if not sessions and not left:
-        face.say(f"no session fits ({time.strftime('%Y-%m-%d')})")
+        run.say(f"no session fits ({time.strftime('%Y-%m-%d')})")

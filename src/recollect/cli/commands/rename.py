@@ -8,14 +8,14 @@ from __future__ import annotations
 import click
 
 from ..changing import carry_out, changing_options
-from ..face import Face, command, session_argument
+from ..command_run import CommandRun, command, session_argument
 
 
 @command("rename", epilog='recollect rename last "Cache the tide tables"\nrecollect rename 3f2a "New name" --dry-run')
 @session_argument
 @click.argument("title")
 @changing_options()
-def rename(face: Face, session: str, title: str, dry_run: bool, yes: bool, force: bool) -> None:
+def rename(run: CommandRun, session: str, title: str, dry_run: bool, yes: bool, force: bool) -> None:
     """Give SESSION a TITLE that the client shows too. The file keeps its time, so --continue picks what it picked before."""
-    with face.changes.rename(session, title, force=force) as plan:
-        carry_out(face, plan, dry_run=dry_run, yes=yes)
+    with run.changes.rename(session, title, force=force) as plan:
+        carry_out(run, plan, dry_run=dry_run, yes=yes)

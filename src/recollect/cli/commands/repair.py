@@ -18,7 +18,7 @@ from ...export.formatting import plural
 from ...library.checking import copies_to_repair, files_of, needs_repair
 from ...library.plan import Plan
 from ..changing import confirm, tell_undo, yes_option
-from ..face import Face, command, complete_session
+from ..command_run import CommandRun, command, complete_session
 
 EXAMPLES = """
 recollect repair 3f2a
@@ -42,7 +42,7 @@ recollect repair --all --home-files
 @yes_option
 @click.option("--force", is_flag=True, help="Restore the global config even if clients are running.")
 def repair(
-    face: Face,
+    run: CommandRun,
     session: str | None,
     project: str | None,
     everything: bool,
@@ -71,81 +71,81 @@ def repair(
     rows: list[dict[str, Any]] = []
     failed = None
     if session is not None or project is not None or everything:
-        changes = face.changes
-        files = changes.copies_of(session) if session else files_of(face.library, None, project)
+        changes = run.changes
+        files = changes.copies_of(session) if session else files_of(run.library, None, project)
         copies = copies_to_repair(files)
         for file in files:
             if session is None and file.path not in copies and not needs_repair(file, rules):
                 continue
             try:
                 with changes.repair(file, rules=rules, fork=fork) as plan:
-                    row = _repair_one(face, plan, apply=apply, yes=yes or fork, alone=session is not None)
+                    row = _repair_one(run, plan, apply=apply, yes=yes or fork, alone=session is not None)
             except RecollectError as problem:
                 if session is not None:
                     raise
                 failed = problem  # one that is in use does not keep the others from being mended
-                face.say(f"{file.session_id}: {problem.message}")
+                run.say(f"{file.session_id}: {problem.message}")
                 continue
             if row is not None:
                 rows.append(row)
-    homes = _repair_homes(face, apply=apply, yes=yes, force=force) if home_files else []
-    if not face.is_text:
+    homes = _repair_homes(run, apply=apply, yes=yes, force=force) if home_files else []
+    if not run.is_text:
         extra: dict[str, Any] = {"home_files": homes} if home_files else {}
-        face.rows(rows, total=len(rows), dry_run=not apply, **extra)
+        run.rows(rows, total=len(rows), dry_run=not apply, **extra)
     elif not apply and (rows or any(item["done"] for item in homes)):
-        face.say("nothing was changed; --apply does it")
+        run.say("nothing was changed; --apply does it")
     if failed is not None:
         raise click.exceptions.Exit(failed.exit_code)
 
 
-def _repair_one(face: Face, plan: Plan, *, apply: bool, yes: bool, alone: bool) -> dict[str, Any] | None:
+def _repair_one(run: CommandRun, plan: Plan, *, apply: bool, yes: bool, alone: bool) -> dict[str, Any] | None:
     if not plan.steps:
-        if alone and face.is_text:
-            face.print(plan.said)
+        if alone and run.is_text:
+            run.print(plan.said)
             for note in plan.notes:
-                face.print(f"  {note}")
+                run.print(f"  {note}")
         return {**plan.result, "change": None, "steps": []} if alone else None
     steps = plan.steps
-    if face.is_text:
-        _print(face, plan)
-    number = _commit(face, plan, yes=yes) if apply else None
+    if run.is_text:
+        _print(run, plan)
+    number = _commit(run, plan, yes=yes) if apply else None
     return {**plan.result, "change": number, "steps": steps}
 
 
-def _commit(face: Face, plan: Plan, *, yes: bool) -> int | None:
+def _commit(run: CommandRun, plan: Plan, *, yes: bool) -> int | None:
     confirm(plan.title, yes=yes)
     done = plan.commit()
-    if face.is_text:
-        tell_undo(face, done)
+    if run.is_text:
+        tell_undo(run, done)
     return done.number
 
 
-def _print(face: Face, plan: Plan) -> None:
+def _print(run: CommandRun, plan: Plan) -> None:
     result = plan.result
-    face.print(f"{plan.said}, a resume sends {result['before']['messages']:,} -> {result['after']['messages']:,} rows")
+    run.print(f"{plan.said}, a resume sends {result['before']['messages']:,} -> {result['after']['messages']:,} rows")
     for item in result["fixes"]:
         where = "" if item["path"] == result["path"] else f" in {os.path.basename(item['path'])}"
-        face.print(f"  {item['fix']}: {item['words']} ({plural(item['places'], 'place')}{where})")
+        run.print(f"  {item['fix']}: {item['words']} ({plural(item['places'], 'place')}{where})")
     for name in result["refused"]:
-        face.print(f"  {name}: left undone, something would be lost by it")
+        run.print(f"  {name}: left undone, something would be lost by it")
     if result["side_file"] is not None:
-        face.print(f"  {plural(result['fragments'], 'fragment')} kept in {result['side_file']}")
+        run.print(f"  {plural(result['fragments'], 'fragment')} kept in {result['side_file']}")
     for step in plan.steps:
-        face.print(f"  - {step}")
+        run.print(f"  - {step}")
 
 
-def _repair_homes(face: Face, *, apply: bool, yes: bool, force: bool) -> list[dict[str, Any]]:
+def _repair_homes(run: CommandRun, *, apply: bool, yes: bool, force: bool) -> list[dict[str, Any]]:
     rows = []
-    for home in face.library.homes:
-        with face.changes.repair_home_files(home, force=force) as plan:
+    for home in run.library.homes:
+        with run.changes.repair_home_files(home, force=force) as plan:
             steps = plan.steps
-            if face.is_text:
+            if run.is_text:
                 for words in plan.result["done"]:
-                    face.print(words)
+                    run.print(words)
                 for words in plan.result["left"]:
-                    face.print(f"left: {words}")
+                    run.print(f"left: {words}")
                 if not plan.result["done"] and not plan.result["left"]:
-                    face.print(plan.said)
-            number = _commit(face, plan, yes=yes) if apply and steps else None
+                    run.print(plan.said)
+            number = _commit(run, plan, yes=yes) if apply and steps else None
             rows.append({**plan.result, "change": number, "steps": steps})
     return rows

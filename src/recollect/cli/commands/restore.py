@@ -16,7 +16,7 @@ from ...errors import DamagedData
 from ...export.formatting import plural
 from ...library.restoring import RestoreRequest
 from ..changing import NO_EFFECT, carry_out, changing_options
-from ..face import Face, command, complete_session
+from ..command_run import CommandRun, command, complete_session
 from ..moments import UNTIL
 
 
@@ -40,7 +40,7 @@ from ..moments import UNTIL
 @click.option("--partly", is_flag=True, help="Of a damaged transcript, the lines that can still be read.")
 @changing_options(NO_EFFECT)
 def restore(
-    face: Face,
+    run: CommandRun,
     sessions: tuple[str, ...],
     project: str | None,
     everything: bool,
@@ -61,25 +61,25 @@ def restore(
     wanted = RestoreRequest(
         sessions=sessions, project=project, everything=everything, at=at.timestamp() if at is not None else None,
         to=Path(os.path.abspath(os.path.expanduser(to))) if to is not None else None,
-        mtime_ns=time.time_ns() if renew else None, partly=partly, homes=tuple(face.homes),
+        mtime_ns=time.time_ns() if renew else None, partly=partly, homes=tuple(run.homes),
     )  # fmt: skip
-    with face.changes.restore(wanted) as plan:
+    with run.changes.restore(wanted) as plan:
         result = plan.result
         if plan.steps:
-            carry_out(face, plan, dry_run=dry_run, yes=yes)
-        elif face.is_text:
-            face.print(plan.said)
+            carry_out(run, plan, dry_run=dry_run, yes=yes)
+        elif run.is_text:
+            run.print(plan.said)
         else:
-            face.value({**result, "change": None, "dry_run": dry_run, "steps": []})
-    if face.is_text:
+            run.value({**result, "change": None, "dry_run": dry_run, "steps": []})
+    if run.is_text:
         for item in result["left"][:20]:
-            face.say(f"left as it is: {item['path']}: {item['why']}")
+            run.say(f"left as it is: {item['path']}: {item['why']}")
         for note in plan.notes:
-            face.say(f"note: {note}")
+            run.say(f"note: {note}")
     if result["damaged"]:
         for item in result["damaged"]:
             why = item["why"].removeprefix(f"{item['path']}, ")  # the words of the vault name the file as well
-            face.say(f"damaged: {item['path']}: {why}")
+            run.say(f"damaged: {item['path']}: {why}")
         raise DamagedData(
             f"{plural(len(result['damaged']), 'file')} could not be restored", slug="vault-damaged",
             hint="--partly brings back the lines that can still be read; --at an earlier state",

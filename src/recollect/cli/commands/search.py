@@ -12,7 +12,7 @@ from __future__ import annotations
 import click
 
 from ...library.searching import search as search_library
-from ..face import Face, command
+from ..command_run import CommandRun, command
 from ..indexing_bar import indexing_bar
 from ..query_words import QueryCommand, joined_words
 from ..search_text import found_data, found_text, session_data, summary_line
@@ -57,7 +57,7 @@ from ..search_text import found_data, found_text, session_data, summary_line
 @click.option("--everything", is_flag=True, help="Slow: prompt snapshots, request logs and all else in the files too.")
 @click.option("--where", default="", metavar="FILTERS", help="Filters, for --substring and --regex or any query.")
 def search(
-    face: Face,
+    run: CommandRun,
     query: tuple[str, ...],
     sort: str,
     limit: int,
@@ -87,25 +87,25 @@ def search(
     if slow:
         from ...index.search.slow_search import SAYS
 
-        face.say(SAYS["everything" if everything else mode])
+        run.say(SAYS["everything" if everything else mode])
     with indexing_bar("Reading") as progress:
         found = search_library(
-            face.library, joined_words(query), mode=mode, everything=everything, where=where, sort=sort, limit=limit,
+            run.library, joined_words(query), mode=mode, everything=everything, where=where, sort=sort, limit=limit,
             offset=offset, hits_per_session=hits, facets=facets, progress=progress,
         )  # fmt: skip
     for note in found.notes[1:] if slow else found.notes:  # why it takes a while was said before
-        face.say(note)
-    if face.format == "json":
-        face.value(found_data(found, face.homes))
-    elif face.format == "jsonl":
+        run.say(note)
+    if run.format == "json":
+        run.value(found_data(found, run.homes))
+    elif run.format == "jsonl":
         for item in found.sessions:
-            face.value(session_data(item, face.homes))
+            run.value(session_data(item, run.homes))
     else:
-        for line in found_text(found, face.colored, face.homes):
-            face.print_styled(line)
-    if face.is_text and found.sessions:
-        face.say(summary_line(found, offset))
+        for line in found_text(found, run.colored, run.homes):
+            run.print_styled(line)
+    if run.is_text and found.sessions:
+        run.say(summary_line(found, offset))
     if not found.sessions:
         for line in ("nothing found", *found.advice) if not (offset and found.total) else ("no more",):
-            face.say(line)
+            run.say(line)
         raise click.exceptions.Exit(1)

@@ -11,7 +11,7 @@ import webbrowser
 
 import click
 
-from ..face import Face, command
+from ..command_run import CommandRun, command
 
 
 @command(
@@ -32,7 +32,7 @@ from ..face import Face, command
     "--allow-host", multiple=True, metavar="NAME", help="A further name by which browsers may call this server."
 )
 def serve(
-    face: Face, open_browser: bool, port: int, read_only: bool, bind: str, allow_host: tuple[str, ...]
+    run: CommandRun, open_browser: bool, port: int, read_only: bool, bind: str, allow_host: tuple[str, ...]
 ) -> None:  # fmt: skip
     """Show your history in the browser, on this machine alone.
 
@@ -40,21 +40,21 @@ def serve(
     """
     from ...web.launch import launch
 
-    face.may_change = True  # the pages change things, whether or not somebody reads what is printed here
+    run.may_change = True  # the pages change things, whether or not somebody reads what is printed here
     ready = launch(
-        face.library, bind=bind, port=port, read_only=read_only, more_hosts=allow_host,
-        next_link=lambda link: face.say(f"For another browser: {link}"),
+        run.library, bind=bind, port=port, read_only=read_only, more_hosts=allow_host,
+        next_link=lambda link: run.say(f"For another browser: {link}"),
     )  # fmt: skip
     if not ready.is_local:
-        face.say(f"warning: {bind} can be reached by other machines, and what they exchange with it is not encrypted")
+        run.say(f"warning: {bind} can be reached by other machines, and what they exchange with it is not encrypted")
     if ready.missing:
-        face.say(f"warning: {ready.missing}")
-    if face.is_text:
-        face.print(f"Recollect: {ready.link}")
-        face.say("The link works once. Ctrl-C ends the server.")
+        run.say(f"warning: {ready.missing}")
+    if run.is_text:
+        run.print(f"Recollect: {ready.link}")
+        run.say("The link works once. Ctrl-C ends the server.")
     else:
-        face.value({"url": ready.url, "link": ready.link, "key": ready.key, "read_only": read_only})
+        run.value({"url": ready.url, "link": ready.link, "key": ready.key, "read_only": read_only})
     sys.stdout.flush()
     if open_browser and not webbrowser.open(ready.link):
-        face.say("no browser could be opened: open the link yourself")
+        run.say("no browser could be opened: open the link yourself")
     ready.run()

@@ -19,7 +19,7 @@ from ...export.conversation_text import ConversationText, Heading
 from ...export.formatting import local_minute, one_line, plural
 from ...library.reading import MessageView, Reading
 from ...library.shapes import message_shape, plain
-from ..face import Face, command, session_argument
+from ..command_run import CommandRun, command, session_argument
 from ..pager import show_paged
 from ..usage_text import message_tokens
 
@@ -54,7 +54,7 @@ from ..usage_text import message_tokens
 )
 @click.option("--limit", type=click.IntRange(min=0), metavar="M", help="At most M messages.")
 def show(
-    face: Face,
+    run: CommandRun,
     session: str,
     everything: bool,
     history: bool,
@@ -68,7 +68,7 @@ def show(
     limit: int | None,
 ) -> None:
     """A conversation in the terminal: prompts, answers, tool calls folded, subagents nested."""
-    with face.library.session(session) as found:
+    with run.library.session(session) as found:
         view = "all" if everything else "conversation" if history else "resumed"
         reading = found.read(view, branch=branch, subagent=subagent)
         if line is not None:
@@ -79,12 +79,12 @@ def show(
                 reading = reading if at is None else every_row
             # A line that is no part of any message (a title): what comes after it.
             start = 1 + (reading.number_from_line(line) if at is None else at)
-        if face.is_text:
+        if run.is_text:
             options: dict[str, Any] = {"tools": tools, "thinking": thinking, "tokens": _tokens if tokens else None}
-            show_paged(face, _text(face, reading, start - 1, limit, options))
+            show_paged(run, _text(run, reading, start - 1, limit, options))
         else:
             page: dict[str, Any] = {"from": start}
-            face.rows(
+            run.rows(
                 (message_row(view, number, tokens=tokens) for number, view in enumerate(reading.views(start - 1, limit), start)),
                 session_id=found.id,
                 title=one_line(found.title),
@@ -98,16 +98,16 @@ def show(
         raise click.exceptions.Exit(1)
 
 
-def _text(face: Face, reading: Reading, offset: int, limit: int | None, options: dict[str, Any]) -> Iterator[str]:
+def _text(run: CommandRun, reading: Reading, offset: int, limit: int | None, options: dict[str, Any]) -> Iterator[str]:
     """Write the conversation piece by piece: what stands above, its messages, and how many are left."""
     reader = reading.reader()
-    text = ConversationText(reader, face.style, **options)
+    text = ConversationText(reader, run.style, **options)
     yield text.heading(_heading(reading))
     numbered = reading.rows is reading.session.thread.chain
     yield from text.pieces(reading.shown(reader, offset, limit), numbered=numbered)
     left = 0 if limit is None else len(reading.messages) - offset - limit
     if limit is not None and left > 0:
-        yield face.style(f"… {left} more messages (--from {offset + limit + 1})\n", dim=True)
+        yield run.style(f"… {left} more messages (--from {offset + limit + 1})\n", dim=True)
 
 
 def _heading(reading: Reading) -> Heading:

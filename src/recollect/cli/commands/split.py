@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 from ..changing import carry_out, changing_options, refuse_empty_path, tell_notes
-from ..face import Column, Face, command
+from ..command_run import Column, CommandRun, command
 
 
 class _FolderCommand(click.Command):
@@ -41,7 +41,7 @@ class _FolderCommand(click.Command):
 @click.option("--merge", is_flag=True, help="If there are sessions at the target already, put both together.")
 @changing_options("Go ahead while clients work in other projects. Never moves what is in use.")
 def split(
-    face: Face,
+    run: CommandRun,
     folder: str | None,
     project: str | None,
     new_path: str | None,
@@ -60,14 +60,14 @@ def split(
     if folder is None:
         if project is not None or new_path is not None or name is not None or merge:
             raise click.UsageError("FOLDER is missing: `recollect split` lists the folders that two projects share")
-        rows = face.library.changes.shared_folders()
+        rows = run.library.changes.shared_folders()
         columns = (Column("folder"), Column("project", stretch=True), Column("sessions", right=True))
-        face.rows(rows, columns, empty="no folder is shared", total=len(rows))
+        run.rows(rows, columns, empty="no folder is shared", total=len(rows))
         return
     if project is None or (new_path is None) == (name is None):
         raise click.UsageError("--project PATH, and --to NEWPATH or --name NAME")
     refuse_empty_path(new_path)
-    plan = face.changes.split(folder, project=project, to=new_path, name=name, merge=merge, force=force)
+    plan = run.changes.split(folder, project=project, to=new_path, name=name, merge=merge, force=force)
     with plan:
-        carry_out(face, plan, dry_run=dry_run, yes=yes)
-        tell_notes(face, plan)
+        carry_out(run, plan, dry_run=dry_run, yes=yes)
+        tell_notes(run, plan)

@@ -14,7 +14,7 @@ import click
 
 from ...errors import QueryError
 from .. import standard_input
-from ..face import Column, Face, command
+from ..command_run import Column, CommandRun, command
 
 
 @command(
@@ -38,7 +38,7 @@ from ..face import Column, Face, command
 @click.option("--tables", is_flag=True, help="List the tables; with a table's name in the place of QUERY, its columns.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for $NAME in the query.")
 def sql(
-    face: Face,
+    run: CommandRun,
     query: str | None,
     as_csv: bool,
     parquet: Path | None,
@@ -58,18 +58,18 @@ def sql(
     from .. import sql_output
 
     if tables:
-        sql_output.tables(face, [query] if query else [])
+        sql_output.tables(run, [query] if query else [])
         return
     kept = SavedQueries()
     if saved:
         found = [{"name": item.name, "sql": item.sql} for item in kept.all()]
-        face.rows(found, (Column("name"), Column("sql", stretch=True)), empty="no query is saved", total=len(found))
+        run.rows(found, (Column("name"), Column("sql", stretch=True)), empty="no query is saved", total=len(found))
         if not found:
             raise click.exceptions.Exit(1)
         return
     if forget is not None:
         kept.remove(forget)
-        face.say(f"{forget} is forgotten")
+        run.say(f"{forget} is forgotten")
         return
     if saved_name is not None:
         if query is not None:
@@ -80,26 +80,26 @@ def sql(
     if query is None:
         from ..sql_prompt import Prompt
 
-        Prompt(face, kept).run()
+        Prompt(run, kept).converse()
         return
-    if as_csv and not face.is_text:
+    if as_csv and not run.is_text:
         raise click.UsageError("--csv and --json are two forms: choose one")
     values = _values(settings)
     if parquet is not None:
-        _write_parquet(face, query, values, parquet)
+        _write_parquet(run, query, values, parquet)
         count = 1
     else:
         from ..sql_asking import ask
 
-        answer = ask(face, query, values)
+        answer = ask(run, query, values)
         count = len(answer.rows)
         if as_csv:
             sql_output.write_csv(answer)
-            sql_output.say_cut(face, answer)
+            sql_output.say_cut(run, answer)
         else:
-            sql_output.show(face, answer)
+            sql_output.show(run, answer)
     if save is not None:
-        face.say(f"saved as {save}: {kept.save(save, query)}")
+        run.say(f"saved as {save}: {kept.save(save, query)}")
     if not count:
         raise click.exceptions.Exit(1)
 
@@ -116,14 +116,14 @@ def _values(settings: tuple[str, ...]) -> dict[str, str]:
     return values
 
 
-def _write_parquet(face: Face, query: str, values: dict[str, str], target: Path) -> None:
+def _write_parquet(run: CommandRun, query: str, values: dict[str, str], target: Path) -> None:
     from .. import sql_output
     from ..sql_asking import write_parquet
 
-    answer = write_parquet(face, query, values, target)
-    if face.is_text:
-        face.say(f"wrote {target}: {answer.count:,} rows, {len(answer.columns)} columns")
+    answer = write_parquet(run, query, values, target)
+    if run.is_text:
+        run.say(f"wrote {target}: {answer.count:,} rows, {len(answer.columns)} columns")
     else:
         fields = [{"name": column.name, "type": column.type} for column in answer.columns]
-        face.value({"path": str(target), "rows": answer.count, "fields": fields, "cut": answer.cut or None})
-    sql_output.say_cut(face, answer)
+        run.value({"path": str(target), "rows": answer.count, "fields": fields, "cut": answer.cut or None})
+    sql_output.say_cut(run, answer)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import click
 
-from ..face import Face, command
+from ..command_run import CommandRun, command
 
 
 @command("statusline", epilog='echo \'{"session_id": "3f2a..."}\' | recollect statusline')
 @click.option("--timezone", metavar="Z", help="Time zone of today. Default: the system's.")
-def statusline(face: Face, timezone: str | None) -> None:
+def statusline(run: CommandRun, timezone: str | None) -> None:
     """Read the client's JSON on stdin and print one line. It never fails."""
     from ..lean_statusline import print_statusline, read_input
 
-    print_statusline(read_input(), face.homes, timezone)
+    print_statusline(read_input(), run.homes, timezone)

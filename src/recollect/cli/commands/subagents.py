@@ -10,17 +10,17 @@ import click
 
 from ...export.formatting import number
 from ...library.shapes import plain
-from ..face import Column, Face, command, session_argument
+from ..command_run import Column, CommandRun, command, session_argument
 from ..moments import local
 
 
 @command("subagents", epilog="recollect subagents last\nrecollect subagents 3f2a --json")
 @session_argument
-def subagents(face: Face, session: str) -> None:
+def subagents(run: CommandRun, session: str) -> None:
     """Subagents with the call that started each of them; nested ones below their parents."""
-    found = face.library.session(session)
+    found = run.library.session(session)
     rows = [{**plain(item), "shown": "  " * (item.depth - 1) + item.subagent_id} for item in found.subagents]
-    face.rows(
+    run.rows(
         rows,
         (
             Column("shown", "subagent"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 from ..changing import carry_out, changing_options
-from ..face import Face, command, session_argument
+from ..command_run import CommandRun, command, session_argument
 
 
 @command("tag", epilog="recollect tag last important\nrecollect tag 3f2a --remove")
@@ -16,9 +16,9 @@ from ..face import Face, command, session_argument
 @click.argument("text", required=False)
 @click.option("--remove", is_flag=True, help="Take the tag away.")
 @changing_options()
-def tag(face: Face, session: str, text: str | None, remove: bool, dry_run: bool, yes: bool, force: bool) -> None:
+def tag(run: CommandRun, session: str, text: str | None, remove: bool, dry_run: bool, yes: bool, force: bool) -> None:
     """Tag SESSION with TEXT. A session has one tag; the last one counts."""
     if (text is None) != remove:
         raise click.UsageError("give a TEXT, or --remove")
-    with face.changes.tag(session, text, force=force) as plan:
-        carry_out(face, plan, dry_run=dry_run, yes=yes)
+    with run.changes.tag(session, text, force=force) as plan:
+        carry_out(run, plan, dry_run=dry_run, yes=yes)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import click
 
 from ...library.conversation_shapes import CLIENT_VERSIONS
-from ..face import Face, command, session_argument
+from ..command_run import CommandRun, command, session_argument
 
 EXAMPLES = """
 recollect thread last
@@ -27,20 +27,20 @@ recollect thread 3f2a --client 2.0.77
     "--client", type=click.Choice(CLIENT_VERSIONS), default=CLIENT_VERSIONS[0], show_default=True, metavar="VERSION",
     help=f"The version of Claude Code by whose rules: {', '.join(CLIENT_VERSIONS)}.",
 )  # fmt: skip
-def thread(face: Face, session: str, client: str) -> None:
+def thread(run: CommandRun, session: str, client: str) -> None:
     """Uuids of the user and assistant rows that the client would send to the model on --resume, in order.
 
     Exit code 1 and no output where the client finds no conversation.
     """
-    thread = face.library.session(session).resumed_by(client)
-    if face.format == "json":
-        face.value(thread.as_dict())
-    elif face.format == "jsonl":
-        face.rows(thread.as_dict()["rows"])
+    thread = run.library.session(session).resumed_by(client)
+    if run.format == "json":
+        run.value(thread.as_dict())
+    elif run.format == "jsonl":
+        run.rows(thread.as_dict()["rows"])
     else:
         for row in sorted((row for row in thread.rows if row.sent is not None), key=lambda row: row.sent or 0):
-            face.print(row.uuid or f"(line {row.line} has no uuid)")
+            run.print(row.uuid or f"(line {row.line} has no uuid)")
     if not thread.found:
-        if face.is_text:
-            face.say(f"no conversation: {thread.leaf_reason}")
+        if run.is_text:
+            run.say(f"no conversation: {thread.leaf_reason}")
         raise click.exceptions.Exit(1)

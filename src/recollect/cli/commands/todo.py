@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 from ..changing import carry_out, changing_options
-from ..face import Face, command, session_argument
+from ..command_run import CommandRun, command, session_argument
 
 STATES = ("pending", "in_progress", "completed")
 
@@ -27,7 +27,7 @@ STATES = ("pending", "in_progress", "completed")
 )
 @changing_options("Write even if the session is in use.")
 def todo(
-    face: Face,
+    run: CommandRun,
     session: str,
     action: str,
     what: str,
@@ -43,7 +43,7 @@ def todo(
         raise click.UsageError("`set` needs a STATUS, the others none")
     if subagent is not None and kind == "tasks":
         raise click.UsageError("--subagent is for to-do lists; the tasks of a session belong to all of its subagents")
-    with face.changes.todo(session, action, what, status, subagent=subagent, kind=kind, force=force) as plan:
+    with run.changes.todo(session, action, what, status, subagent=subagent, kind=kind, force=force) as plan:
         for warning in plan.notes:
-            face.say(f"warning: {warning}")
-        carry_out(face, plan, dry_run=dry_run, yes=yes)
+            run.say(f"warning: {warning}")
+        carry_out(run, plan, dry_run=dry_run, yes=yes)

@@ -13,7 +13,7 @@ from collections import Counter
 
 import click
 
-from recollect.cli.face import Column, Face, command, complete_session
+from recollect.cli.command_run import Column, CommandRun, command, complete_session
 from recollect.cli.moments import local
 from recollect.cli.plain import used_columns
 from recollect.library.shapes import plain
@@ -36,13 +36,13 @@ COLUMNS = (
 @command("todos", epilog="recollect todos\nrecollect todos last\nrecollect todos --open --json")
 @click.argument("session", required=False, shell_complete=complete_session)
 @click.option("--open", "only_open", is_flag=True, help="Only what is not completed.")
-def todos(face: Face, session: str | None, only_open: bool) -> None:
+def todos(run: CommandRun, session: str | None, only_open: bool) -> None:
     """To-do lists and task lists: of SESSION, or of all sessions."""
-    found = [plain(item) for item in face.library.todos(session)]
+    found = [plain(item) for item in run.library.todos(session)]
     if only_open:
         found = [row for row in found if row["status"] != "completed"]
     counts = Counter(row["status"] for row in found if row["problem"] is None)
-    face.rows(
+    run.rows(
         found,
         used_columns(found, COLUMNS),
         empty="no to-do lists",

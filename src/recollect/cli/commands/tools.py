@@ -13,7 +13,7 @@ import click
 
 from ...export.formatting import seconds, size
 from ...library.shapes import ToolCallShape, plain
-from ..face import Column, Face, command, session_argument
+from ..command_run import Column, CommandRun, command, session_argument
 from ..moments import local
 
 
@@ -21,12 +21,12 @@ from ..moments import local
 @session_argument
 @click.option("--name", "only", metavar="TOOL", help="Only calls of this tool.")
 @click.option("--errors", is_flag=True, help="Only calls that failed.")
-def tools(face: Face, session: str, only: str | None, errors: bool) -> None:
+def tools(run: CommandRun, session: str, only: str | None, errors: bool) -> None:
     """Tool calls with input, result, time taken and errors; those of subagents too."""
-    with face.library.session(session) as found:
+    with run.library.session(session) as found:
         calls = found.tools.where(name=only, failed=errors)
-        face.rows(
-            (call_row(call, whole=not face.is_text) for call in calls),
+        run.rows(
+            (call_row(call, whole=not run.is_text) for call in calls),
             (
                 Column("time", "called", local),
                 Column("name", "tool"),

@@ -10,23 +10,23 @@ from __future__ import annotations
 
 from ...export.tree_text import tree_lines
 from ...library.reading import prompt_words
-from ..face import Face, command, session_argument
+from ..command_run import CommandRun, command, session_argument
 
 
 @command("tree", epilog="recollect tree last\nrecollect tree 3f2a --json")
 @session_argument
-def tree(face: Face, session: str) -> None:
+def tree(run: CommandRun, session: str) -> None:
     """The turns of the conversation with its compactions, and every branch where it left."""
-    with face.library.session(session) as found:
-        if face.format == "json":
+    with run.library.session(session) as found:
+        if run.format == "json":
             data = found.tree.as_dict()
             rows = data.pop("rows")
-            face.rows(rows, **data)
-        elif face.format == "jsonl":
-            face.rows(found.tree.as_dict()["rows"])
+            run.rows(rows, **data)
+        elif run.format == "jsonl":
+            run.rows(found.tree.as_dict()["rows"])
         else:
             for line in tree_lines(
                 found.conversation, lambda row: prompt_words(found, row), session_id=found.id, title=found.title,
-                style=face.style,
+                style=run.style,
             ):  # fmt: skip
-                face.print_styled(line)
+                run.print_styled(line)

@@ -9,7 +9,7 @@ import click
 
 from ...library.library import library_to_fill
 from ..changing import NO_EFFECT, carry_out, changing_options
-from ..face import Face, command
+from ..command_run import CommandRun, command
 from .prune import parse_size
 
 
@@ -25,21 +25,21 @@ from .prune import parse_size
 @click.option("--limit", callback=parse_size, metavar="SIZE", help="Refuse what unpacks to more than this (16 GB).")
 @changing_options(NO_EFFECT)
 def unbundle(
-    face: Face, file: str, maps: tuple[str, ...], limit: int | None, dry_run: bool, yes: bool, force: bool
+    run: CommandRun, file: str, maps: tuple[str, ...], limit: int | None, dry_run: bool, yes: bool, force: bool
 ) -> None:
     """Take the sessions of a bundle into the home, which is made where it is not there yet; Claude Code resumes them.
 
     The bundle is checked while it is unpacked: one that names a place outside of the sessions, is cut, or unpacks to more than
     it says is refused, and nothing is left of it. Files that stand there already and are not older stay.
     """
-    face.may_change = True
-    with library_to_fill(face.homes).changes.unbundle(file, maps=maps, limit=limit) as plan:
+    run.may_change = True
+    with library_to_fill(run.homes).changes.unbundle(file, maps=maps, limit=limit) as plan:
         if plan.steps:
-            carry_out(face, plan, dry_run=dry_run, yes=yes)
-        elif face.is_text:
-            face.print(plan.said)
+            carry_out(run, plan, dry_run=dry_run, yes=yes)
+        elif run.is_text:
+            run.print(plan.said)
         else:
-            face.value({**plan.result, "change": None, "dry_run": dry_run, "steps": []})
-        if face.is_text:
+            run.value({**plan.result, "change": None, "dry_run": dry_run, "steps": []})
+        if run.is_text:
             for item in plan.result["left"]:
-                face.say(f"left as it is: {item['path']}: {item['why']}")
+                run.say(f"left as it is: {item['path']}: {item['why']}")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from ..face import Column, Face, command
+from ..command_run import Column, CommandRun, command
 from ..filter_values import FILTER_VALUE
 from ..moments import SINCE_IN_ZONE, UNTIL_IN_ZONE, TypedMoment, micro
 
@@ -95,7 +95,7 @@ class Groupings(_ParamType):
 @click.option("--csv", "as_csv", is_flag=True, help="Rows as CSV.")
 @click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Draw a chart into an SVG or PNG file.")
 def usage(
-    face: Face, by: tuple[tuple[str, ...], ...], since: TypedMoment | None, until: TypedMoment | None,
+    run: CommandRun, by: tuple[tuple[str, ...], ...], since: TypedMoment | None, until: TypedMoment | None,
     timezone: str | None, project: str | None, session: str | None, model: str | None, branch: str | None,
     subagent: str | None, status: str | None, prices: str, explain: str | None, more: str | None, check: bool, separate: bool,
     limit: int | None, heat: bool, as_csv: bool, plot: str | None,
@@ -104,7 +104,7 @@ def usage(
     _refuse_what_excludes(
         {"--explain": explain is not None, "--more": more is not None, "--check": check, "--heat": heat},
         {
-            "--plot": plot is not None, "--csv": as_csv, "--json": not face.is_text, "--by": bool(by),
+            "--plot": plot is not None, "--csv": as_csv, "--json": not run.is_text, "--by": bool(by),
             "--limit": limit is not None, "--since": since is not None, "--until": until is not None,
             "--model": model is not None, "--branch": branch is not None, "--subagent": subagent is not None,
             "--status": status is not None,
@@ -112,37 +112,37 @@ def usage(
     )  # fmt: skip
     from ...library.accounting import Selection, open_accounting
 
-    with open_accounting(face.homes, timezone=timezone, prices=prices, tell=face.say) as accounting:
+    with open_accounting(run.homes, timezone=timezone, prices=prices, tell=run.say) as accounting:
         chosen = Selection(
             micro(since, accounting.zone), micro(until, accounting.zone), project=project, session=session, model=model,
             branch=branch, subagent=subagent, status=status,
         )  # fmt: skip
         if accounting.catalogue.problem:
-            face.say(accounting.catalogue.problem)
-        accounting.sync(face_progress(face))
+            run.say(accounting.catalogue.problem)
+        accounting.sync(face_progress(run))
         if explain is not None:
             from ..usage_explained import show_explained
 
-            found = show_explained(face, accounting, chosen, explain, limit, as_csv=as_csv)
+            found = show_explained(run, accounting, chosen, explain, limit, as_csv=as_csv)
         elif more is not None:
             from ..usage_topics import show_topic
 
-            found = show_topic(face, accounting, chosen, more, limit, as_csv=as_csv)
+            found = show_topic(run, accounting, chosen, more, limit, as_csv=as_csv)
         elif check:
-            found = _show_check(face, accounting, chosen, limit)
+            found = _show_check(run, accounting, chosen, limit)
         else:
             names = tuple(dict.fromkeys(name for given in by for name in given)) or ("day",)
-            found = _show(face, accounting, chosen, names, separate, limit, heat, as_csv, plot)
+            found = _show(run, accounting, chosen, names, separate, limit, heat, as_csv, plot)
     if not found:
-        face.advise_on_project(project)
+        run.advise_on_project(project)
         raise click.exceptions.Exit(1)
 
 
-def face_progress(face: Face) -> Any:
+def face_progress(run: CommandRun) -> Any:
     """A line on the terminal while a first report reads everything; nothing elsewhere."""
     import sys
 
-    if not sys.stderr.isatty() or not face.is_text:
+    if not sys.stderr.isatty() or not run.is_text:
         return None
 
     def tell(done: int, total: int) -> None:
@@ -166,7 +166,7 @@ def _refuse_what_excludes(kinds: dict[str, bool], ways: dict[str, bool]) -> None
 
 
 def _show(
-    face: Face, accounting: Accounting, chosen: Selection, by: tuple[str, ...], separate: bool, limit: int | None,
+    run: CommandRun, accounting: Accounting, chosen: Selection, by: tuple[str, ...], separate: bool, limit: int | None,
     heat: bool, as_csv: bool, plot: str | None,
 ) -> bool:  # fmt: skip
     from ...analysis.usage import PERIODS, group_data
@@ -179,29 +179,29 @@ def _show(
 
         bars = tuple(name for name in by if name != "model") or by  # each bar shows its models anyway
         write_plot(report if bars == by else accounting.usage(bars, chosen, separate=separate), plot)
-        face.say(f"wrote {plot}")
+        run.say(f"wrote {plot}")
     groups = report.groups
     if limit is not None:
         groups = groups[-limit:] if by[0] in PERIODS and limit else groups[:limit]
-    if face.is_text and not found:
-        face.say("no API calls found" + (": no chart is written" if plot is not None else ""))
+    if run.is_text and not found:
+        run.say("no API calls found" + (": no chart is written" if plot is not None else ""))
     if as_csv:
         rows = [group_data(group, report.by) | {"timezone": report.zone} for group in groups]
-        face.print(csv_text(rows, (*by, *report.totals.data(), "timezone")).rstrip("\n"))
-    elif face.is_text and not found:
+        run.print(csv_text(rows, (*by, *report.totals.data(), "timezone")).rstrip("\n"))
+    elif run.is_text and not found:
         pass
     elif heat:
-        _show_heat(face, accounting, chosen)
-    elif face.is_text:
+        _show_heat(run, accounting, chosen)
+    elif run.is_text:
         from ..usage_table import show_table
 
-        show_table(face, report, groups, accounting, chosen)
+        show_table(run, report, groups, accounting, chosen)
     else:
-        face.rows([group_data(group, report.by) for group in groups], **report_totals(report, accounting, chosen))
+        run.rows([group_data(group, report.by) for group in groups], **report_totals(report, accounting, chosen))
     return found
 
 
-def _show_heat(face: Face, accounting: Accounting, chosen: Selection) -> None:
+def _show_heat(run: CommandRun, accounting: Accounting, chosen: Selection) -> None:
     from ...analysis.totals import Totals
     from ...analysis.usage import NO_TIME
     from ..charts import days_before_the_map, heat_map, not_in_future
@@ -211,10 +211,10 @@ def _show_heat(face: Face, accounting: Accounting, chosen: Selection) -> None:
     # A day of calls without a known price was a day of work, too.
     drawn, later = not_in_future({group.key: max(group.totals.cost, 1) for group in report.groups})
     for line in heat_map(drawn):
-        face.print(line)
-    face.print(f"days in {report.zone}")
+        run.print(line)
+    run.print(f"days in {report.zone}")
     if later:
-        face.say(later)
+        run.say(later)
     older = days_before_the_map(drawn)
     for keys, words in (({*older}, f"up to {older[-1]}" if older else ""), ({NO_TIME}, "without a time")):
         rest = Totals()
@@ -222,16 +222,16 @@ def _show_heat(face: Face, accounting: Accounting, chosen: Selection) -> None:
             if group.key in keys:
                 rest.join(group.totals)
         if rest.calls:
-            face.say(f"not drawn: {money(rest)} {words}")
-    face.say("each column a week; darker days cost more (quarters of all days with usage)")
+            run.say(f"not drawn: {money(rest)} {words}")
+    run.say("each column a week; darker days cost more (quarters of all days with usage)")
 
 
-def _show_check(face: Face, accounting: Accounting, chosen: Selection, limit: int | None) -> bool:
+def _show_check(run: CommandRun, accounting: Accounting, chosen: Selection, limit: int | None) -> bool:
     found = accounting.comparisons(chosen)
-    if face.is_text:
+    if run.is_text:
         from ...analysis.cost import dollars
 
-        face.rows(
+        run.rows(
             [
                 {
                     "session_id": item.session_id[:8],
@@ -246,7 +246,7 @@ def _show_check(face: Face, accounting: Accounting, chosen: Selection, limit: in
              Column("client", right=True), Column("difference", "ours minus the client's", stretch=True)),
             empty="no client left a count of its own (they do since 2.1.325)",
         )  # fmt: skip
-        face.say("the client also counts calls that it does not write down, such as those for titles")
+        run.say("the client also counts calls that it does not write down, such as those for titles")
     else:
-        face.rows([item.data() for item in found[:limit]], total=len(found))
+        run.rows([item.data() for item in found[:limit]], total=len(found))
     return bool(found)

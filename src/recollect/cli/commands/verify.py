@@ -10,38 +10,38 @@ import click
 from ...errors import NotFound
 from ...export.formatting import plural, size
 from ...vault.verify import verify as verify_vault
-from ..face import Face, command
+from ..command_run import CommandRun, command
 from ..vaulting import existing_vault
 
 
 @command("verify", epilog="recollect verify\nrecollect verify --deep\nrecollect verify --json")
 @click.option("--deep", is_flag=True, help="Unpack everything, and compare with the files that are still in the homes.")
-def verify(face: Face, deep: bool) -> None:
+def verify(run: CommandRun, deep: bool) -> None:
     """Read the whole vault and check every hash. Any flipped bit is found, and which files it touches is said.
 
     Ends with 1 where something is damaged.
     """
     vault = existing_vault()
     try:
-        homes = face.library.homes if deep else []
+        homes = run.library.homes if deep else []
     except NotFound:
         homes = []  # the home may be what was lost
     report = verify_vault(vault, deep=deep, homes=homes)
-    if face.is_text:
+    if run.is_text:
         for finding in report.findings:
             mark = "note" if finding.harmless else "damaged"
-            face.print(f"{mark}: {finding.place}: {finding.message} [{finding.code}]")
+            run.print(f"{mark}: {finding.place}: {finding.message} [{finding.code}]")
             for path in finding.files[:10]:
-                face.print(f"  {path}")
+                run.print(f"  {path}")
             if len(finding.files) > 10:
-                face.print(f"  … and {len(finding.files) - 10} more")
+                run.print(f"  … and {len(finding.files) - 10} more")
         compared = f", {plural(report.compared, 'file')} compared with the homes" if deep else ""
-        face.print(
+        run.print(
             f"{'sound' if report.is_sound else 'DAMAGED'}: {plural(report.files, 'file')} in {plural(report.blocks, 'block')} "
             f"and {plural(report.packs, 'pack')}, {size(report.bytes)} read{compared}"
         )
     else:
-        face.rows(
+        run.rows(
             [finding.as_dict() for finding in report.findings],
             sound=report.is_sound, packs=report.packs, blocks=report.blocks, files=report.files, bytes=report.bytes,
             compared=report.compared,

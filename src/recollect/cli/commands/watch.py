@@ -18,7 +18,7 @@ import click
 
 from ...export.event_text import EventText
 from ...library.watching import TICK, EntryAdded, Watching, event_row
-from ..face import Face, command, complete_session
+from ..command_run import CommandRun, command, complete_session
 
 
 @command(
@@ -35,7 +35,7 @@ from ..face import Face, command, complete_session
 )
 @click.option("--polling", is_flag=True, help="Look at the files in turn instead of asking the system for changes.")
 def watch(
-    face: Face,
+    run: CommandRun,
     session: str | None,
     project: str | None,
     from_start: bool,
@@ -49,13 +49,13 @@ def watch(
     if from_start and session is None:
         raise click.UsageError("--from-start needs SESSION")
     if session is not None:
-        events = face.library.watch_session(session, from_start=from_start, polling=polling)
+        events = run.library.watch_session(session, from_start=from_start, polling=polling)
     else:
-        face.advise_on_project(project)
-        events = face.library.watch(project=project, polling=polling)
+        run.advise_on_project(project)
+        events = run.library.watch(project=project, polling=polling)
     with events:
-        _tell_start(face, events, asked=polling)
-        text = EventText(face.style, thinking=thinking, one_session=session is not None)
+        _tell_start(run, events, asked=polling)
+        text = EventText(run.style, thinking=thinking, one_session=session is not None)
         while True:
             found = events.poll(TICK)
             if not found and _reader_is_gone():
@@ -63,18 +63,18 @@ def watch(
             for event in found:
                 if type(event) is EntryAdded and not everything:
                     continue
-                if not face.is_text:
+                if not run.is_text:
                     click.echo(json.dumps(event_row(event), default=str))
                     continue
                 for line in text.lines(event):
-                    face.print_styled(line)
+                    run.print_styled(line)
 
 
-def _tell_start(face: Face, events: Watching, *, asked: bool) -> None:
-    if face.is_text:
-        face.say("watching, Ctrl-C ends it")
+def _tell_start(run: CommandRun, events: Watching, *, asked: bool) -> None:
+    if run.is_text:
+        run.say("watching, Ctrl-C ends it")
     if events.polling_reason is not None and not asked:
-        face.say(f"looking at the files in turn: {events.polling_reason}")
+        run.say(f"looking at the files in turn: {events.polling_reason}")
 
 
 def _reader_is_gone() -> bool:

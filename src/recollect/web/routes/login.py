@@ -9,7 +9,7 @@ from starlette.routing import Route
 from ..access import Access
 from ..pages import FOLDER
 from ..security import cookie_value
-from ..signed_out import STYLE, signed_out_page, used_link_page, welcome_page
+from ..sign_in_page import STYLE, signed_out_page, used_link_page, welcome_page
 
 
 def _access(request: Request) -> Access:

@@ -1,11 +1,11 @@
-"""What every command shares: the options that all of them take, the library they ask, and how they answer.
+"""Make commands, and give each run of one what all commands share: common options, the library, and ways to answer.
 
-A command is made with `@command("name", ...)`; its first argument is the `Face` of this run:
+A command is made with `@command("name", ...)`; its first argument is the `CommandRun` of this run:
 
     @command("plans", epilog="Examples: ...")
-    def plans(face: Face) -> None:
+    def plans(run: CommandRun) -> None:
         rows = [...]
-        face.rows(rows, columns=(...), total=len(rows))     # table, {"rows": [...], ...} or JSON lines
+        run.rows(rows, columns=(...), total=len(rows))     # table, {"rows": [...], ...} or JSON lines
 
 `--json` prints one object, lists under `rows` with totals beside them; `--jsonl` prints one row a line.
 """
@@ -60,8 +60,8 @@ class Column:
 
 
 @dataclass
-class Face:
-    """One run of the command line."""
+class CommandRun:
+    """One run of a command: its common options, the library that it asks, and how it answers."""
 
     homes: list[str] = field(default_factory=list)
     format: str = "text"
@@ -84,14 +84,14 @@ class Face:
 
     @property
     def changes(self) -> Changes:
-        """The library's changes. Who asks for them is about to change something."""
+        """The changes of the library. Whoever asks for them is about to change something."""
         self.may_change = True
         found = self.library.changes
         found.journal.lock_seconds = self.lock_seconds
         return found
 
     def forget_library(self) -> None:
-        """Open again at the next question, after `homes` was changed."""
+        """Open the library again at the next question, because `homes` was changed."""
         self._library = None
 
     @property
@@ -99,17 +99,17 @@ class Face:
         return self.format == "text"
 
     def say(self, text: str) -> None:
-        """Talk: to stderr, never mixed with data."""
+        """Print a remark to stderr, where it does not mix with data."""
         self._echo(safe(text), err=True)
 
     def advise_on_project(self, project: str | None) -> None:
-        """Where a command found nothing: say so if no session is of the project, and which names are like it."""
+        """Say so where no session is of the project that a command was asked for, and name projects like it."""
         advice = None if project is None else self.library.project_advice(project)
         if advice is not None:
             self.say(advice)
 
     def print(self, text: str = "") -> None:
-        """A line of text as data."""
+        """Print a line of text as data."""
         self._echo(safe(text))
 
     def _echo(self, text: str, *, err: bool = False, color: bool | None = None, nl: bool = True) -> None:
@@ -129,12 +129,12 @@ class Face:
             discard_output(err)
 
     def style(self, text: str, **styles: Any) -> str:
-        """Safe text with our own colours; plain where colours are off."""
+        """Make a text safe for the terminal and colour it; it stays plain where colours are off."""
         cleaned = safe(text)
         return click.style(cleaned, **styles) if self.colored else cleaned
 
     def print_styled(self, text: str) -> None:
-        """Text whose parts went through `style` or `safe` already."""
+        """Print a text whose parts went through `style` or `safe` already."""
         self._echo(text, color=self.colored)
 
     @property
@@ -144,13 +144,13 @@ class Face:
         return colors.are_wanted()
 
     def value(self, value: Mapping[str, Any]) -> None:
-        """One object: `--json` and `--jsonl` print it alike."""
+        """Print one object, for `--json` and `--jsonl` alike."""
         self._echo(_dumps(value, indent=2 if self.format == "json" else None))
 
     def rows(
         self, rows: Iterable[Row], columns: Sequence[Column] = (), *, empty: str = "nothing found", **totals: Any
     ) -> None:
-        """A list: a table, one object with `rows` and totals, or a row a line."""
+        """Print a list: as a table, as one object with `rows` and totals, or as one row on each line."""
         if self.format == "jsonl":
             for row in rows:
                 self._echo(_dumps(_data(row)))
@@ -161,7 +161,7 @@ class Face:
             self.say(empty)
 
     def _stream_object(self, rows: Iterable[Row], totals: Mapping[str, Any]) -> None:
-        """One object with all rows, written as they come: of a list of any length only a few are in memory."""
+        """Print one object with all rows, written as they come: of a list of any length only a few are in memory."""
         waiting, size, first = ['{\n  "rows": ['], 0, True
         for row in rows:
             text = _dumps(_data(row), indent=2).replace("\n", "\n    ")  # strings of JSON have no line feed
@@ -177,7 +177,7 @@ class Face:
         self._echo("".join(waiting))
 
     def table(self, rows: Iterable[Row], columns: Sequence[Column]) -> int:
-        """A table; every cell is made safe first. Returns how many rows it has, and prints nothing where there are none."""
+        """Print a table, every cell made safe, and return how many rows it has. Without rows nothing is printed."""
         from rich.cells import cell_len  # which knows how wide characters are
 
         from .table_room import BETWEEN, Wish, shared_out
@@ -226,12 +226,12 @@ class ReaderGone(BrokenPipeError):
 
 
 def _data(row: Row) -> Row:
-    """A row without what is only for the table."""
+    """Return a row without the part that only the table shows."""
     return {key: value for key, value in row.items() if key != "shown"} if "shown" in row else row
 
 
 def _line(texts: Iterable[str], columns: Sequence[Column], widths: Mapping[int, int]) -> str:
-    """Cells beside each other, each as wide as its column; what is too long ends in an ellipsis."""
+    """Join the cells of a row, each as wide as its column; a text that is too long ends in an ellipsis."""
     from rich.cells import cell_len, set_cell_size
 
     from .table_room import BETWEEN
@@ -258,7 +258,7 @@ def _cell(value: Any, column: Column) -> str:
 
 
 def _dumps(value: Any, indent: int | None = None) -> str:
-    """ASCII JSON: lone surrogates survive, and no byte of it can act on a terminal."""
+    """Write JSON in ASCII: lone surrogates survive, and no byte of it can act on a terminal."""
     text = json.dumps(value, default=_plain)
     if indent is None:
         return text
@@ -278,19 +278,19 @@ def _plain(value: Any) -> Any:
 
 
 def _shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """--home, --json, --jsonl, --no-color: taken before and after the command's name alike."""
+    """Add --home, --json, --jsonl and --no-color, which are taken before and after the name of the command alike."""
 
     def remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
         def callback(context: click.Context, _: click.Parameter, value: Any) -> None:
             if value is None or value is False or value == ():
                 return
-            face = context.ensure_object(Face)
+            run = context.ensure_object(CommandRun)
             if name == "home":
-                face.homes.extend(value)
+                run.homes.extend(value)
             elif name == "color":
-                face.color = False
+                run.color = False
             else:
-                face.format = name
+                run.format = name
 
         return callback
 
@@ -310,20 +310,20 @@ def _shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def command(
     name: str, *, epilog: str = "", hidden: bool = False, cls: type[click.Command] = click.Command
 ) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a function a command that gets the `Face` first. `epilog` holds the examples, one a line."""
+    """Make a function a command whose first argument is its `CommandRun`. `epilog` holds the examples, one on each line."""
 
     def wrap(function: Callable[..., Any]) -> click.Command:
-        def run(*args: Any, **kwargs: Any) -> Any:
+        def invoke(*args: Any, **kwargs: Any) -> Any:
             context = click.get_current_context()
             try:
-                return function(context.ensure_object(Face), *args, **kwargs)
+                return function(context.ensure_object(CommandRun), *args, **kwargs)
             except BrokenPipeError as problem:
                 raise ReaderGone from problem
 
-        update_wrapper(run, function)
+        update_wrapper(invoke, function)
         lines = [line.strip() for line in epilog.strip().splitlines()]
         examples = "\b\nExamples:\n" + "\n".join("  " + line for line in lines) if lines else None
-        return click.command(name, cls=cls, epilog=examples, hidden=hidden)(_shared_options(run))
+        return click.command(name, cls=cls, epilog=examples, hidden=hidden)(_shared_options(invoke))
 
     return wrap
 
@@ -331,14 +331,14 @@ def command(
 shared_options = _shared_options
 
 
-def report(error: RecollectError, face: Face) -> None:
-    """An error to stderr: a sentence, the nearest names, a hint. As JSON where JSON was asked for."""
+def report(error: RecollectError, run: CommandRun) -> None:
+    """Print an error to stderr: a sentence, the nearest names, a hint. As JSON where JSON was asked for."""
     nearest = list(getattr(error, "nearest", ()))
-    if not face.is_text:
-        told: dict[str, Any] = {"slug": error.slug, "message": error.message, "hint": error.hint, "nearest": nearest}
+    if not run.is_text:
+        data: dict[str, Any] = {"slug": error.slug, "message": error.message, "hint": error.hint, "nearest": nearest}
         if getattr(error, "place", None) is not None:
-            told["place"] = error.place  # type: ignore[attr-defined]
-        click.echo(_dumps({"error": told}), err=True)
+            data["place"] = error.place  # type: ignore[attr-defined]
+        click.echo(_dumps({"error": data}), err=True)
         return
     click.echo(f"recollect: {safe(error.message)} [{error.slug}]", err=True)
     for name in nearest:
@@ -348,16 +348,16 @@ def report(error: RecollectError, face: Face) -> None:
 
 
 def complete_session(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Session ids for the shell's completion; nothing where the homes cannot be read."""
+    """Complete a session id in the shell; offer nothing where the homes cannot be read."""
     from ..library.library import open_library
 
     try:
-        library = open_library(context.ensure_object(Face).homes)
+        library = open_library(context.ensure_object(CommandRun).homes)
     except RecollectError:
         return []
     return [file.session_id for file in library.files() if file.session_id.startswith(incomplete)][:200]
 
 
 def session_argument(function: Callable[..., Any]) -> Callable[..., Any]:
-    """SESSION: an id, the start of one, a title, or `last`."""
+    """Add the argument SESSION: an id, the start of one, a title, `last` or `current`."""
     return click.argument("session", shell_complete=complete_session)(function)

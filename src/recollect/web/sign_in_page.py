@@ -1,4 +1,4 @@
-"""What somebody sees who is not signed in: what happened and what to do. It tells nothing about the history."""
+"""Show people who are not signed in what happened and what to do. These pages tell nothing about the history."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ _PAGE = """<!doctype html>
 
 
 def signed_out_page(scope: Scope) -> Response:
+    """Ask for the link that signs in: as a page, or as an error of the JSON interface."""
     if str(scope["path"]).startswith("/api/"):
         error = {"slug": "not-signed-in", "message": "not signed in", "hint": _HINT, "nearest": []}
         return JSONResponse({"error": error}, 401, {"WWW-Authenticate": "Bearer"})

@@ -1,4 +1,4 @@
-"""Our own scripts and styles, and the libraries that were fetched when the package was built."""
+"""Send our own scripts and styles, and the libraries that were fetched when the package was built."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OWN = {path.name: path for path in (FOLDER / "static").iterdir() if path.suffix
 
 
 def static(request: Request) -> Response:
-    """Only files whose names are known beforehand: there is no path to play with."""
+    """Send a file whose name is known beforehand; a request cannot name a path."""
     name = request.path_params["name"]
     path = _OWN.get(name)
     if name.startswith("vendor/"):
