@@ -43,19 +43,41 @@ if TYPE_CHECKING:
     )
     from .format.line import Damage as Damage
     from .format.line import RawLine as RawLine
+    from .graph.message_views import MessageView as MessageView
     from .graph.session import Conversation as Conversation
     from .graph.thread import Thread as Thread
     from .journal.changes import Journal as Journal
+    from .library.bookmarks import Bookmark as Bookmark
     from .library.chat import ChatMessage as ChatMessage
+    from .library.history import TypedPrompt as TypedPrompt
     from .library.library import Library as Library
     from .library.library import Project as Project
+    from .library.plan import Committed as Committed
+    from .library.plan import Plan as Plan
+    from .library.plan_documents import PlanDocument as PlanDocument
     from .library.provider import ClaudeStorageProvider as ClaudeStorageProvider
+    from .library.reading import Reading as Reading
     from .library.repository import LibrarySessionRepository as LibrarySessionRepository
     from .library.repository import SessionFilter as SessionFilter
     from .library.repository import SessionRepository as SessionRepository
-    from .library.session import MessageView as MessageView
     from .library.session import Session as Session
+    from .library.shapes import BranchShape as BranchShape
+    from .library.shapes import SubagentShape as SubagentShape
+    from .library.shapes import ToolCallShape as ToolCallShape
+    from .library.todos import TodoItem as TodoItem
+    from .library.touched_files import TouchedFiles as TouchedFiles
+    from .library.watching import BudgetReached as BudgetReached
+    from .library.watching import Compacted as Compacted
+    from .library.watching import EntryAdded as EntryAdded
+    from .library.watching import LineDamaged as LineDamaged
+    from .library.watching import MessageAdded as MessageAdded
+    from .library.watching import SessionEnded as SessionEnded
     from .library.watching import SessionEvent as SessionEvent
+    from .library.watching import SessionStarted as SessionStarted
+    from .library.watching import SubagentStarted as SubagentStarted
+    from .library.watching import TitleChanged as TitleChanged
+    from .library.watching import ToolFinished as ToolFinished
+    from .library.watching import ToolStarted as ToolStarted
     from .library.watching import Watching as Watching
     from .store.home import Home as Home
     from .store.summary import SessionSummary as SessionSummary
@@ -89,10 +111,32 @@ _HOMES_OF_NAMES = {
     "SqliteSessionStore": "stores.sqlite",
     "SessionFilter": "library.repository",
     "SessionRepository": "library.repository",
-    "MessageView": "library.session",
+    "MessageView": "graph.message_views",
     "Session": "library.session",
     "SessionEvent": "library.watching",
     "Watching": "library.watching",
+    "Bookmark": "library.bookmarks",
+    "Committed": "library.plan",
+    "Plan": "library.plan",
+    "PlanDocument": "library.plan_documents",
+    "Reading": "library.reading",
+    "TodoItem": "library.todos",
+    "TouchedFiles": "library.touched_files",
+    "TypedPrompt": "library.history",
+    "ToolCallShape": "library.shapes",
+    "BranchShape": "library.shapes",
+    "SubagentShape": "library.shapes",
+    "BudgetReached": "library.watching",
+    "Compacted": "library.watching",
+    "EntryAdded": "library.watching",
+    "LineDamaged": "library.watching",
+    "MessageAdded": "library.watching",
+    "SessionEnded": "library.watching",
+    "SessionStarted": "library.watching",
+    "SubagentStarted": "library.watching",
+    "TitleChanged": "library.watching",
+    "ToolFinished": "library.watching",
+    "ToolStarted": "library.watching",
     "Home": "store.home",
     "SessionSummary": "store.summary",
 }

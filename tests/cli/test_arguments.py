@@ -12,7 +12,7 @@ from tests.cli.every_command import ENDLESS, SESSION, Everything
 from tests.running import run, tree_state
 
 from recollect.cli.main import COMMANDS, cli
-from recollect.cli.terminal import harmless_cell
+from recollect.export.terminal_text import harmless_cell
 
 BAD = {
     "bytes that are no text": "x\udcff\udcfe",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.running import run
 
-from recollect.cli.terminal import safe
+from recollect.export.terminal_text import safe
 from recollect.testing import ALL_AGES, DAMAGES, HomeBuilder, build_age
 from recollect.testing.toolcalls import bash, read
 

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 from tests.running import run
 
-from recollect.cli.command_run import CommandRun
-from recollect.cli.commands.watch import EventText, event_data
-from recollect.library.watching import EVENTS, SessionEvent, SubagentStarted, ToolFinished
+from recollect.export.event_text import EventText
+from recollect.library.watching import EVENTS, SessionEvent, SubagentStarted, ToolFinished, event_row
 from recollect.testing import HomeBuilder
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -139,7 +138,7 @@ class TestUsage:
 
 class TestEvents:
     def test_every_kind_has_a_line_and_data(self) -> None:
-        text = EventText(CommandRun(color=False), thinking=False, one_session=False)
+        text = EventText(thinking=False, one_session=False)
         samples: dict[str, dict[str, Any]] = {
             "session_started": {"cwd": "/w"}, "session_ended": {"reason": "closed"},
             "tool_started": {"tool_use_id": "t", "name": "Bash\x1b[2J"},
@@ -153,13 +152,13 @@ class TestEvents:
             (line,) = text.lines(event)
             assert "0f0e0d0c" in line
             assert "\x1b" not in line
-            data = event_data(event)
+            data = event_row(event)
             assert data["event"] == kind
             assert fields.items() <= data.items()
             json.dumps(data)
 
     def test_whose_it_is(self) -> None:
-        text = EventText(CommandRun(color=False), thinking=False, one_session=True)
+        text = EventText(thinking=False, one_session=True)
         events: list[SessionEvent] = [
             SubagentStarted(
                 session_id="s", time=0.0, subagent_id="a1", subagent_type="Explore", description="look around"

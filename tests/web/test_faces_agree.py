@@ -41,7 +41,12 @@ def test_sessions(faces: Scene, capsys: pytest.CaptureFixture[str]) -> None:
     assert asyncio.run(provider.get_sessions()) == listed
 
 
-@pytest.mark.parametrize(("command", "path"), [("subagents", "subagents"), ("tree", "branches"), ("tools", "tools")])
+PARTS = [
+    ("subagents", "subagents"), ("tree", "branches"), ("tools", "tools"), ("files", "files"), ("todos", "tasks"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "path"), PARTS)
 def test_parts_of_every_session(command: str, path: str, faces: Scene, capsys: pytest.CaptureFixture[str]) -> None:
     seen = 0
     for ident in session_ids(faces):
@@ -62,6 +67,17 @@ def test_messages_of_every_session(faces: Scene, capsys: pytest.CaptureFixture[s
         assert all(by_uuid[row["uuid"]] == {**row, "number": 0} for row in rows)
         seen += len(rows)
     assert seen > 50
+
+
+def test_bookmarks(faces: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_DATA_DIR", str(faces.root.parent / "own" / "data"))
+    ident = session_ids(faces)[0]
+    assert run(capsys, faces.root, "bookmark", "add", ident, "#1", "--note", "here").code == 0
+    rows = run(capsys, faces.root, "bookmark", "--json").data["rows"]
+    assert [row["note"] for row in rows] == ["here"]
+    assert api(faces, "/bookmarks") == rows
+    assert run(capsys, faces.root, "bookmark", "remove", ident, "#1").code == 0
+    assert api(faces, "/bookmarks") == []
 
 
 def test_a_change_and_its_undo(

@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from ..errors import RecollectError
+from ..export.terminal_text import safe, safe_line
 from . import colors
 from .streams import OutputFailed, discard_output
-from .terminal import safe, safe_line
 
 if TYPE_CHECKING:
     from ..library.changes import Changes

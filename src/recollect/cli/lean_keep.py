@@ -84,7 +84,7 @@ def _roots(named: list[str]) -> list[str] | None:
 
 def _print(counts: list[tuple[str, int]], form: str) -> int | None:
     if form == "text":
-        from .terminal import safe
+        from ..export.terminal_text import safe
 
         lines = [
             safe(f"{root}: nothing new in {count:,} {'file' if count == 1 else 'files'}") for root, count in counts

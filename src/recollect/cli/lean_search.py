@@ -136,8 +136,8 @@ def _kept_bytes(db: apsw.Connection) -> Elsewhere | None:
 
 
 def _print(found: SearchResults, asked: _Asked) -> None:
+    from ..export.terminal_text import safe
     from .search_text import found_data, found_text, session_data, summary_line
-    from .terminal import safe
 
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)

@@ -199,6 +199,6 @@ def _at(value: Any, *names: str) -> Any:
 
 
 def _plain(text: str) -> str:
-    from .terminal import safe_line
+    from ..export.terminal_text import safe_line
 
     return safe_line(text, 40)

@@ -18,9 +18,9 @@ from typing import Any
 import click
 
 from ..errors import NotFound, RecollectError, Refused, Unavailable
+from ..export.terminal_text import safe
 from .command_run import CommandRun, report, shared_options
 from .streams import OutputFailed, discard_output
-from .terminal import safe
 
 #: name -> (module below recollect.cli.commands, one line for the list of commands)
 COMMANDS: dict[str, tuple[str, str]] = {

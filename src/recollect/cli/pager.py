@@ -65,7 +65,7 @@ def pager_command() -> str | None:
 
 
 def passes_colors(command: str, less: str) -> bool:
-    """Whether that pager shows colours, and not the bytes that make them. Of others than less nothing is known: as git, yes."""
+    """Tell whether a pager shows colours instead of the bytes that make them. Pagers other than less are trusted, as by git."""
     try:
         program, *options = shlex.split(command)
     except ValueError:

@@ -11,16 +11,16 @@ from typing import Any
 import msgspec
 
 from recollect.cli.command_run import Column
-from recollect.cli.moments import iso
+from recollect.export.formatting import iso
 
 
 def used_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> list[Column]:
-    """The columns that are not empty in every row."""
+    """Return the columns that have something to show in some row."""
     return [column for column in columns if any(row.get(column.key) not in (None, "", [], False) for row in rows)]
 
 
 def plain(value: Any) -> Any:
-    """Attributes by their names, times in ISO form, unknown fields under `extra`; nothing that is nested endlessly."""
+    """Return a typed value as plain data: attributes by their names, times in ISO form, unknown fields under `extra`."""
     try:
         return _plain(value)
     except RecursionError:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ..export.terminal_text import safe, safe_line
 from ..index.search.results import Hit, SearchResults, SessionHits
-from .terminal import safe, safe_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ from uuid import UUID
 import click
 from rich.cells import cell_len
 
+from ..export.formatting import number
+from ..export.terminal_text import harmless_cell, safe_line
 from ..index.sql.query import Answer, ResultColumn
 from .command_run import Column, CommandRun
 from .moments import iso
-from .terminal import harmless_cell, safe_line
-from .words import number
 
 MOST_SHOWN: Final = 1000
 """A table for people has no more rows; programs get them all."""

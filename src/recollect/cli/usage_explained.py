@@ -48,8 +48,8 @@ def _print(run: CommandRun, rows: list[dict[str, Any]], limit: int | None, total
     from ..analysis.cost import exact_dollars
     from ..analysis.explain import OMITTED
     from ..analysis.prices.names import short_name
+    from ..export.formatting import plural
     from .usage_text import unpriced_remark
-    from .words import plural
 
     if not rows:
         run.say("no API call fits")

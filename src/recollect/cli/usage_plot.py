@@ -15,12 +15,12 @@ from ..analysis.prices.names import short_name
 from ..analysis.totals import Totals
 from ..analysis.usage import NO_TIME, PERIODS, Group
 from ..errors import Refused, Unavailable
+from ..export.formatting import plural
+from ..export.terminal_text import safe_line
 from ..journal import disk
 from .charts import not_in_future, over_time
 from .plot_fonts import usable_family
-from .terminal import safe_line
 from .usage_text import money
-from .words import plural
 
 if TYPE_CHECKING:
     from ..analysis.usage import UsageReport

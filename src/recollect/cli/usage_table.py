@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.usage import NO_TIME, PERIODS, models_in_words
+from ..export.formatting import plural
 from ..library.usage_words import remarks
 from .charts import bar, not_in_future, over_time, sparkline
 from .command_run import Column, CommandRun
 from .usage_text import money, tokens
-from .words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

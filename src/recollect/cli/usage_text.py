@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.cost import dollars
+from ..export.formatting import plural
+from ..export.terminal_text import harmless_cell
 from ..library.usage_words import are, remarks
-from ..library.wording import plural
-from .terminal import harmless_cell
 
 if TYPE_CHECKING:
     from ..analysis.totals import Totals

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.cost import dollars
+from ..export.formatting import number, plural, seconds, size
 from ..library.usage_words import lower_bound_remark
 from .charts import bar, sparkline
 from .command_run import Column, CommandRun
 from .moments import local_in
 from .usage_text import cost_in_words, csv_names, csv_text, tokens, unpriced_remark
-from .words import number, plural, seconds, size
 
 if TYPE_CHECKING:
     from ..analysis.context import ContextTimeline

@@ -53,6 +53,11 @@ class Damage:
     length: int
     detail: str = ""
 
+    @property
+    def meaning(self) -> str:
+        """What this kind of damage means, in words."""
+        return DAMAGE_KINDS.get(self.kind, "")
+
 
 #: What a kind of damage means, and whether the client loses the line because of it.
 DAMAGE_KINDS: Final[dict[str, str]] = {

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .wording import plural, size
+from ..export.formatting import plural, size
 
 if TYPE_CHECKING:
     from ..edit.fork import ForkResult

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DamagedData, NotFound, Refused
+from ..export.formatting import plural
 from ..format.encode import check_message, check_text
 from ..format.versions import parse_version
 from ..journal.changes import Change, Journal, Record
@@ -36,7 +37,6 @@ from .messages import message_uuid
 from .plan import Committed, Plan, undo_command
 from .project_paths import refuse_missing_folder
 from .session import Session
-from .wording import plural
 from .writing import session_writer
 
 if TYPE_CHECKING:

@@ -145,5 +145,5 @@ def _scan(view: Home) -> Iterable[SessionFile]:
     from .library import attach_subagents_beside
 
     scan = scan_home(view)
-    attach_subagents_beside(view, scan)
+    attach_subagents_beside(view, scan, scan.beside, {})
     return scan.sessions

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,8 @@ from ..format.running import RunningSession
 from ..store.home import Home
 from ..store.liveness import open_sessions
 from ..store.paths import contained
-from ..store.scan import Scan, SessionFile, Skipped, is_session_id, scan_home
-from ..store.summary import SessionSummary as SessionSummary
-from ..store.summary import summarise
+from ..store.scan import Scan, SessionFile, Skipped, SubagentFile, is_session_id, scan_home
+from ..store.summary import SessionSummary, summarise
 from .cache import ByteBoundCache
 from .homes import home_to_fill, open_homes
 from .locate import find_session
@@ -32,9 +32,17 @@ if TYPE_CHECKING:
     from ..index.sql.query import Answer, Limits
     from ..vault.vault import Vault
     from ..watch.events import Budget
+    from .bookmarks import Bookmarks
     from .changes import Changes
+    from .history import TypedPrompts
     from .keeping import VaultSessions
+    from .plan_documents import PlanDocument
+    from .todos import TodoItem
     from .watching import Watching
+
+__all__ = [
+    "Library", "Project", "SessionFile", "SessionSummary", "Skipped", "as_seen", "library_to_fill", "open_library",
+]  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -70,6 +78,14 @@ class Library:
         self.cache: ByteBoundCache[Any] = ByteBoundCache(cache_bytes)
         """Opened sessions, and what was worked out of them."""
         self._summaries: dict[str, tuple[Hashable, str | None, SessionSummary]] = {}
+        self._owners: dict[SubagentFile, str | None] = {}
+        """Whose the subagents are that stand beside sessions: their lines are read once."""
+
+    @cached_property
+    def _names(self) -> list[tuple[Home, Scan]]:
+        """What is in the homes, by names alone: subagents that stand beside sessions are not with these yet."""
+        self._attached: set[tuple[Home, str]] = set()
+        return [(home, scan_home(home)) for home in self.homes]
 
     def for_another_thread(self) -> Library:
         """Open the same homes with a catalogue of their own: a catalogue belongs to one thread."""
@@ -79,15 +95,32 @@ class Library:
 
     @cached_property
     def scans(self) -> list[tuple[Home, Scan]]:
-        """What is in the homes, by names. Kept until `refresh`."""
-        found = [(home, scan_home(home)) for home in self.homes]
-        for home, scan in found:
-            attach_subagents_beside(home, scan)
-        return found
+        """What is in the homes, with all subagents at their sessions. Kept until `refresh`."""
+        for home, scan in self._names:
+            for folder in dict.fromkeys(folder for folder, _ in scan.beside):
+                self._attach_subagents(home, scan, folder)
+        return self._names
+
+    def _attach_subagents(self, home: Home, scan: Scan, folder: str) -> None:
+        """Give the subagents that stand beside the sessions of a folder to these; once."""
+        if (home, folder) not in self._attached:
+            self._attached.add((home, folder))
+            attach_subagents_beside(home, scan, [item for item in scan.beside if item[0] == folder], self._owners)
+
+    def named_files(self) -> list[SessionFile]:
+        """All main transcripts of all homes, to find one by its name: subagents may be missing, see `with_subagents`."""
+        return [file for _, scan in self._names for file in scan.sessions]
+
+    def with_subagents(self, file: SessionFile) -> SessionFile:
+        """Look for the subagents of one session in its folder alone."""
+        for home, scan in self._names:
+            if home == file.home and any(folder == file.folder for folder, _ in scan.beside):
+                self._attach_subagents(home, scan, file.folder)
+        return file
 
     def refresh(self) -> None:
         """Look at the homes again."""
-        for name in ("scans", "running", "shelf", "_kept_files", "_cleanup_days"):
+        for name in ("_names", "scans", "running", "shelf", "_kept_files", "_cleanup_days"):
             self.__dict__.pop(name, None)
 
     def files(self) -> list[SessionFile]:
@@ -169,8 +202,8 @@ class Library:
         self,
         *,
         project: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
         branch: str | None = None,
         running: bool | None = None,
         separate_worktrees: bool = False,
@@ -192,11 +225,11 @@ class Library:
         if running is not None:
             files = [file for file in files if (file.session_id in self.running) == running]
         if since is not None:
-            files = [file for file in files if file.mtime >= since]
+            files = [file for file in files if file.mtime >= since.timestamp()]
         counts = self.message_counts(files, count)
         summaries: Iterable[SessionSummary] = (self.summary_of(file, counts) for file in files)
         if until is not None:
-            summaries = (item for item in summaries if (item.created or item.file.mtime) <= until)
+            summaries = (item for item in summaries if (item.created or item.file.mtime) <= until.timestamp())
         if project is not None:
             wanted = project_matcher(project, separate_worktrees)
             summaries = (item for item in summaries if wanted(item))
@@ -308,6 +341,50 @@ class Library:
             hits_per_session=hits_per_session, facets=facets,
         )  # fmt: skip
 
+    # --- what stands beside the transcripts ---------------------------------------------------------------------------
+
+    def history(
+        self,
+        *,
+        grep: str | None = None,
+        project: str | None = None,
+        session: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int | None = None,
+    ) -> TypedPrompts:
+        """Prompts and slash commands that were typed, newest first; `grep` is a text in them or in a paste, in any case."""
+        from .history import typed_prompts
+
+        return typed_prompts(
+            self, grep=grep, project=project, session=session, since=since, until=until, limit=limit
+        )  # fmt: skip
+
+    def plans(self) -> list[PlanDocument]:
+        """The plans of plan mode, newest first."""
+        from .plan_documents import plan_documents
+
+        return plan_documents(self)
+
+    def plan(self, slug: str) -> PlanDocument:
+        """A plan of plan mode by its slug or the start of one. Raises NotFound with the nearest."""
+        from .plan_documents import find_plan
+
+        return find_plan(self, slug)
+
+    def todos(self, session: str | None = None) -> list[TodoItem]:
+        """To-do lists and tasks: of all sessions, or of one, whose transcript may be gone."""
+        from .todos import all_todos
+
+        return all_todos(self, session)
+
+    @cached_property
+    def bookmarks(self) -> Bookmarks:
+        """Bookmarks of sessions and messages, in Recollect's own data folder."""
+        from .bookmarks import Bookmarks
+
+        return Bookmarks(self)
+
     def watch(
         self,
         *,
@@ -345,9 +422,9 @@ class Library:
             real = os.path.realpath(reference)
         except ValueError:  # a NUL or half of a surrogate pair: no such path can be
             real = ""
-        for file in self.files():
+        for file in self.named_files():
             if os.path.realpath(file.path) == real:
-                return file
+                return self.with_subagents(file)
         for home in self.homes:
             contained(home, reference)  # a path that leaves the home is refused, not just unknown
         return None
@@ -358,15 +435,20 @@ def as_seen(file: SessionFile) -> Hashable:
     return (str(file.path), file.size, file.mtime, file.ctime_ns, file.is_kept, *file.subagents)
 
 
-def attach_subagents_beside(home: Home, scan: Scan) -> None:
-    """Subagents of 2.0.28 - 2.1.8 stand beside the sessions: their first line says whose they are."""
-    if not scan.beside:
-        return
+def attach_subagents_beside(
+    home: Home, scan: Scan, beside: Iterable[tuple[str, SubagentFile]], owners: dict[SubagentFile, str | None]
+) -> None:
+    """Give subagents of 2.0.28 - 2.1.8, which stand beside the sessions, to the session that their first line names.
+
+    `owners` remembers whose a file is.
+    """
     from ..store.read import session_named_in
 
     sessions = {(file.folder, file.session_id): file for file in scan.sessions}
-    for folder, subagent in scan.beside:
-        owner = session_named_in(subagent.path, home)
+    for folder, subagent in beside:
+        if subagent not in owners:
+            owners[subagent] = session_named_in(subagent.path, home)
+        owner = owners[subagent]
         file = sessions.get((folder, owner)) if owner else None
         if file is not None:
             file.subagents.append(subagent)

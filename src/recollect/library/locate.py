@@ -28,7 +28,7 @@ def find_session(library: Library, reference: str) -> SessionFile:
     if reference.strip() == "current":
         reference = _current()
     try:
-        return find_among(library.files(), reference, library.summary_of)
+        return library.with_subagents(find_among(library.named_files(), reference, library.summary_of))
     except NotFound as problem:
         _name_what_was_left_out(library, reference, problem)
         for find in (library.kept_files, library.orphans) if problem.slug != "ambiguous" else ():

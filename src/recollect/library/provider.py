@@ -30,6 +30,7 @@ from ..environment import own_folder
 from ..errors import NotFound, RecollectError, Refused
 from ..format.content_check import check_blocks
 from ..format.encode import WRITTEN_AS, check_message, encode_line
+from ..graph.message_views import MessageView
 from ..journal.changes import Journal
 from ..journal.new_home import make_home
 from ..store.home import Home, check_home
@@ -40,7 +41,7 @@ from .dictionaries import session_stats
 from .library import Library, open_library
 from .locate import home_with
 from .project_paths import ProjectFilter, names_of, refuse_missing_folder, whole_path
-from .session import MessageView, Session
+from .session import Session
 from .shapes import message_shape, plain, session_shape
 from .writing import new_session_writer, session_writer, subagent_writer
 

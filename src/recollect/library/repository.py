@@ -76,8 +76,8 @@ class LibrarySessionRepository:
         def find() -> list[Session]:
             found = self.library.sessions(
                 project=wanted.project,
-                since=wanted.since.timestamp() if wanted.since else None,
-                until=wanted.until.timestamp() if wanted.until else None,
+                since=wanted.since,
+                until=wanted.until,
                 branch=wanted.branch,
                 running=wanted.running,
                 count=False,
@@ -85,7 +85,7 @@ class LibrarySessionRepository:
             if wanted.title_contains is not None:
                 needle = wanted.title_contains.lower()
                 found = [item for item in found if needle in (item.title or "").lower()]
-            return [Session(item.file, item) for item in found[: wanted.limit]]
+            return [Session(item.file, item, library=self.library) for item in found[: wanted.limit]]
 
         return await asyncio.to_thread(find)
 

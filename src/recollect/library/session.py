@@ -2,60 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound, Unavailable
-from ..format.blocks import Block, ToolUseBlock, parse_blocks, text_of
-from ..format.decode import Located
-from ..format.entries import Entry, decode_loosely
-from ..format.line import HARMLESS, Damage, RawLine
+from ..format.blocks import ToolUseBlock, parse_blocks, text_of
+from ..format.decode import file_entries
+from ..format.line import HARMLESS, Damage, RawLine, read_lines
 from ..format.subagent_meta import SubagentMeta, parse_subagent_meta
-from ..format.usage import Usage, parse_usage
-from ..format.versions import is_placeholder
+from ..format.times import to_datetime
+from ..graph.gc_pause import gc_paused
+from ..graph.message_views import MessageView, view_of
 from ..graph.messages import Message, join_responses
 from ..graph.rows import Row, Transcript, build_transcript
 from ..graph.session import Conversation
 from ..graph.subagents import Subagent
 from ..graph.thread import Thread
 from ..store.home import Home
+from ..store.open_files import OpenFiles
 from ..store.parsed_file import read_if_there
-from ..store.read import EntryBytes, read_transcript, stream_entries, stream_lines
+from ..store.read import transcript_of
 from ..store.scan import SessionFile, SubagentFile
 from ..store.summary import SessionSummary, summarise
 
 if TYPE_CHECKING:
+    from ..check.session import SessionReport
     from .changes import Changes
+    from .conversation_shapes import ThreadShape, TreeShape
     from .library import Library
     from .plan import Plan
-
-
-@dataclass(slots=True)
-class MessageView:
-    """A message with its words: what `show` and `get_session_messages` give."""
-
-    uuid: str | None
-    role: str
-    time: float | None
-    blocks: list[Block]
-    model: str | None
-    status: str
-    rows: list[Row]
-    usage: Usage | None = None
-    lower_bound: bool = False
-    """Whether its output tokens are only what the stream said at its start."""
-
-    @property
-    def text(self) -> str:
-        return "\n".join(block.text for block in self.blocks if hasattr(block, "text") and isinstance(block.text, str))
+    from .reading import Reading
+    from .shapes import BranchShape, SessionFacts, SubagentShape, ToolCalls
+    from .todos import TodoItem
+    from .touched_files import TouchedFiles
 
 
 class Session:
-    """A session by its main transcript. Cheap to make: files are read when a view needs them."""
+    """A session by its main transcript. Cheap to make: files are read when a view needs them.
+
+    Each view opens the files it reads and closes them. Whoever asks for several uses the session as a context manager: then each
+    file is opened once, and closed at the end.
+    """
 
     def __init__(
         self,
@@ -68,23 +59,37 @@ class Session:
         self._library = library
         self._summary = summary
         self._parsed = parsed
-        """Told when the rows were read, so that whoever keeps the session knows what it weighs."""
+        """Called when the rows were read, so that whoever keeps the session knows what it weighs."""
+        self._files = OpenFiles(file.home)
+
+    def __enter__(self) -> Session:
+        self._files.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._files.__exit__()
 
     def __repr__(self) -> str:
         return f"Session({self.id!r}, {str(self.file.path)!r})"
 
     @property
     def id(self) -> str:
+        """Its id, a UUID."""
         return self.file.session_id
 
     @property
     def home(self) -> Home:
+        """The Claude home that holds it."""
         return self.file.home
 
     @cached_property
     def summary(self) -> SessionSummary:
-        """Title, project, times: from head and tail of the file."""
-        return self._summary or summarise(self.file)
+        """Title, project and times, from the first and last part of the file."""
+        if self._summary is not None:
+            return self._summary
+        if self.file.source is not None:
+            return summarise(self.file)
+        return summarise(self.file, lambda path: self._files.stream(path, 1 << 16))
 
     # --- changes, each as a plan that is not made before `commit` -----------------------------------------------------
 
@@ -124,32 +129,119 @@ class Session:
         """Plan to move the session and everything that belongs to it to the trash."""
         return self._changes.delete([self])
 
+    # --- what a session holds, in the shapes that every face gives --------------------------------------------------
+
+    @property
+    def title(self) -> str | None:
+        """The title that Claude Code shows, or the first prompt."""
+        return self.summary.title
+
+    @property
+    def project(self) -> str | None:
+        """The folder in which the session runs."""
+        return self.summary.project
+
+    @property
+    def created(self) -> datetime | None:
+        """When the session began, in UTC."""
+        return to_datetime(self.summary.created)
+
+    @property
+    def last_activity(self) -> datetime | None:
+        """When its last message was written, in UTC."""
+        return to_datetime(self.summary.last_activity)
+
+    @property
+    def facts(self) -> SessionFacts:
+        """What is known of the session once it is read: numbers of rows, calls and branches, models, times."""
+        from .shapes import session_facts
+
+        return session_facts(self)
+
+    @property
+    def branches(self) -> list[BranchShape]:
+        """What was left behind by rewinding, and parts that no longer hang together."""
+        from .shapes import branch_shapes
+
+        return branch_shapes(self)
+
+    @property
+    def subagents(self) -> list[SubagentShape]:
+        """The subagents in every layout: parents before their children, in the order in which they started."""
+        from .shapes import subagent_shapes
+
+        return subagent_shapes(self)
+
+    @property
+    def tools(self) -> ToolCalls:
+        """The tool calls with their results, those of subagents too."""
+        from .shapes import ToolCalls
+
+        return ToolCalls(self, self.conversation.tools.calls)
+
+    @property
+    def tree(self) -> TreeShape:
+        """The turns of the conversation, its compactions, and every branch."""
+        from .conversation_shapes import tree_shape
+
+        return tree_shape(self)
+
+    def resumed_by(self, client: str) -> ThreadShape:
+        """Every row as a version of Claude Code would resume it, one of `CLIENT_VERSIONS`."""
+        from .conversation_shapes import thread_shape
+
+        return thread_shape(self, client)
+
+    @property
+    def todos(self) -> list[TodoItem]:
+        """The to-do list or the tasks: from their files, else the last list in the transcript."""
+        from .todos import todos_of
+
+        return todos_of(self)
+
+    def files(self) -> TouchedFiles:
+        """The files that the session touched, with their versions and contents as they were."""
+        from .touched_files import TouchedFiles
+
+        return TouchedFiles(self)
+
+    def check(self) -> SessionReport:
+        """Check the session by all rules; nothing is changed."""
+        from ..check.session import check_session
+
+        return check_session(self.file)
+
+    def message_uuid(self, reference: str) -> str:
+        """Return the uuid of a message that people call `#12`, `line:292`, a uuid or its start, or `last`."""
+        from .messages import message_uuid
+
+        return message_uuid(self, reference)
+
     # --- bytes and entries -------------------------------------------------------------------------------------------
 
     def lines(self, subagent: str | None = None) -> Iterator[RawLine]:
-        """The lines of the main transcript, or of a subagent's file, as bytes."""
-        return chain.from_iterable(stream_lines(path, self.home) for path in self._paths(subagent))
+        """Give the lines of the main transcript, or of a subagent's file, as bytes."""
+        return chain.from_iterable(self._lines_of(path) for path in self._paths(subagent))
 
-    def located(self, subagent: str | None = None, damage: list[Damage] | None = None) -> Iterator[Located[Entry]]:
-        """Entries as they are read, with their places. Memory stays bounded whatever the file's size."""
-        return chain.from_iterable(stream_entries(path, self.home, damage) for path in self._paths(subagent))
+    def _lines_of(self, path: Path) -> Iterator[RawLine]:
+        with self._files.stream(path) as stream:
+            yield from read_lines(stream)
 
     def entries(self, subagent: str | None = None) -> Iterator[dict[str, Any]]:
-        """Entries as plain data, one after the other. Unknown types and fields are all there."""
-        damage: list[Damage] = []
+        """Give the entries as plain data, one after the other, with unknown types and fields."""
         for path in self._paths(subagent):
-            with EntryBytes(path, self.home) as source:
-                for item in stream_entries(path, self.home, damage):
-                    yield source.value_at(item.offset, item.length)
+            with self._files.stream(path) as stream:
+                for item in file_entries(stream, []):
+                    yield self._files.value_at(path, item.offset, item.length)
 
     def _paths(self, subagent: str | None) -> list[Path]:
-        """The file that is asked for; of a session whose main transcript is gone, all that is left."""
+        """Return the files to read; of a session whose main transcript is gone, all subagents that are left."""
         if subagent is not None:
             return [self.subagent_file(subagent).path]
         return [item.path for item in self.file.subagents] if self.file.is_gone else [self.file.path]
 
     def subagent_file(self, subagent: str) -> SubagentFile:
-        """A subagent's own file, by its id or the start of it."""
+        """Return a subagent's own file, by the subagent's id or the start of it. Raises NotFound."""
         wanted = subagent.removeprefix("agent-")
         found = [item for item in self.file.subagents if item.subagent_id == wanted]
         found = found or [item for item in self.file.subagents if item.subagent_id.startswith(wanted)]
@@ -167,8 +259,8 @@ class Session:
 
     @cached_property
     def transcript(self) -> Transcript:
-        """Rows of the main file; none where that is gone."""
-        transcript = build_transcript([], []) if self.file.is_gone else read_transcript(self.file.path, self.home)
+        """The rows of the main file; none where the file is gone."""
+        transcript = build_transcript([], []) if self.file.is_gone else self._read_transcript(self.file.path)
         self.__dict__["transcript"] = transcript
         if self._parsed is not None:
             self._parsed(self)
@@ -178,7 +270,7 @@ class Session:
     def subagent_transcripts(self) -> dict[str, Transcript]:
         """Rows of the subagents' own files, by subagent."""
         found = {
-            item.subagent_id: read_transcript(item.path, self.home, file=number)
+            item.subagent_id: self._read_transcript(item.path, number)
             for number, item in enumerate(self.file.subagents, 1)
         }
         self.__dict__["subagent_transcripts"] = found
@@ -186,11 +278,15 @@ class Session:
             self._parsed(self)
         return found
 
+    def _read_transcript(self, path: Path, number: int = 0) -> Transcript:
+        with self._files.stream(path) as stream, gc_paused():
+            return transcript_of(stream, file=number)
+
     @cached_property
     def conversation(self) -> Conversation:
         subagents: list[Subagent] = []
         for number, item in enumerate(self.file.subagents, 1):
-            meta = self.subagent_meta(item)
+            meta = self._subagent_meta(item)
             subagents.append(
                 Subagent(
                     item.subagent_id, item.layout, self.subagent_transcripts[item.subagent_id].rows, number,
@@ -200,16 +296,17 @@ class Session:
             )  # fmt: skip
         return Conversation(self.transcript, subagents, self._prompt_of)
 
-    def subagent_meta(self, item: SubagentFile) -> SubagentMeta | None:
+    def _subagent_meta(self, item: SubagentFile) -> SubagentMeta | None:
         return read_if_there(self.home, item.meta_path, parse_subagent_meta) if item.meta_path else None
 
     @property
     def thread(self) -> Thread:
+        """The active conversation, as Claude Code resumes it."""
         return self.conversation.thread
 
     @property
     def damage(self) -> list[Damage]:
-        """What is wrong in the main file, without the harmless."""
+        """What is wrong in the main file, without what costs nobody anything."""
         return [item for item in self.transcript.damage if item.kind not in HARMLESS]
 
     @property
@@ -223,16 +320,16 @@ class Session:
     # --- words -------------------------------------------------------------------------------------------------------
 
     def value(self, row: Row) -> dict[str, Any]:
-        """A row's entry as plain data, read back from its file."""
+        """Return the entry of a row as plain data, read back from its file."""
         path = self.file.path if row.file == 0 else self.file.subagents[row.file - 1].path
-        return EntryBytes(path, self.home).value_at(row.offset, row.length)
+        return self._files.value_at(path, row.offset, row.length)
 
     def _content(self, row: Row) -> Any:
         message = self.value(row).get("message")
         return message.get("content") if isinstance(message, dict) else None
 
     def _prompt_of(self, row: Row) -> str | None:
-        """The words of a prompt, or the prompt that a call passes on to a subagent."""
+        """Return the words of a prompt, or the prompt that a call passes on to a subagent."""
         content = self._content(row)
         for block in parse_blocks(content):
             if isinstance(block, ToolUseBlock) and isinstance(block.input, dict):
@@ -240,117 +337,48 @@ class Session:
                 return prompt if isinstance(prompt, str) else None
         return text_of(content)
 
-    def rows_for(
-        self, branch: int | None = None, *, everything: bool = False, subagent: str | None = None
-    ) -> list[Row]:
-        """Rows to show: the thread, all rows, a branch by its number, or a subagent's rows."""
-        if subagent is not None:
-            return self._subagent_rows(subagent)
-        if branch:
-            for item in self.conversation.branches:
-                if item.number == branch:
-                    return self.conversation.branch_rows(item)
-            raise NotFound(
-                f"session {self.id} has no branch {branch}", slug="no-such-branch",
-                hint="`recollect tree SESSION` shows the branches",
-            )  # fmt: skip
-        if self.file.is_gone:
-            return [row for item in self.conversation.subagents for row in item.rows]
-        return self.transcript.rows if everything else self.thread.chain
+    def read(self, view: str = "conversation", *, branch: int | None = None, subagent: str | None = None) -> Reading:
+        """Read the session in one way: "conversation", "resumed" or "all", or a branch by its number, or a subagent.
 
-    def _subagent_rows(self, subagent: str) -> list[Row]:
-        for item in self.conversation.subagents:
-            if item.subagent_id == subagent:
-                return item.rows
-        raise NotFound(
-            f"session {self.id} has no subagent {subagent}", slug="no-such-subagent",
-            nearest=tuple(item.subagent_id for item in self.conversation.subagents),
-        )  # fmt: skip
+        "conversation" is the conversation with everything before its compactions, "resumed" what Claude Code would load
+        again, "all" every row in the order of the file.
+        """
+        from .reading import Reading, View
+
+        return Reading(self, View(view, branch, subagent))
 
     def messages(
         self, rows: list[Row] | None = None, *, offset: int = 0, limit: int | None = None
     ) -> list[MessageView]:
-        """A page of messages with their words. Only what is on the page is read back from disk."""
+        """Return a page of messages with their words. Only what is on the page is read back from disk."""
         joined = join_responses(self.thread.chain if rows is None else rows)
-        page = joined[offset:] if limit is None else joined[offset : offset + limit]
-        return list(self._views(page))
+        return list(self.views(joined[offset:] if limit is None else joined[offset : offset + limit]))
 
     def stream_messages(self, rows: list[Row] | None = None) -> Iterator[MessageView]:
-        """All messages, one after the other; only one is in memory at a time."""
-        return self._views(join_responses(self.thread.chain if rows is None else rows))
+        """Give all messages, one after the other; only one of them is in memory at a time."""
+        return self.views(join_responses(self.thread.chain if rows is None else rows))
 
-    def _views(self, messages: list[Message]) -> Iterator[MessageView]:
-        sources: dict[int, EntryBytes] = {}
+    def views(self, messages: Iterable[Message], *, longest: int | None = None) -> Iterator[MessageView]:
+        """Give these messages with their words, one after the other. Of rows longer than `longest` the words are left out."""
         placements = self.thread.placements
-        try:
+        with self:
             for message in messages:
-                blocks: list[Block] = []
-                usage: Usage | None = None
-                placeholder = True
-                for row in message.rows:
-                    value = self._value_from(sources, row)
-                    blocks.extend(blocks_of(value))
-                    body = value.get("message")
-                    body = body if isinstance(body, dict) else {}
-                    told = parse_usage(body.get("usage"))
-                    if told is not None:
-                        usage = told if usage is None else usage.maximum(told)
-                        placeholder = placeholder and is_placeholder(value.get("version"), body.get("stop_reason"))
                 first = message.rows[0]
                 status = placements[first.index].status if first.file == 0 else "subagent"
-                yield MessageView(
-                    message.uuid,
-                    message.role,
-                    message.time,
-                    blocks,
-                    message.model,
-                    status,
-                    message.rows,
-                    usage,
-                    usage is not None and placeholder,
-                )
-        finally:
-            for source in sources.values():
-                source.__exit__()
-
-    def _value_from(self, sources: dict[int, EntryBytes], row: Row) -> dict[str, Any]:
-        if row.file not in sources:
-            path = self.file.path if row.file == 0 else self.file.subagents[row.file - 1].path
-            sources[row.file] = EntryBytes(path, self.home).__enter__()
-        return sources[row.file].value_at(row.offset, row.length)
+                short = [row for row in message.rows if longest is None or row.length <= longest]
+                yield view_of(message, [self.value(row) for row in short], status)
 
     def state(self) -> dict[str, Any]:
-        """The state lines folded: the last one of each type, as plain data without `type` and `sessionId`."""
+        """Return the last state line of each type, as plain data without `type` and `sessionId`."""
         last: dict[str, Any] = {}
         for line in self.transcript.states:
             if line.type is not None and line.type in self.transcript.folded:
                 last[line.type] = line
         if not last:
             return {}
-        with EntryBytes(self.file.path, self.home) as source:
-            folded = {kind: source.value_at(line.offset, line.length) for kind, line in last.items()}
+        with self._files as files:
+            folded = {kind: files.value_at(self.file.path, line.offset, line.length) for kind, line in last.items()}
         return {
             kind: {key: item for key, item in value.items() if key not in ("type", "sessionId")}
             for kind, value in folded.items()
         }
-
-
-def blocks_of(value: dict[str, Any]) -> list[Block]:
-    """What an entry says: its message, or the text of a system row, or the words of an attachment."""
-    message = value.get("message")
-    if isinstance(message, dict):
-        return parse_blocks(message.get("content"))
-    content = value.get("content")
-    if isinstance(content, (str, list)):
-        return parse_blocks(content)
-    attachment = value.get("attachment")
-    if isinstance(attachment, dict):
-        for name in ("content", "prompt", "text", "stdout", "message"):
-            if isinstance(attachment.get(name), (str, list)):
-                return parse_blocks(attachment[name])
-    return []
-
-
-def decode_raw(data: bytes) -> Any:
-    """JSON bytes as plain data, leniently."""
-    return decode_loosely(data)

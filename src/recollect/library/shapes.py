@@ -1,17 +1,20 @@
 """The JSON of sessions, messages, branches, subagents, tool calls and changes: one shape each, for every face.
 
-`--json`, `/api/v1` and the provider give these names and values; the schemas of `/api/v1` are made from these classes. Times are
-UTC in ISO 8601, costs are whole micro-dollars, what is not known is null.
+`--json`, `/api/v1` and the provider give these names and values; the schemas of `/api/v1` are made from these classes. In Python,
+times are datetimes in UTC; in JSON (see `plain`) they are ISO 8601. Costs are whole micro-dollars, what is not known is null.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Any
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, overload
 
 import msgspec
 from msgspec import Meta, Struct
 
+from ..export.formatting import argument_line
 from ..format.blocks import (
     Block,
     MediaBlock,
@@ -22,18 +25,21 @@ from ..format.blocks import (
     UnknownBlock,
     parse_blocks,
 )
-from ..format.times import to_iso as to_iso
+from ..format.times import to_datetime, to_iso
 from ..format.usage import Usage
 from ..graph.branches import Branch
-from ..graph.rows import Row
+from ..graph.message_views import MessageView, blocks_of
 from ..graph.subagents import Subagent
 from ..graph.tool_calls import ToolCall
 from ..journal.changes import Record
-from ..store.summary import SessionSummary, command_text, one_line, typed_text
-from .session import MessageView, Session
-from .wording import argument_line
+from ..store.summary import SessionSummary, one_line
+from .reading import prompt_words
 
-Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+if TYPE_CHECKING:
+    from .session import Session
+
+Time = datetime
+"""In UTC."""
 Count = Annotated[int, Meta(ge=0)]
 Number = Annotated[int, Meta(ge=1)]
 
@@ -76,6 +82,14 @@ class SessionFacts(Struct, kw_only=True):
 
     lines: Count
     rows: Count
+    messages: Count
+    first: Time | None
+    """When its first and its last row were written."""
+    last: Time | None
+    models: list[str]
+    """Those that answered, the most frequent first."""
+    versions: list[str]
+    """Versions of Claude Code that wrote it."""
     statuses: dict[str, int]
     reachable_share: float
     leaf: str | None
@@ -83,6 +97,7 @@ class SessionFacts(Struct, kw_only=True):
     compactions: Count
     branches: Count
     tool_calls: Count
+    tool_errors: Count
     damage: Count
 
 
@@ -188,9 +203,13 @@ class ChangeShape(Struct, kw_only=True):
 
 
 def plain(shape: Struct) -> dict[str, Any]:
-    """Return a shape as plain data for JSON."""
-    found: dict[str, Any] = msgspec.to_builtins(shape)
-    return found
+    """Return a shape as plain data for JSON: times as `2026-03-02T09:00:00.000Z`."""
+    found: dict[str, Any] = msgspec.to_builtins(shape, builtin_types=(datetime,))
+    return {key: _iso(value) if isinstance(value, datetime) else value for key, value in found.items()}
+
+
+def _iso(moment: datetime) -> str | None:
+    return to_iso(moment.timestamp())
 
 
 def session_shape(item: SessionSummary, *, running: bool) -> SessionShape:
@@ -204,9 +223,9 @@ def session_shape(item: SessionSummary, *, running: bool) -> SessionShape:
         title_source=item.title_source,
         first_prompt=item.first_prompt,
         last_prompt=item.last_prompt,
-        created=to_iso(item.created),
-        modified=to_iso(item.file.mtime),
-        last_activity=to_iso(item.last_activity),
+        created=to_datetime(item.created),
+        modified=to_datetime(item.file.mtime),
+        last_activity=to_datetime(item.last_activity),
         lines=item.lines,
         messages=item.messages,
         subagents=item.subagents,
@@ -224,17 +243,26 @@ def session_shape(item: SessionSummary, *, running: bool) -> SessionShape:
 
 
 def session_facts(session: Session) -> SessionFacts:
-    graph = session.conversation
+    """Return what is known of a session once it is read."""
+    graph, transcript = session.conversation, session.transcript
+    times = [row.time for row in transcript.rows if row.time is not None]
+    models = Counter(row.model for row in transcript.rows if row.model and row.model != "<synthetic>")
     return SessionFacts(
-        lines=session.transcript.lines,
-        rows=len(session.transcript.rows),
-        statuses=dict(Counter(place.status for place in graph.thread.placements)),
+        lines=transcript.lines,
+        rows=len(transcript.rows),
+        messages=sum(row.is_message for row in transcript.rows),
+        first=to_datetime(min(times, default=None)),
+        last=to_datetime(max(times, default=None)),
+        models=[str(model) for model, _ in models.most_common()],
+        versions=list(transcript.versions),
+        statuses=dict(Counter(place.status for place in graph.thread.placements).most_common()),
         reachable_share=round(graph.thread.reachable_share, 6),
         leaf=graph.thread.leaf,
         leaf_reason=graph.thread.leaf_reason,
         compactions=len(graph.compactions),
         branches=len(graph.branches),
         tool_calls=len(graph.tools.calls),
+        tool_errors=sum(call.is_error for call in graph.tools.calls),
         damage=len(session.damage),
     )
 
@@ -258,7 +286,7 @@ def message_shape(view: MessageView, number: int) -> MessageShape:
         uuids=[row.uuid for row in view.rows if row.uuid],
         parent=view.rows[0].parent,
         role=view.role,
-        time=to_iso(view.time),
+        time=view.time,
         model=view.model,
         status=view.status,
         text=view.text,
@@ -305,21 +333,10 @@ def _branch_shape(session: Session, branch: Branch) -> BranchShape:
         prompt=prompt_words(session, branch.prompt, 200),
         prompt_uuid=branch.prompt.uuid if branch.prompt is not None else None,
         leaf=branch.leaf.uuid,
-        first=to_iso(min(times, default=None)),
-        last=to_iso(max(times, default=None)),
+        first=to_datetime(min(times, default=None)),
+        last=to_datetime(max(times, default=None)),
         reason=branch.reason,
     )
-
-
-def prompt_words(session: Session, row: Row | None, width: int = 80) -> str | None:
-    """Return a prompt in one line; a slash command by its name."""
-    if row is None:
-        return None
-    message = session.value(row).get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if content is None:
-        return None
-    return one_line(typed_text(content) or command_text(content) or "", width) or None
 
 
 def subagent_shapes(session: Session) -> list[SubagentShape]:
@@ -361,8 +378,8 @@ def _subagent_shape(session: Session, subagent: Subagent) -> SubagentShape:
         lines=transcript.lines if transcript is not None else len(subagent.rows),
         bytes=file.size if file is not None else None,
         path=str(file.path) if file is not None else None,
-        first=to_iso(subagent.first_time),
-        last=to_iso(subagent.last_time),
+        first=to_datetime(subagent.first_time),
+        last=to_datetime(subagent.last_time),
         children=subagent.children,
     )
 
@@ -370,7 +387,7 @@ def _subagent_shape(session: Session, subagent: Subagent) -> SubagentShape:
 def tool_call_shape(session: Session, call: ToolCall) -> ToolCallShape:
     uses = [
         block
-        for block in session.messages([call.call])[0].blocks
+        for block in blocks_of(session.value(call.call))
         if isinstance(block, ToolUseBlock) and block.id == call.id
     ]
     arguments = uses[0].input if uses else None
@@ -386,7 +403,7 @@ def tool_call_shape(session: Session, call: ToolCall) -> ToolCallShape:
     return ToolCallShape(
         id=call.id,
         name=call.name,
-        time=to_iso(call.call.time),
+        time=to_datetime(call.call.time),
         duration=call.duration,
         is_error=call.is_error,
         answered=call.result is not None,
@@ -403,13 +420,74 @@ def tool_call_shape(session: Session, call: ToolCall) -> ToolCallShape:
     )
 
 
+class ToolCalls(Sequence[ToolCallShape]):
+    """Tool calls of a session. What a call was given and answered is read when the call is asked for."""
+
+    def __init__(self, session: Session, calls: Sequence[ToolCall]) -> None:
+        self._session = session
+        self._calls = calls
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    @overload
+    def __getitem__(self, place: int) -> ToolCallShape: ...
+    @overload
+    def __getitem__(self, place: slice) -> ToolCalls: ...
+    def __getitem__(self, place: int | slice) -> ToolCallShape | ToolCalls:
+        if isinstance(place, slice):
+            return ToolCalls(self._session, self._calls[place])
+        return tool_call_shape(self._session, self._calls[place])
+
+    def __iter__(self) -> Iterator[ToolCallShape]:
+        with self._session:
+            for call in self._calls:
+                yield tool_call_shape(self._session, call)
+
+    def where(self, *, name: str | None = None, failed: bool = False) -> ToolCalls:
+        """Return the calls of one tool, or those that failed."""
+        wanted = [
+            call for call in self._calls if (name is None or call.name == name) and (call.is_error or not failed)
+        ]  # fmt: skip
+        return ToolCalls(self._session, wanted)
+
+    @property
+    def errors(self) -> int:
+        """How many of them failed."""
+        return sum(call.is_error for call in self._calls)
+
+    @property
+    def unanswered(self) -> int:
+        """How many of them have no result."""
+        return sum(call.result is None for call in self._calls)
+
+    @property
+    def orphan_results(self) -> list[dict[str, Any]]:
+        """Results whose call is nowhere in the session."""
+        return [
+            {"id": ident, "uuid": row.uuid, "line": row.line}
+            for ident, row in self._session.conversation.tools.orphan_results
+        ]
+
+    @property
+    def by_tool(self) -> dict[str, dict[str, Any]]:
+        """Calls, errors and seconds by the name of the tool."""
+        found: dict[str, dict[str, Any]] = {}
+        for call in self._calls:
+            counts = found.setdefault(call.name, {"calls": 0, "errors": 0, "seconds": 0.0})
+            counts["calls"] += 1
+            counts["errors"] += call.is_error
+            counts["seconds"] = round(counts["seconds"] + (call.duration or 0.0), 3)
+        return found
+
+
 def change_shape(record: Record) -> ChangeShape:
     return ChangeShape(
         number=record.number,
         name=record.name,
         title=record.title,
         state=record.state,
-        time=to_iso(record.time),
+        time=to_datetime(record.time),
         home=record.home,
         steps=[action.describe() for action in record.actions],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .wording import plural
+from ..export.formatting import plural
 
 if TYPE_CHECKING:
     from ..analysis.usage import UsageReport

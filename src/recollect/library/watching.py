@@ -18,8 +18,10 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ..format.blocks import TextBlock
+from ..format.times import to_iso
 from ..store.home import Home
 from ..store.scan import SessionFile
 from ..store.summary import SessionSummary, summarise
@@ -41,12 +43,14 @@ from ..watch.events import (
 )
 from ..watch.places import Place
 from ..watch.watch import TICK, Watcher
+from .shapes import block_data
 
 if TYPE_CHECKING:
     from types import TracebackType
 
 __all__ = [
     "EVENTS",
+    "TICK",
     "Budget",
     "BudgetReached",
     "Compacted",
@@ -61,9 +65,52 @@ __all__ = [
     "ToolFinished",
     "ToolStarted",
     "Watching",
+    "event_row",
 ]  # fmt: skip
 
 ProjectTest: TypeAlias = Callable[[SessionSummary], bool]
+
+
+def event_row(event: SessionEvent) -> dict[str, Any]:
+    """Return an event as plain data for JSON; the names are part of the interface."""
+    row: dict[str, Any] = {
+        "event": event.kind,
+        "session_id": event.session_id,
+        "subagent_id": event.subagent_id,
+        "time": to_iso(event.time),
+        "path": event.path,
+    }
+    if isinstance(event, MessageAdded):
+        blocks = event.blocks
+        row |= {
+            "uuid": event.uuid,
+            "role": event.role,
+            "model": event.model,
+            "message_id": event.message_id,
+            "text": "\n".join(block.text for block in blocks if isinstance(block, TextBlock)),
+            "blocks": [block_data(block) for block in blocks],
+            "line": event.line,
+            "offset": event.offset,
+        }
+    elif isinstance(event, EntryAdded):
+        row |= {
+            "type": event.type,
+            "uuid": event.uuid,
+            "line": event.line,
+            "offset": event.offset,
+            "entry": event.entry,
+        }
+    elif isinstance(event, LineDamaged):
+        damage = event.damage
+        row |= {
+            "kind": damage.kind, "line": damage.line or None, "offset": damage.offset, "length": damage.length,
+            "detail": damage.detail,
+        }  # fmt: skip
+    else:
+        shared = SessionEvent.__dataclass_fields__
+        row |= {name: getattr(event, name) for name in type(event).__dataclass_fields__ if name not in shared}
+    return row
+
 
 _HELD = 200
 """So many events of a session wait until its lines tell the project; then the folder's name must do."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -120,18 +121,27 @@ def command_text(content: Any) -> str | None:
     return f"{match[1]} {arguments[1].strip()}".strip() if arguments else match[1]
 
 
-def summarise(file: SessionFile, *, count: bool = False) -> SessionSummary:
-    """Read head and tail of a session (all of it if `count`). Never raises: `problem` says what went wrong."""
+def summarise(
+    file: SessionFile, opened: Callable[[Path], AbstractContextManager[BinaryIO]] | None = None, *, count: bool = False
+) -> SessionSummary:
+    """Read head and tail of a session (all of it if `count`). Never raises: `problem` says what went wrong.
+
+    `opened` gives a file that its caller has open.
+    """
     summary = SessionSummary(file, subagents=len(file.subagents), problem=file.problem)
     try:
         path = file.subagents[0].path if file.is_gone else file.path
-        with file.source() if file.source else open_inside(file.home, path, buffering=0) as stream:
+        with _opened(file, path) if opened is None else opened(path) as stream:
             _read(summary, stream, count and not file.is_gone)
     except RecollectError as error:
         summary.problem = error.message
     except OSError as error:
         summary.problem = error.strerror or str(error)
     return summary
+
+
+def _opened(file: SessionFile, path: Path) -> BinaryIO:
+    return file.source() if file.source else open_inside(file.home, path, buffering=0)
 
 
 def _read(summary: SessionSummary, stream: BinaryIO, count: bool) -> None:

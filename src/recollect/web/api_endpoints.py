@@ -8,19 +8,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..errors import NotFound
+from ..export.formatting import iso
+from ..library.reading import LONGEST_LINE, line_of
 from ..library.service import Service
 from ..library.session import Session
 from ..library.shapes import (
-    branch_shapes,
     change_shape,
     message_shape,
     plain,
-    session_facts,
     session_shape,
-    subagent_shapes,
-    to_iso,
-    tool_call_shape,
 )
 from . import api_accounts
 from .api_description import TIME, Endpoint, Parameter, integer, listed, nullable, record, rows_of, text
@@ -41,10 +37,8 @@ from .api_shapes import (
 )
 from .changing import ACTIONS, Action, action_of, carry_out, describe, undo
 from .context_window import context_of
-from .conversation import HELD_LINE
-from .reading import VIEWS, View, read
+from .reading import VIEWS, PageView, read
 from .session_choice import SORTS, STATUSES, Chooser, asked_of, choose
-from .session_files import file_rows, files_of, tasks_of
 
 Values = Mapping[str, Any]
 LIMIT = Parameter("limit", "At most so many rows.", integer(0, 1000))
@@ -89,31 +83,28 @@ def one(view: Callable[[Service, Session, Values], Any]) -> Callable[[Service, V
 
 def _session(service: Service, session: Session, _: Values) -> Any:
     shape = session_shape(session.summary, running=service.is_running(session.id))
-    return plain(shape) | plain(session_facts(session))
+    return plain(shape) | plain(session.facts)
 
 
 def _messages(service: Service, session: Session, values: Values) -> Any:
-    wanted = View(values.get("view", "conversation"), values.get("branch"), values.get("subagent"))
+    wanted = PageView(values.get("view", "conversation"), values.get("branch"), values.get("subagent"))
     reading = read(service, session, wanted)
     start = values.get("offset", 0)
-    page = reading.messages[start : start + values.get("limit", 100)]
-    rows = []
-    for number, message in enumerate(page, start + 1):
-        for view in session.messages([row for row in message.rows if row.length <= HELD_LINE])[:1]:
-            rows.append(plain(message_shape(view, number)))
+    rows = [
+        plain(message_shape(view, number))
+        for number, view in enumerate(reading.views(start, values.get("limit", 100), longest=LONGEST_LINE), start + 1)
+    ]
     return {"rows": rows, "total": len(reading.messages)}
 
 
 def _line(service: Service, session: Session, values: Values) -> Any:
-    number = values["line"]
-    for line in session.lines(values.get("subagent")):
-        if line.number == number:
-            text = line.data[:HELD_LINE].decode("utf-8", "replace")
-            cut = line.more or len(line.data) > HELD_LINE
-            return {"line": number, "offset": line.offset, "bytes": len(line.data), "cut": cut, "text": text}
-        if line.number > number:
-            break
-    raise NotFound(f"there is no line {number}", slug="no-such-line")
+    subagent = values.get("subagent")
+    file = 0 if subagent is None else session.file.subagents.index(session.subagent_file(subagent)) + 1
+    line = line_of(session, file, values["line"])
+    text = line.data[:LONGEST_LINE].decode("utf-8", "replace")
+    return {
+        "line": line.number, "offset": line.offset, "bytes": line.length, "cut": line.length > LONGEST_LINE, "text": text,
+    }  # fmt: skip
 
 
 def _rows_view(rows: Callable[[Session], list[Any]]) -> Callable[[Service, Values], Any]:
@@ -129,27 +120,36 @@ def _as_data(item: Any) -> Any:
 
 
 def _calls(service: Service, session: Session, values: Values) -> Any:
-    calls = session.conversation.tools.calls
-    return {"rows": [plain(tool_call_shape(session, call)) for call in _some(calls, values)], "total": len(calls)}
+    start, calls = values.get("offset", 0), session.tools
+    rows = [plain(call) for call in calls[start : start + values.get("limit", 100)]]
+    return {"rows": rows, "total": len(calls)}
 
 
 def _damage(session: Session) -> list[Any]:
     return [asdict(item) for item in session.damage]
 
 
+def _branches(session: Session) -> list[Any]:
+    return [*session.branches]
+
+
+def _subagents(session: Session) -> list[Any]:
+    return [*session.subagents]
+
+
 def _files(session: Session) -> list[Any]:
-    return [row | {"last": to_iso(row["last"])} for row in file_rows(files_of(session))]
+    return [*session.files().rows]
 
 
 def _tasks(session: Session) -> list[Any]:
-    return [asdict(item) for item in tasks_of(session)]
+    return [*session.todos]
 
 
 def _context(service: Service, session: Session, values: Values) -> Any:
     answers = context_of(service, session)
     rows = [
         {
-            "number": item.number, "uuid": item.uuid, "time": to_iso(item.time), "model": item.model,
+            "number": item.number, "uuid": item.uuid, "time": iso(item.time), "model": item.model,
             "context": item.context, "output": item.usage.output_tokens, "cache_read": item.usage.cache_read,
             "cost_micro_usd": item.cost,
         }
@@ -243,8 +243,8 @@ ENDPOINTS: list[Endpoint] = [
         ),
         errors=(404,),
     ),
-    Endpoint("/sessions/{id}/branches", "Its branches", rows_of(BRANCH), _rows_view(branch_shapes), _ONE, errors=(404,)),
-    Endpoint("/sessions/{id}/subagents", "Its subagents", rows_of(SUBAGENT), _rows_view(subagent_shapes), _ONE, errors=(404,)),
+    Endpoint("/sessions/{id}/branches", "Its branches", rows_of(BRANCH), _rows_view(_branches), _ONE, errors=(404,)),
+    Endpoint("/sessions/{id}/subagents", "Its subagents", rows_of(SUBAGENT), _rows_view(_subagents), _ONE, errors=(404,)),
     Endpoint("/sessions/{id}/tools", "Its tool calls", rows_of(CALL), one(_calls), _ONE, errors=(404,)),
     Endpoint("/sessions/{id}/files", "The files it touched", rows_of(FILE), _rows_view(_files), _ONE, errors=(404,)),
     Endpoint("/sessions/{id}/tasks", "Its tasks", rows_of(TASK), _rows_view(_tasks), _ONE, errors=(404,)),

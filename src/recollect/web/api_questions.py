@@ -10,7 +10,6 @@ from ..format.times import to_iso
 from ..index.search.search import SORTS
 from ..library.accounting import Accounting, Selection
 from ..library.background import StillIndexing
-from ..library.bookmarks import read_bookmarks
 from ..library.checking import check_sessions
 from ..library.searching import search as search_library
 from ..library.service import Service
@@ -122,19 +121,22 @@ def check(service: Service, values: Values) -> Any:
 
 
 def bookmarks(service: Service, values: Values) -> Any:
-    found = read_bookmarks(service.library.own_folder("data"))
+    found = service.library.bookmarks.rows()
     start, limit = values.get("offset", 0), values.get("limit", 100)
-    rows = [
-        {
-            "session_id": item.session_id, "message": item.message, "note": item.note, "title": item.title,
-            "time": to_iso(item.time),
-        }
-        for item in found[start : start + limit]
-    ]  # fmt: skip
+    rows = found[start : start + limit]
     return {"rows": rows, "total": len(found)}
 
 
-BOOKMARK = record({"session_id": text(), "message": nullable("string"), "note": text(), "title": text(), "time": TIME})
+BOOKMARK = record(
+    {
+        "session_id": text(),
+        "message": nullable("string"),
+        "note": text(),
+        "title": text(),
+        "time": TIME,
+        "gone": {"type": "boolean"},
+    }
+)
 
 
 def endpoints(session_id: Parameter, limit: Parameter, offset: Parameter) -> list[Endpoint]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..export.conversation import ShownMessage
 from ..format.usage import Usage
+from ..library.reading import LONGEST_LINE
 from ..library.service import Service
 from ..library.session import Session
-from .conversation import HELD_LINE, Shown
 from .money import price_messages
 
 
@@ -41,25 +42,13 @@ def _context_of(service: Service, session: Session) -> list[Answer]:
         rows = [
             row
             for row in session.conversation.full_history()
-            if row.type == "assistant" and not row.is_api_error and row.length <= HELD_LINE
+            if row.type == "assistant" and not row.is_api_error and row.length <= LONGEST_LINE
         ]
         for number, view in enumerate(session.stream_messages(rows), 1):
             if view.usage is not None and view.usage.total and view.model != "<synthetic>":
-                found.append(Answer(number, view.uuid, view.time, view.model, view.usage))
+                found.append(Answer(number, view.uuid, view.seconds, view.model, view.usage))
     priced = [
-        Shown(
-            item.number,
-            item.uuid,
-            "assistant",
-            "",
-            item.time,
-            "",
-            "live",
-            [],
-            [],
-            item.usage,
-            full_model=item.model or "",
-        )
+        ShownMessage(item.number, item.uuid, "assistant", "", item.time, item.model, "live", [], [], item.usage)
         for item in found
     ]
     price_messages(service, priced)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..export.conversation import words_of
+from ..library.reading import LONGEST_LINE
 from ..library.service import Service
-from ..library.session import Session
-from .conversation import HELD_LINE, PAGE_MESSAGES, view_text
-from .reading import Reading
+from .reading import PAGE_MESSAGES, PageReading
 from .rendering import plain
 
 MAX_HITS = 200
@@ -33,21 +33,13 @@ class Hits:
     query: str
 
 
-def find_in(service: Service, reading: Reading, words: str) -> Hits:
+def find_in(service: Service, reading: PageReading, words: str) -> Hits:
     """Plain substring, upper and lower case alike."""
     needle = re.compile(re.escape(words.strip()), re.IGNORECASE)
     found: list[Hit] = []
-    session: Session = reading.session
-    with service.reading(session):
-        small = [
-            (number, message)
-            for number, message in enumerate(reading.messages)
-            if all(row.length <= HELD_LINE for row in message.rows)
-        ]
-        rows = [row for _, message in small for row in message.rows]
-        numbers = [number for number, _ in small]
-        for number, view in zip(numbers, session.stream_messages(rows), strict=False):
-            text = view_text(view)
+    with service.reading(reading.session), reading.session:
+        for number, view in enumerate(reading.views(longest=LONGEST_LINE)):
+            text = words_of(view)
             match = needle.search(text)
             if match is None:
                 continue

@@ -9,10 +9,10 @@ from functools import cache
 from ..analysis.cost import dollars, message_cost
 from ..analysis.prices.book import PriceBook, price_book
 from ..errors import RecollectError
+from ..export.conversation import ShownMessage
 from ..library.accounting import Accounting, Selection
 from ..library.background import StillIndexing
 from ..library.service import Service
-from .conversation import Shown
 
 DAY = 86_400_000_000
 QUICK_SECONDS = 0.3
@@ -81,10 +81,10 @@ def _book() -> PriceBook:
     return price_book()
 
 
-def price_messages(service: Service, shown: list[Shown]) -> None:
+def price_messages(service: Service, shown: list[ShownMessage]) -> None:
     """Note the price of each response on the page, as it was on its day."""
     book = _book()
     for item in shown:
-        if item.usage is None or not item.full_model:
+        if item.usage is None or not item.model:
             continue
-        item.cost = message_cost(book, item.full_model, item.time, item.usage)
+        item.cost = message_cost(book, item.model, item.seconds, item.usage)

@@ -14,9 +14,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from .. import __version__
 from ..errors import DamagedData, NotFound, QueryError, RecollectError, Refused, StoreBusy, Unavailable
-from ..format.times import local_minute
+from ..export import formatting
 from ..library.service import Service
-from . import wording
+from . import conversation, wording
 from .assets import missing_sentence
 from .rendering import plain
 from .security import wants_json
@@ -39,15 +39,16 @@ def templates() -> Environment:
         loader=FileSystemLoader(FOLDER / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
-    for name in (
-        "size", "number", "short_number", "money", "took", "ago", "machine_time", "tail", "title_of", "iso_minute",
-        "ticked", "model_name",
-    ):  # fmt: skip
+    for name in ("size", "number", "short_number", "ago", "seconds"):
+        environment.filters[name] = getattr(formatting, name)
+    for name in ("money", "machine_time", "tail", "title_of", "iso_minute", "ticked", "model_name", "argument_line"):
         environment.filters[name] = getattr(wording, name)
-    environment.filters["local"] = local_minute
+    for name in ("part_html", "is_cut", "arguments_html", "result_html", "is_result_cut"):
+        environment.filters[name] = getattr(conversation, name)
+    environment.filters["local"] = formatting.local_minute
     environment.filters["plain"] = lambda text: plain(str(text or ""))
     environment.filters["segment"] = lambda text: quote(str(text), safe="")
-    environment.globals["plural"] = wording.plural
+    environment.globals["plural"] = formatting.plural
     environment.globals["asset"] = asset
     environment.globals["version"] = __version__
     environment.globals["missing_sentence"] = missing_sentence

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..format.times import local_minute
-from ..graph.branches import Branch
+from ..export.formatting import local_minute, number, plural, seconds, size
 from ..library.service import Service
 from ..library.session import Session
-from .conversation import Reader
-from .reading import Reading, View, prompt_words
+from ..library.shapes import BranchShape
+from .reading import PageReading, PageView
 from .rendering import plain
-from .wording import number, plural, size, took
 
 ACTIONS: Final = (
     ("rename", "Rename"), ("tag", "Tag"), ("fork", "Fork"), ("delete", "Delete"),
@@ -83,78 +80,59 @@ def notices(session: Session) -> list[tuple[str, str, str | None]]:
 
 def branches_of(session: Session) -> list[SideBranch]:
     """Branches as a tree: below the one they left, in file order."""
-    branches = session.conversation.branches
-    below: dict[int, list[Branch]] = {}
-    for branch in branches:
+    below: dict[int, list[BranchShape]] = {}
+    for branch in session.branches:
         below.setdefault(branch.parent_branch, []).append(branch)
     found: list[SideBranch] = []
     stack = [(branch, 0) for branch in reversed(below.get(0, []))]
-    with Reader(session) as reader:
-        while stack:
-            branch, depth = stack.pop()
-            words = prompt_words(branch.prompt, reader.value, 80)
-            found.append(
-                SideBranch(branch.number, branch.status, words, branch.messages, branch.left_at, min(depth, 6))
-            )
-            stack.extend((item, depth + 1) for item in reversed(below.get(branch.number, [])))
+    while stack:
+        branch, depth = stack.pop()
+        words = plain(branch.prompt or "(no prompt)")[:80]
+        found.append(SideBranch(branch.number, branch.status, words, branch.messages, branch.left_at, min(depth, 6)))
+        stack.extend((item, depth + 1) for item in reversed(below.get(branch.number, [])))
     return found
 
 
 def subagents_of(session: Session) -> list[SideSubagent]:
     """Subagents below those that started them."""
-    subagents = {subagent.subagent_id: subagent for subagent in session.conversation.subagents}
-    found: list[SideSubagent] = []
-    stack = [subagent for subagent in reversed(list(subagents.values())) if subagent.parent_subagent not in subagents]
-    seen: set[str] = set()
-    while stack:
-        subagent = stack.pop()
-        if subagent.subagent_id in seen:
-            continue
-        seen.add(subagent.subagent_id)
-        words = plain(subagent.description or subagent.subagent_id)[:80]
-        found.append(
-            SideSubagent(
-                subagent.subagent_id,
-                words,
-                plain(subagent.kind or "")[:40],
-                len(subagent.rows),
-                min(subagent.depth - 1, 6),
-            )
+    return [
+        SideSubagent(
+            item.subagent_id, plain(item.description or item.subagent_id)[:80], plain(item.kind or "")[:40], item.rows,
+            min(item.depth - 1, 6),
         )
-        stack.extend(subagents[name] for name in reversed(subagent.children) if name in subagents)
-    return found
+        for item in session.subagents
+    ]  # fmt: skip
 
 
 def facts_of(session: Session) -> list[tuple[str, str]]:
-    transcript = session.transcript
-    graph = session.conversation
-    counts = Counter(place.status for place in graph.thread.placements)
-    models = Counter(row.model for row in transcript.rows if row.model and row.model != "<synthetic>")
-    times = [row.time for row in transcript.rows if row.time is not None]
+    """What is known of a session once it is read, in words."""
+    facts = session.facts
+    begun, last = facts.first, facts.last
+    calls, errors = facts.tool_calls, facts.tool_errors
     found = [
-        ("Project", session.summary.project or ""),
-        ("Begun", local_minute(min(times, default=None))),
-        ("Last message", local_minute(max(times, default=None))),
-        ("Took", took(max(times) - min(times)) if len(times) > 1 else ""),
-        ("Messages", number(sum(row.is_message for row in transcript.rows))),
-        ("Tool calls", number(len(graph.tools.calls))),
-        ("Failed calls", number(sum(call.is_error for call in graph.tools.calls)) if graph.tools.calls else ""),
-        ("Compactions", number(len(graph.compactions)) if graph.compactions else ""),
-        ("Models", ", ".join(str(name) for name, _ in models.most_common(4))),
-        ("Client", ", ".join(transcript.versions) if len(transcript.versions) < 4 else session.summary.version or ""),
-        ("Lines", number(transcript.lines)),
+        ("Project", session.project or ""),
+        ("Begun", local_minute(begun)),
+        ("Last message", local_minute(last)),
+        ("Took", seconds((last - begun).total_seconds()) if begun and last and last > begun else ""),
+        ("Messages", number(facts.messages)),
+        ("Tool calls", number(calls)),
+        ("Failed calls", number(errors) if calls else ""),
+        ("Compactions", number(facts.compactions) if facts.compactions else ""),
+        ("Models", ", ".join(facts.models[:4])),
+        ("Client", ", ".join(facts.versions) if len(facts.versions) < 4 else session.summary.version or ""),
+        ("Lines", number(facts.lines)),
         ("Size", size(session.file.size)),
-        ("Reachable", f"{graph.thread.reachable_share:.0%}"),
-        ("Rows", ", ".join(f"{count:,} {status}" for status, count in counts.most_common())),
+        ("Reachable", f"{facts.reachable_share:.0%}"),
+        ("Rows", ", ".join(f"{count:,} {status}" for status, count in facts.statuses.items())),
         ("Pull request", session.summary.pr_url or ""),
         ("File", str(session.file.path)),
     ]
     return [(words, value[:400]) for words, value in found if value]
 
 
-def minimap(reading: Reading, page: int) -> list[Bar]:
+def minimap(reading: PageReading, page: int) -> list[Bar]:
     """A bar for each turn: as high as its share of the messages, as wide as it had calls. Long sessions are merged."""
-    turns = reading.turns
+    turns = reading.page_turns
     total = sum(max(turn.messages, 1) for turn in turns) or 1
     most = max((turn.calls for turn in turns), default=0) or 1
     step = max(len(turns) // 300, 1)
@@ -173,7 +151,7 @@ def minimap(reading: Reading, page: int) -> list[Bar]:
     return found
 
 
-def ways_of(session: Session, wanted: View) -> list[tuple[str, str, str, bool]]:
+def ways_of(session: Session, wanted: PageView) -> list[tuple[str, str, str, bool]]:
     """(query, words, explanation, chosen) for the switch above the conversation."""
     plain_view = wanted.branch is None and wanted.subagent is None
     told = {
@@ -184,7 +162,7 @@ def ways_of(session: Session, wanted: View) -> list[tuple[str, str, str, bool]]:
     return [(query, words, title, plain_view and wanted.view == view) for view, (query, words, title) in told.items()]
 
 
-def where_words(session: Session, wanted: View) -> str | None:
+def where_words(session: Session, wanted: PageView) -> str | None:
     if wanted.subagent is not None:
         subagent = next((item for item in session.conversation.subagents if item.subagent_id == wanted.subagent), None)
         return f"This is the conversation of the subagent {(subagent and subagent.description) or wanted.subagent}."

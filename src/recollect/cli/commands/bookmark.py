@@ -7,14 +7,9 @@ open has the session.
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from ...errors import NotFound
-from ...format.times import to_iso
-from ...library.bookmarks import Bookmark, add_bookmark, read_bookmarks, remove_bookmark
-from ...library.messages import message_uuid
+from ...library.bookmarks import Bookmark, bookmark_row
 from ..command_run import Column, CommandRun, command, complete_session
 from ..moments import local
 
@@ -33,66 +28,34 @@ def bookmark(run: CommandRun, action: str | None, session: str | None, message: 
 
     Bookmarks are kept in Recollect's own folder; nothing is written into a home. The pages of `serve` show the same ones.
     """
-    from ...environment import own_folder
-
-    folder = own_folder("data")
+    bookmarks = run.library.bookmarks
     if action in (None, "list"):
         if session is not None or note is not None:
             raise click.UsageError("to mark it: recollect bookmark add SESSION")
-        _show(run, read_bookmarks(folder))
+        _show(run)
         return
     if session is None:
         raise click.UsageError(f"which session? for example: recollect bookmark {action} last")
     if action == "add":
-        found = run.library.session(session)
-        uuid = None if message is None else message_uuid(found, message)
-        made = add_bookmark(folder, found.id, uuid, note or "", found.summary.title or "")
+        made = bookmarks.add(session, message, note or "")
         if run.is_text:
-            run.print(f"marked {'message ' + uuid + ' of ' if uuid else ''}{found.id}")
+            run.print(f"marked {_name(made)}")
         else:
-            run.value(_data(made, gone=False))
+            run.value(bookmark_row(made))
         return
-    gone = _marked(run, read_bookmarks(folder), session, message)
-    remove_bookmark(folder, gone.session_id, gone.message)
+    gone = bookmarks.remove(session, message)
     if run.is_text:
-        run.print(f"no longer marked: {'message ' + gone.message + ' of ' if gone.message else ''}{gone.session_id}")
+        run.print(f"no longer marked: {_name(gone)}")
     else:
         run.value({"session_id": gone.session_id, "message": gone.message, "removed": True})
 
 
-def _marked(run: CommandRun, known: list[Bookmark], session: str, message: str | None) -> Bookmark:
-    """The bookmark that is meant; its session may be gone by now."""
-    start, part = session.strip().lower(), (message or "").strip().lower()
-    ids = {item.session_id for item in known if start and item.session_id.lower().startswith(start)}
-    if len(ids) != 1:
-        ids = {run.library.session(session).id}
-    found = [
-        item
-        for item in known
-        if item.session_id in ids
-        and (item.message is None if message is None else (item.message or "").lower().startswith(part or "-"))
-    ]
-    if len(found) == 1:
-        return found[0]
-    what = f"message {message} of session {session}" if message else f"session {session}"
-    raise NotFound(
-        f"{what} is not marked" if not found else f"{message!r} is the start of {len(found)} marked messages",
-        slug="no-such-bookmark" if not found else "ambiguous-message",
-        hint="`recollect bookmark` lists all bookmarks",
-        nearest=tuple(item.message or item.session_id for item in known if item.session_id in ids)[:10],
-    )
+def _name(item: Bookmark) -> str:
+    return f"{'message ' + item.message + ' of ' if item.message else ''}{item.session_id}"
 
 
-def _data(item: Bookmark, *, gone: bool) -> dict[str, Any]:
-    return {
-        "session_id": item.session_id, "message": item.message, "note": item.note, "title": item.title,
-        "time": to_iso(item.time), "gone": gone,
-    }  # fmt: skip
-
-
-def _show(run: CommandRun, known: list[Bookmark]) -> None:
-    there = {file.session_id for file in run.library.files()} if known else set()
-    rows = [_data(item, gone=item.session_id not in there) for item in known]
+def _show(run: CommandRun) -> None:
+    rows = run.library.bookmarks.rows()
     run.rows(
         rows,
         (

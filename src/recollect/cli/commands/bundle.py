@@ -10,9 +10,9 @@ from pathlib import Path
 
 import click
 
+from ...export.formatting import plural, size
 from ...library.bundling import write_bundle
 from ..command_run import CommandRun, command, complete_session
-from ..words import plural, size
 
 
 @command("bundle", epilog="recollect bundle 3f2a -o talk.recollect\nrecollect bundle 3f2a 9bc1 -o both.recollect")

@@ -17,9 +17,9 @@ import click
 from ...check.rule import SEVERITIES, Finding
 from ...check.rules import RULES
 from ...check.session import SessionReport
+from ...export.formatting import plural
 from ...library.checking import check_homes, check_sessions, files_of
 from ..command_run import Column, CommandRun, command, complete_session
-from ..words import plural
 
 EXAMPLES = """
 recollect check

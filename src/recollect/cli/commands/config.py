@@ -15,8 +15,8 @@ import click
 
 from recollect.cli.command_run import CommandRun, command
 from recollect.cli.plain import plain
-from recollect.cli.terminal import safe_line
 from recollect.errors import NotFound
+from recollect.export.terminal_text import safe_line
 from recollect.library.project_paths import ProjectFilter
 from recollect.store.config_files import (
     cleanup_days,

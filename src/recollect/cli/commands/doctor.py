@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from ...errors import RecollectError
+from ...export.formatting import plural, size
 from ...format.line import DAMAGE_KINDS, HARMLESS, Damage
 from ...format.versions import is_future, parse_version
 from ...library.library import Library
@@ -26,7 +27,6 @@ from ...store.parsed_file import survey
 from ...store.scan import Scan, SessionFile
 from ..command_run import Column, CommandRun, command
 from ..drift import Drift
-from ..words import plural, size
 from .overview import vault_problem
 
 

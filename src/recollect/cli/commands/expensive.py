@@ -36,10 +36,10 @@ def expensive(
     """Prompts by what they set in motion: all calls up to the next prompt."""
     from ...analysis.prompts import prompt_costs
     from ...analysis.totals import Totals
+    from ...export.formatting import one_line
     from ...index.catalogue.reading_back import EntryReader
     from ...index.catalogue.schema import FLAGS
     from ...library.accounting import Selection, open_accounting
-    from ...store.summary import one_line
     from ..usage_text import money, tokens
     from .usage import face_progress
 

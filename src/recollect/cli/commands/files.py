@@ -12,27 +12,18 @@ JSON, by what is asked:
 
 from __future__ import annotations
 
-import base64
 import sys
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.changing import NO_EFFECT, changing_options
+from recollect.cli.changing import NO_EFFECT, carry_out, changing_options, confirm
 from recollect.cli.command_run import Column, CommandRun, command, session_argument
-from recollect.cli.moments import iso, local
+from recollect.cli.moments import local
 from recollect.cli.plain import used_columns
-from recollect.cli.restoring import restore_file
-from recollect.errors import NotFound
-from recollect.library.messages import FORMS, message_uuid
-from recollect.store.file_contents import FileState, ReadBackup, first_state, last_state, state_at, unified_diff
-from recollect.store.file_versions import SessionFiles, TouchedFile, collect_file_versions
-from recollect.store.session_files import backup_reader, file_backups
+from recollect.library.session import Session
+from recollect.library.shapes import plain
+from recollect.library.touched_files import END, START, FileContent, TouchedFiles
 
-if TYPE_CHECKING:
-    from recollect.library.session import Session
-
-START, END = "start", "end"
 FILE_COLUMNS = (
     Column("path", "file", stretch=True),
     Column("edits", right=True),
@@ -109,205 +100,88 @@ def files(
         raise click.UsageError("--write needs a PATH and --at MESSAGE.")
     if output == "":  # a variable of the shell that was never set: not the file's own place
         raise click.UsageError("--output needs the name of a file.")
-    question = _Question(run.library.session(session), path)
-    if write:
-        (file,) = question.load_texts()
-        state = question.state(file, at or "", before)
-        restore_file(run, question.session, file.path, state, output, dry_run=dry_run, yes=yes)
-    elif diff:
-        _show_diff(run, question, at, to, before)
-    elif path is None:
-        _list_files(run, question)
-    elif at is None:
-        _list_versions(run, question)
-    else:
-        _show_content(run, question, at, before, raw)
+    found = run.library.session(session)
+    with found:
+        touched = found.files()
+        if write:
+            _restore(run, found, touched.content(path or "", at or "", before=before), output, dry_run=dry_run, yes=yes)
+        elif diff:
+            _show_diff(run, found, touched, path, at or START, to or END, before)
+        elif path is None:
+            _list_files(run, found, touched)
+        elif at is None:
+            _list_versions(run, found, touched, path)
+        else:
+            _show_content(run, touched.content(path, at, before=before), raw)
 
 
-class _Question:
-    """The files of a session, and the one that was asked for. Texts of edits are held only for what is shown."""
-
-    def __init__(self, session: Session, path: str | None) -> None:
-        self.session = session
-        self._on_disk = file_backups(session.home, session.id)
-        self._wanted: set[str] | None = None
-        self.found = self._collect()
-        if path is not None:
-            self._wanted = {self._choose(path).path}
-        self.read_backup: ReadBackup = backup_reader(session.home, session.id)
-
-    def _collect(self) -> SessionFiles:
-        wanted = self._wanted or frozenset[str]()
-        return collect_file_versions(
-            self.session.entries(),
-            subagents=(self.session.entries(subagent.subagent_id) for subagent in self.session.file.subagents),
-            backups_on_disk=self._on_disk,
-            keep_texts=wanted.__contains__,
-        )
-
-    def _choose(self, path: str) -> TouchedFile:
-        matching = self.found.matching(path)
-        if len(matching) == 1:
-            return matching[0]
-        names = [file.path for file in matching] or sorted(self.found.files, key=lambda name: path not in name)
-        problem = "may be any of several files" if matching else "is not a file that this session touched"
-        slug = "ambiguous-file" if matching else "no-such-file"
-        raise NotFound(f"{path!r} {problem}", slug=slug, nearest=tuple(names[:10]))
-
-    @property
-    def files(self) -> list[TouchedFile]:
-        wanted = self._wanted
-        return [file for name, file in self.found.files.items() if wanted is None or name in wanted]
-
-    def load_texts(self) -> list[TouchedFile]:
-        """The files that are asked for, with the texts of their edits: the second time through the transcript."""
-        self._wanted = {file.path for file in self.files}
-        self.found = self._collect()
-        return self.files
-
-    def row_uuid(self, message: str) -> str:
-        """The full uuid of a row."""
-        found = message if message in self.found.places else message_uuid(self.session, message)
-        if found not in self.found.places:
-            raise NotFound(
-                f"no row {message!r} in this session",
-                slug="no-such-message",
-                hint=f"name it by {FORMS}, `start` or `end`",
-            )
-        return found
-
-    def full_name(self, message: str) -> str:
-        return message if message in (START, END) else self.row_uuid(message)
-
-    def state(self, file: TouchedFile, message: str, before: bool) -> FileState:
-        if message == START:
-            return first_state(file, self.read_backup)
-        if message == END:
-            return last_state(file, self.read_backup)
-        place = self.found.places[self.row_uuid(message)]
-        return state_at(file, place, "before" if before else "after", self.read_backup)
+def _restore(
+    run: CommandRun, session: Session, found: FileContent, output: str | None, *, dry_run: bool, yes: bool
+) -> None:
+    """Put the file back at its own place (or `output`), after its difference was shown and asked for."""
+    with run.changes.restore_file(session, found.path, found.state, output=output) as plan:
+        if run.is_text:
+            for line in plan.result["diff"].splitlines():
+                run.print(line)
+        if not dry_run:
+            target = plan.result["target"]
+            confirm(f"{target} would be changed", yes=yes, question=f"Put {target} back as it was?")
+        carry_out(run, plan, dry_run=dry_run, yes=True)
 
 
-def _list_files(run: CommandRun, question: _Question) -> None:
-    rows = [
-        {
-            "path": file.path,
-            "versions": len(file.versions),
-            "edits": file.edits,
-            "lines_added": file.lines_added,
-            "lines_removed": file.lines_removed,
-            "created": file.created,
-            "deleted": file.deleted,
-            "first": iso(file.versions[0].time),
-            "last": iso(file.versions[-1].time),
-        }
-        for file in question.files
-    ]
+def _list_files(run: CommandRun, session: Session, touched: TouchedFiles) -> None:
+    rows = [plain(file) for file in touched.rows]
     run.rows(
         rows,
         used_columns(rows, FILE_COLUMNS),
         empty="this session touched no files",
         total=len(rows),
-        session_id=question.session.id,
+        session_id=session.id,
     )
     if not rows:
         raise click.exceptions.Exit(1)
 
 
-def _list_versions(run: CommandRun, question: _Question) -> None:
-    (file,) = question.files
-    rows = [
-        {
-            "number": number,
-            "kind": version.kind,
-            "message_uuid": version.message_uuid,
-            "time": iso(version.time),
-            "version": version.version,
-            "backup": version.backup,
-            "on_disk": version.on_disk,
-            "absent": version.absent,
-            "lines_added": version.lines_added,
-            "lines_removed": version.lines_removed,
-        }
-        for number, version in enumerate(file.versions, start=1)
-    ]
-    run.rows(
-        rows,
-        used_columns(rows, VERSION_COLUMNS),
-        path=file.path,
-        total=len(rows),
-        session_id=question.session.id,
-    )
+def _list_versions(run: CommandRun, session: Session, touched: TouchedFiles, path: str) -> None:
+    rows = [plain(version) for version in touched.versions(path)]
+    run.rows(rows, used_columns(rows, VERSION_COLUMNS), path=touched.find(path), total=len(rows), session_id=session.id)
 
 
-def _show_content(run: CommandRun, question: _Question, at: str, before: bool, raw: bool) -> None:
-    (file,) = question.load_texts()
-    state = question.state(file, at, before)
+def _show_content(run: CommandRun, found: FileContent, raw: bool) -> None:
     if not run.is_text:
-        run.value({"path": file.path, "at": question.full_name(at), **_state_row(state)})
-    elif state.content is not None and raw:
+        run.value(found.as_dict())
+    elif found.content is not None and raw:
         sys.stdout.flush()
-        sys.stdout.buffer.write(state.content)
+        sys.stdout.buffer.write(found.content)
         sys.stdout.buffer.flush()
-    elif state.content is not None:
-        run.print(state.content.decode("utf-8", "replace").removesuffix("\n"))
-    if run.is_text and state.note is not None:
-        run.say(f"not certain: {state.note}")
-    if state.content is None:
+    elif found.content is not None:
+        run.print(found.content.decode("utf-8", "replace").removesuffix("\n"))
+    if run.is_text and found.note is not None:
+        run.say(f"not certain: {found.note}")
+    if found.content is None:
         if run.is_text:
-            run.say(f"{file.path}: no such file then" if state.exists is False else f"{file.path}: its content is lost")
+            run.say(f"{found.path}: {'its content is lost' if found.is_lost else 'no such file then'}")
         raise click.exceptions.Exit(1)
 
 
-def _state_row(state: FileState) -> dict[str, Any]:
-    encoding: str | None = None
-    content: str | None = None
-    if state.content is not None:
-        try:
-            encoding, content = "utf-8", state.content.decode("utf-8")
-        except UnicodeDecodeError:
-            encoding, content = "base64", base64.b64encode(state.content).decode("ascii")
-    return {
-        "exists": state.exists,
-        "certain": state.certain,
-        "source": state.source,
-        "note": state.note,
-        "message_uuid": state.message_uuid,
-        "encoding": encoding,
-        "content": content,
-    }
-
-
-def _show_diff(run: CommandRun, question: _Question, at: str | None, to: str | None, before: bool) -> None:
-    start, end = question.full_name(at or START), question.full_name(to or END)
+def _show_diff(
+    run: CommandRun, session: Session, touched: TouchedFiles, path: str | None, start: str, end: str, before: bool
+) -> None:
     rows = []
-    for file in question.load_texts():
-        old, new = question.state(file, start, before), question.state(file, end, False)
-        lines = [] if _lost(old) or _lost(new) else unified_diff(old.content, new.content, file.path, (start, end))
-        if _lost(old) or _lost(new):
-            run.say(f"{file.path}: {(old if _lost(old) else new).note or 'its content is lost'}")
-        rows.append(
-            {
-                "path": file.path,
-                "from": start,
-                "to": end,
-                "certain": old.certain and new.certain,
-                "diff": "".join(f"{line}\n" for line in lines),
-            }
-        )
+    for item in touched.differences(path, start, end, before=before):
+        if item.lost is not None:
+            run.say(f"{item.path}: {item.lost}")
+        text = "".join(f"{line}\n" for line in item.diff)
+        rows.append({"path": item.path, "from": item.start, "to": item.end, "certain": item.certain, "diff": text})
     changed = [row for row in rows if row["diff"]]
     if not run.is_text:
-        run.rows(rows, total=len(rows), changed=len(changed), session_id=question.session.id)
+        run.rows(rows, total=len(rows), changed=len(changed), session_id=session.id)
     else:
         for row in changed:
             _print_diff(run, str(row["diff"]))
     if not changed:
         run.say("nothing changed")
         raise click.exceptions.Exit(1)
-
-
-def _lost(state: FileState) -> bool:
-    return state.content is None and state.exists is not False
 
 
 def _print_diff(run: CommandRun, diff: str) -> None:

@@ -7,20 +7,14 @@ and `text` is null where it is gone. A damaged line is a row with a `problem` an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
 import click
 
 from recollect.cli.command_run import Column, CommandRun, command
-from recollect.cli.moments import SINCE, UNTIL, iso, local
+from recollect.cli.moments import SINCE, UNTIL, local
 from recollect.cli.plain import used_columns
-from recollect.format.history import HistoryEntry, PastedContent
-from recollect.format.project_key import repository_of
-from recollect.library.project_paths import ProjectFilter
-from recollect.store.home import Home
-from recollect.store.side_files import paste_text, prompt_history
+from recollect.library.shapes import plain
 
 COLUMNS = (
     Column("timestamp", "when", show=local),
@@ -55,67 +49,13 @@ def history(
     limit: int,
 ) -> None:
     """Typed prompts and slash commands, newest first."""
-    wanted = None if project is None else ProjectFilter(project)
-    found: list[tuple[Home, HistoryEntry]] = []
-    for home in run.library.homes:
-        for entry in prompt_history(home):
-            if (
-                _in_time(entry, since, until)
-                and (session is None or (entry.session_id or "").startswith(session))
-                and (wanted is None or wanted.fits(entry.project, repository_of(entry.project)))
-                and (grep is None or _holds(home, entry, grep.casefold()))
-            ):
-                found.append((home, entry))
-    found.sort(key=lambda pair: (pair[1].timestamp is not None, pair[1].timestamp, pair[1].line), reverse=True)
-    shown = found[:limit] if limit else found
-    rows = [_row(home, entry) for home, entry in shown]
-    run.rows(
-        rows,
-        used_columns(rows, COLUMNS),
-        empty="no prompts",
-        total=len(found),
-        shown=len(shown),
+    found = run.library.history(
+        grep=grep, project=project, session=session, since=since, until=until, limit=limit or None
     )
-    if run.is_text and len(shown) < len(found):
-        run.say(f"{len(shown)} of {len(found)}; --limit 0 shows all")
-    if not found:
+    rows = [plain(prompt) for prompt in found.rows]
+    run.rows(rows, used_columns(rows, COLUMNS), empty="no prompts", total=found.total, shown=len(rows))
+    if run.is_text and len(rows) < found.total:
+        run.say(f"{len(rows)} of {found.total}; --limit 0 shows all")
+    if not rows:
         run.advise_on_project(project)
         raise click.exceptions.Exit(1)
-
-
-def _in_time(entry: HistoryEntry, since: datetime | None, until: datetime | None) -> bool:
-    if since is None and until is None:
-        return True
-    if entry.timestamp is None:
-        return False
-    return (since is None or entry.timestamp >= since) and (until is None or entry.timestamp < until)
-
-
-def _holds(home: Home, entry: HistoryEntry, text: str) -> bool:
-    if text in (entry.display or "").casefold():
-        return True
-    return any(text in (_paste(home, paste) or "").casefold() for paste in entry.pasted)
-
-
-def _paste(home: Home, paste: PastedContent) -> str | None:
-    if paste.content is not None or paste.content_hash is None:
-        return paste.content
-    return paste_text(home, paste.content_hash)
-
-
-def _row(home: Home, entry: HistoryEntry) -> dict[str, Any]:
-    return {
-        "timestamp": iso(entry.timestamp),
-        "display": entry.display,
-        "project": entry.project,
-        "session_id": entry.session_id,
-        "pasted": list(_pasted_rows(home, entry)),
-        "home": str(home.root),
-        "line": entry.line,
-        "problem": entry.problem,
-    }
-
-
-def _pasted_rows(home: Home, entry: HistoryEntry) -> Iterator[dict[str, Any]]:
-    for paste in entry.pasted:
-        yield {"id": paste.id or paste.key, "type": paste.type, "text": _paste(home, paste)}

@@ -13,11 +13,11 @@ from typing import Any
 
 import click
 
+from ...export.formatting import number, plural, seconds, size
 from ...library.homes import open_homes
 from ...library.indexing import index_homes, open_catalogue
 from ..command_run import CommandRun, command
 from ..indexing_bar import indexing_bar
-from ..words import number, plural, seconds, size
 
 
 @command("index", epilog="recollect index\nrecollect index --rebuild\nrecollect index --json")

@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import DamagedData
+from ...export.formatting import ago, number, plural, size
+from ...export.terminal_text import safe
 from ...library.homes import open_homes
 from ...store.home import Home
 from ...vault.report import CaptureReport
 from ...vault.seen import SeenFiles
 from ...vault.selection import walk_home
 from ..command_run import CommandRun, command
-from ..terminal import safe
 from ..vaulting import existing_vault, open_vault, seen_folder, vault_folder
-from ..words import ago, number, plural, size
 
 if TYPE_CHECKING:
     from ...vault.retention import Guard

@@ -14,12 +14,11 @@ from typing import Any
 
 import click
 
-from ...library.library import Library
+from ...export.formatting import number, one_line, plural, size, tail, title_line
+from ...library.library import Library, SessionSummary
 from ...library.shapes import plain, session_shape
-from ...store.summary import SessionSummary, one_line
 from ..command_run import Column, CommandRun, command
 from ..moments import SINCE, UNTIL, local
-from ..words import number, plural, size
 
 
 @command(
@@ -63,8 +62,8 @@ def list(
     library = run.library
     found = library.sessions(
         project=project,
-        since=since.timestamp() if since else None,
-        until=until.timestamp() if until else None,
+        since=since,
+        until=until,
         branch=branch,
         running=True if running else None,
         separate_worktrees=separate,
@@ -82,7 +81,7 @@ def list(
             Column("messages", "msgs", number, right=True),
             Column("subagents", "subagents", lambda value: number(value) if value else "", right=True, spare=True),
             Column("git_branch", "branch", spare=True),
-            Column("project", "project", _tail),
+            Column("project", "project", tail),
             Column("shown", "title", stretch=True),
         ),
         empty="no sessions" if not any((project, since, until, branch, running, kept)) else "no session fits",
@@ -118,11 +117,5 @@ def session_row(item: SessionSummary, library: Library) -> dict[str, Any]:
     mark = "● " if running else "(kept) " if item.file.is_kept else ""
     note = f"({row['problem']}) " if row["problem"] else ""
     tag = f"[{one_line(item.tag, 40)}] " if item.tag else ""
-    row["shown"] = f"{mark}{note}{tag}{one_line(item.title, 120) or '(no title)'}"
+    row["shown"] = f"{mark}{note}{tag}{title_line(item.title, 120)}"
     return row
-
-
-def _tail(path: str) -> str:
-    """The last two parts of a path: enough to know a project by."""
-    parts = path.replace("\\", "/").rstrip("/").split("/")
-    return "/".join(parts[-2:]) if len(parts) > 2 else path

@@ -12,12 +12,12 @@ from typing import Any
 import click
 
 from ...errors import RecollectError
+from ...export.formatting import plural
 from ...library.checking import files_of
 from ...library.migrating import library_of_copy, own_folders
 from ...library.plan import Plan
 from ..changing import confirm, tell_undo, yes_option
 from ..command_run import CommandRun, command, complete_session
-from ..words import plural
 
 EXAMPLES = """
 recollect migrate 3f2a --to 2.1

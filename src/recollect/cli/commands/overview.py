@@ -15,6 +15,8 @@ from typing import Any
 import click
 
 from ...errors import NotFound, RecollectError
+from ...export.formatting import ago, number, plural, size
+from ...export.terminal_text import safe
 from ...format.line import HARMLESS, Damage
 from ...format.times import local_minute, to_iso
 from ...library.library import Library
@@ -24,8 +26,6 @@ from ...store.read import stream_entries
 from ...store.scan import SessionFile
 from ...store.summary import SessionSummary, one_line
 from ..command_run import CommandRun, command
-from ..terminal import safe
-from ..words import ago, number, plural, size
 
 SOON_DAYS = 7
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import click
 
+from ...export.formatting import number, plural, size
 from ...library.pruning import PruneRules
 from ..changing import confirm, tell_undo, yes_option
 from ..command_run import Column, CommandRun, command
 from ..moments import SINCE
-from ..words import number, plural, size
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)b?", re.IGNORECASE)
 

@@ -14,11 +14,11 @@ from typing import Any
 import click
 
 from ...errors import RecollectError
+from ...export.formatting import plural
 from ...library.checking import copies_to_repair, files_of, needs_repair
 from ...library.plan import Plan
 from ..changing import confirm, tell_undo, yes_option
 from ..command_run import CommandRun, command, complete_session
-from ..words import plural
 
 EXAMPLES = """
 recollect repair 3f2a

@@ -13,11 +13,11 @@ from pathlib import Path
 import click
 
 from ...errors import DamagedData
+from ...export.formatting import plural
 from ...library.restoring import RestoreRequest
 from ..changing import NO_EFFECT, carry_out, changing_options
 from ..command_run import CommandRun, command, complete_session
 from ..moments import UNTIL
-from ..words import plural
 
 
 @command(

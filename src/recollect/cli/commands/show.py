@@ -9,18 +9,19 @@ user, assistant, tool (results), meta (sent by the client, not typed), summary (
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from ...graph.messages import Message
-from ...library.session import MessageView
+from ...export.conversation import ShownMessage
+from ...export.conversation_text import ConversationText, Heading
+from ...export.formatting import local_minute, one_line, plural
+from ...library.reading import MessageView, Reading
 from ...library.shapes import message_shape, plain
-from ...store.summary import one_line
 from ..command_run import CommandRun, command, session_argument
-from ..conversation_text import ConversationText
 from ..pager import show_paged
+from ..usage_text import message_tokens
 
 
 @command(
@@ -67,58 +68,77 @@ def show(
     limit: int | None,
 ) -> None:
     """A conversation in the terminal: prompts, answers, tool calls folded, subagents nested."""
-    found = run.library.session(session)
-    if history and not (branch or everything or subagent):
-        rows = found.conversation.full_history()
-    else:
-        rows = found.rows_for(branch, everything=everything, subagent=subagent)
-    messages = found.conversation.messages(rows)
-    if line is not None:
-        at = place_of_line(messages, line)
-        if at is None and not (everything or branch or subagent):  # not in the conversation as it stands now
-            every_row = found.rows_for(everything=True)
-            at = place_of_line(found.conversation.messages(every_row), line)
-            if at is not None:
-                rows, messages = every_row, found.conversation.messages(every_row)
-        if at is None:  # a line that is no part of any message (a title): what comes after it
-            later = (number for number, message in enumerate(messages) if message.rows[-1].line >= line)
-            at = next(later, max(len(messages) - 1, 0))
-        start = at + 1
-    total = len(messages)
-    if run.is_text:
-        text = ConversationText(run, found, tools=tools, thinking=thinking, tokens=tokens)
-        pieces = text.pieces(rows, start - 1, limit, total, numbered=rows is found.thread.chain)
-        show_paged(run, pieces)
-    else:
-        page: dict[str, Any] = {"from": start}
-        views = found.messages(rows, offset=start - 1, limit=limit)
-        run.rows(
-            (message_row(view, number, tokens=tokens) for number, view in enumerate(views, start)),
-            session_id=found.id,
-            title=one_line(found.summary.title),
-            project=found.summary.project,
-            branch=branch or 0,
-            total=total,
-            limit=limit,
-            **page,
-        )
-    if not rows:
+    with run.library.session(session) as found:
+        view = "all" if everything else "conversation" if history else "resumed"
+        reading = found.read(view, branch=branch, subagent=subagent)
+        if line is not None:
+            at = reading.number_at_line(line)
+            if at is None and not (everything or branch or subagent):  # not in the conversation as it stands now
+                every_row = found.read("all")
+                at = every_row.number_at_line(line)
+                reading = reading if at is None else every_row
+            # A line that is no part of any message (a title): what comes after it.
+            start = 1 + (reading.number_from_line(line) if at is None else at)
+        if run.is_text:
+            options: dict[str, Any] = {"tools": tools, "thinking": thinking, "tokens": _tokens if tokens else None}
+            show_paged(run, _text(run, reading, start - 1, limit, options))
+        else:
+            page: dict[str, Any] = {"from": start}
+            run.rows(
+                (message_row(view, number, tokens=tokens) for number, view in enumerate(reading.views(start - 1, limit), start)),
+                session_id=found.id,
+                title=one_line(found.title),
+                project=found.project,
+                branch=branch or 0,
+                total=len(reading.messages),
+                limit=limit,
+                **page,
+            )  # fmt: skip
+    if not reading.rows:
         raise click.exceptions.Exit(1)
 
 
-def place_of_line(messages: Sequence[Message], line: int) -> int | None:
-    """Which message has a row on that line."""
-    return next((at for at, message in enumerate(messages) if any(row.line == line for row in message.rows)), None)
+def _text(run: CommandRun, reading: Reading, offset: int, limit: int | None, options: dict[str, Any]) -> Iterator[str]:
+    """Write the conversation piece by piece: what stands above, its messages, and how many are left."""
+    reader = reading.reader()
+    text = ConversationText(reader, run.style, **options)
+    yield text.heading(_heading(reading))
+    numbered = reading.rows is reading.session.thread.chain
+    yield from text.pieces(reading.shown(reader, offset, limit), numbered=numbered)
+    left = 0 if limit is None else len(reading.messages) - offset - limit
+    if limit is not None and left > 0:
+        yield run.style(f"… {left} more messages (--from {offset + limit + 1})\n", dim=True)
+
+
+def _heading(reading: Reading) -> Heading:
+    session = reading.session
+    summary, thread = session.summary, session.thread
+    before = {row.index for row in thread.summarised}
+    shows_them = any(row.index in before and row.file == 0 for row in reading.rows)
+    facts = [
+        session.id, summary.project or "", summary.git_branch or "", local_minute(summary.created),
+        plural(len(reading.messages), "message"),
+    ]  # fmt: skip
+    return Heading(
+        summary.title, facts, thread.reachable_share, len(session.damage), len(session.conversation.branches),
+        0 if shows_them else len(before),
+    )  # fmt: skip
+
+
+def _tokens(message: ShownMessage) -> str:
+    assert message.usage is not None
+    return message_tokens(message.model, message.seconds, message.usage, lower_bound=message.lower_bound)
 
 
 def message_row(view: MessageView, number: int, *, tokens: bool = False) -> dict[str, Any]:
+    """Return a message as a row, with `tokens` also what it cost."""
     row = plain(message_shape(view, number))
     if tokens:
         from ...analysis.cost import message_cost
         from ...analysis.prices.book import price_book
 
         usage = view.usage
-        row["cost_micro_usd"] = None if usage is None else message_cost(price_book(), view.model, view.time, usage)
+        row["cost_micro_usd"] = None if usage is None else message_cost(price_book(), view.model, view.seconds, usage)
         row["lower_bound"] = view.lower_bound
         row["odd"] = usage is not None and usage.is_odd
     return row

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import click
 
-from ...library.shapes import plain, subagent_shapes
+from ...export.formatting import number
+from ...library.shapes import plain
 from ..command_run import Column, CommandRun, command, session_argument
 from ..moments import local
-from ..words import number
 
 
 @command("subagents", epilog="recollect subagents last\nrecollect subagents 3f2a --json")
@@ -19,8 +19,7 @@ from ..words import number
 def subagents(run: CommandRun, session: str) -> None:
     """Subagents with the call that started each of them; nested ones below their parents."""
     found = run.library.session(session)
-    shapes = subagent_shapes(found)
-    rows = [{**plain(item), "shown": "  " * (item.depth - 1) + item.subagent_id} for item in shapes]
+    rows = [{**plain(item), "shown": "  " * (item.depth - 1) + item.subagent_id} for item in found.subagents]
     run.rows(
         rows,
         (

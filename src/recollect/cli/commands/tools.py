@@ -11,12 +11,10 @@ from typing import Any
 
 import click
 
-from ...graph.tool_calls import ToolCall
-from ...library.session import Session
-from ...library.shapes import plain, tool_call_shape
+from ...export.formatting import seconds, size
+from ...library.shapes import ToolCallShape, plain
 from ..command_run import Column, CommandRun, command, session_argument
 from ..moments import local
-from ..words import seconds, size
 
 
 @command("tools", epilog="recollect tools last\nrecollect tools 3f2a --name Bash --errors\nrecollect tools 3f2a --json")
@@ -25,42 +23,34 @@ from ..words import seconds, size
 @click.option("--errors", is_flag=True, help="Only calls that failed.")
 def tools(run: CommandRun, session: str, only: str | None, errors: bool) -> None:
     """Tool calls with input, result, time taken and errors; those of subagents too."""
-    found = run.library.session(session)
-    pairs = found.conversation.tools
-    calls = [
-        call for call in pairs.calls if (only is None or call.name == only) and (not errors or call.is_error)
-    ]  # fmt: skip
-    by_tool: dict[str, dict[str, Any]] = {}
-    for call in calls:
-        told = by_tool.setdefault(call.name, {"calls": 0, "errors": 0, "seconds": 0.0})
-        told["calls"] += 1
-        told["errors"] += call.is_error
-        told["seconds"] = round(told["seconds"] + (call.duration or 0.0), 3)
-    run.rows(
-        (call_row(found, call, whole=not run.is_text) for call in calls),
-        (
-            Column("time", "called", local),
-            Column("name", "tool"),
-            Column("duration", "took", seconds, right=True),
-            Column("result_bytes", "result", size, right=True),
-            Column("shown", "state"),
-            Column("subagent"),
-            Column("arguments", stretch=True),
-        ),
-        empty="no tool calls",
-        total=len(calls),
-        errors=sum(call.is_error for call in calls),
-        unanswered=sum(call.result is None for call in calls),
-        orphan_results=[{"id": ident, "uuid": row.uuid, "line": row.line} for ident, row in pairs.orphan_results],
-        by_tool=by_tool,
-    )
+    with run.library.session(session) as found:
+        calls = found.tools.where(name=only, failed=errors)
+        run.rows(
+            (call_row(call, whole=not run.is_text) for call in calls),
+            (
+                Column("time", "called", local),
+                Column("name", "tool"),
+                Column("duration", "took", seconds, right=True),
+                Column("result_bytes", "result", size, right=True),
+                Column("shown", "state"),
+                Column("subagent"),
+                Column("arguments", stretch=True),
+            ),
+            empty="no tool calls",
+            total=len(calls),
+            errors=calls.errors,
+            unanswered=calls.unanswered,
+            orphan_results=found.tools.orphan_results,
+            by_tool=calls.by_tool,
+        )
     if not calls:
         raise click.exceptions.Exit(1)
 
 
-def call_row(session: Session, call: ToolCall, *, whole: bool) -> dict[str, Any]:
-    row = plain(tool_call_shape(session, call))
-    row["shown"] = "error" if call.is_error else ("" if call.result is not None else "no result")
+def call_row(call: ToolCallShape, *, whole: bool) -> dict[str, Any]:
+    """Return a call as a row; `whole` with its input and the structured result."""
+    row = plain(call)
+    row["shown"] = "error" if call.is_error else ("" if call.answered else "no result")
     if not whole:
         del row["input"], row["structured"]
     return row

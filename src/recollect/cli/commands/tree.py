@@ -8,126 +8,25 @@ messages, rows, prompt, prompt_uuid, leaf, first, last, reason}, with total.
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import Any
-
-from ...format.times import local_minute, to_iso
-from ...graph.branches import Branch
-from ...library.session import Session
-from ...library.shapes import branch_shapes, plain, prompt_words
-from ...store.summary import one_line
+from ...export.tree_text import tree_lines
+from ...library.reading import prompt_words
 from ..command_run import CommandRun, command, session_argument
-from ..words import plural, seconds
 
 
 @command("tree", epilog="recollect tree last\nrecollect tree 3f2a --json")
 @session_argument
 def tree(run: CommandRun, session: str) -> None:
     """The turns of the conversation with its compactions, and every branch where it left."""
-    found = run.library.session(session)
-    if not run.is_text:
-        data = tree_data(found)
+    with run.library.session(session) as found:
         if run.format == "json":
+            data = found.tree.as_dict()
             rows = data.pop("rows")
             run.rows(rows, **data)
+        elif run.format == "jsonl":
+            run.rows(found.tree.as_dict()["rows"])
         else:
-            run.rows(data["rows"])
-        return
-    for line in _draw(run, found):
-        run.print_styled(line)
-
-
-def tree_data(session: Session) -> dict[str, Any]:
-    graph = session.conversation
-    thread = graph.thread
-    live = {row.index for row in thread.chain}
-    return {
-        "session_id": session.id,
-        "leaf": thread.leaf,
-        "leaf_reason": thread.leaf_reason,
-        "reachable_share": round(thread.reachable_share, 6),
-        "counts": dict(Counter(place.status for place in thread.placements)),
-        "roots": graph.tree.roots,
-        "orphans": graph.tree.orphans,
-        "circles": graph.tree.circles,
-        "compactions": [
-            {
-                "uuid": item.boundary.uuid,
-                "line": item.boundary.line,
-                "trigger": item.trigger,
-                "pre_tokens": item.pre_tokens,
-                "post_tokens": item.post_tokens,
-                "preserved": item.preserved,
-                "rows_before": item.rows_before,
-                "summary": item.summary.uuid if item.summary is not None else None,
-            }
-            for item in graph.compactions
-        ],
-        "turns": [
-            {
-                "prompt": prompt_words(session, turn.prompt, 200),
-                "uuid": turn.prompt.uuid if turn.prompt is not None else None,
-                "time": to_iso(turn.rows[0].time),
-                "rows": len(turn.rows),
-                "tool_calls": turn.tool_calls,
-                "duration": turn.duration,
-                "precompact": turn.rows[0].index not in live,
-            }
-            for turn in graph.turns(graph.full_history())
-        ],
-        "rows": [plain(item) for item in branch_shapes(session)],
-        "total": len(graph.branches),
-    }
-
-
-def _draw(run: CommandRun, session: Session) -> list[str]:
-    graph = session.conversation
-    thread = graph.thread
-    lines = [run.style(one_line(session.summary.title, 100) or "(no title)", bold=True)]
-    counts = Counter(place.status for place in thread.placements)
-    told = ", ".join(f"{count} {status}" for status, count in counts.items())
-    lines.append(run.style(f"{session.id} · {told or 'no rows'} · {thread.reachable_share:.0%} reachable", dim=True))
-    lines.append("")
-    left: dict[str | None, list[Branch]] = {}
-    for branch in graph.branches:
-        left.setdefault(branch.left_at if branch.status == "abandoned" else None, []).append(branch)
-    live = {row.index for row in thread.chain}
-    for turn in graph.turns(graph.full_history()):
-        seam = next((row for row in turn.rows if row.is_boundary), None)
-        before = turn.rows[0].index not in live
-        words = prompt_words(session, turn.prompt) or "(no prompt)"
-        took = seconds(turn.duration)
-        calls = plural(turn.tool_calls, "call") if turn.tool_calls else ""
-        note = "  ".join(item for item in (local_minute(turn.rows[0].time), calls, took) if item)
-        if turn.prompt is not None or not seam:
-            mark = run.style("○" if before else "●", fg="yellow" if before else "green")
-            lines.append(f"{mark} {run.style(words)}  {run.style(note, dim=True)}")
-        for row in turn.rows:
-            if row.is_boundary:
-                lines.append(run.style("╪ compacted: what is above was replaced by a summary", fg="yellow"))
-            for branch in left.pop(row.uuid, ()):
-                lines.extend(_draw_branch(run, session, branch, left, 1))
-    for branch in left.pop(None, ()):
-        lines.extend(_draw_branch(run, session, branch, left, 0))
-    for rest in list(left.values()):
-        for branch in rest:
-            lines.extend(_draw_branch(run, session, branch, {}, 0))
-    return lines
-
-
-def _draw_branch(
-    run: CommandRun, session: Session, branch: Branch, left: dict[str | None, list[Branch]], depth: int
-) -> list[str]:
-    lines: list[str] = []
-    stack = [(branch, depth)]
-    while stack:
-        item, level = stack.pop()
-        words = prompt_words(session, item.prompt) or "(no prompt)"
-        color = "red" if item.status == "unreachable" else "blue"
-        head = run.style(f"├─ branch {item.number} ({item.status}, {plural(item.messages, 'message')})", fg=color)
-        lines.append("│ " * (level - 1) + f"{head} {run.style(words)}")
-        if item.status == "unreachable":
-            lines.append("│ " * level + run.style(item.reason, dim=True))
-        for row in reversed(item.rows):
-            stack.extend((below, level + 1) for below in reversed(left.pop(row.uuid, [])))
-    return lines
+            for line in tree_lines(
+                found.conversation, lambda row: prompt_words(found, row), session_id=found.id, title=found.title,
+                style=run.style,
+            ):  # fmt: skip
+                run.print_styled(line)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import click
 
 from ...errors import NotFound
+from ...export.formatting import plural, size
 from ...vault.verify import verify as verify_vault
 from ..command_run import CommandRun, command
 from ..vaulting import existing_vault
-from ..words import plural, size
 
 
 @command("verify", epilog="recollect verify\nrecollect verify --deep\nrecollect verify --json")

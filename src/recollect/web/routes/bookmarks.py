@@ -9,12 +9,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from ...errors import NotFound
-from ...library.bookmarks import add_bookmark, read_bookmarks, remove_bookmark
 from ..changing import refuse_if_read_only
 from ..forms import read_form
 from ..pages import is_fragment, page, service_of
-from ..reading import find_place
 
 
 def ask(request: Request) -> Response:
@@ -22,11 +19,10 @@ def ask(request: Request) -> Response:
     refuse_if_read_only(service)
     found = service.session(request.path_params["id"])
     message = request.query_params.get("at") or None
-    known = [item for item in read_bookmarks(service.library.own_folder("data")) if item.key == (found.id, message)]
     values: dict[str, Any] = {
         "session": found,
         "message": message or "",
-        "known": known[0] if known else None,
+        "known": service.library.bookmarks.find(found.id, message),
         "done": False,
     }
     return page(request, "bookmark_part.html" if is_fragment(request) else "bookmark.html", **values)
@@ -42,12 +38,8 @@ def _mark(request: Request, form: dict[str, str]) -> Response:
     refuse_if_read_only(service)
     found = service.session(request.path_params["id"])
     message = form.get("at") or None
-    if message is not None:
-        with service.reading(found):
-            find_place(service, found, message)  # there is such a message
-    made = add_bookmark(
-        service.library.own_folder("data"), found.id, message, form.get("note", ""), found.summary.title or ""
-    )
+    with service.reading(found):
+        made = service.library.bookmarks.add(found.id, message, form.get("note", ""))
     values: dict[str, Any] = {"session": found, "message": message or "", "known": made, "done": True}
     return page(request, "bookmark_part.html" if is_fragment(request) else "bookmark.html", **values)
 
@@ -55,17 +47,14 @@ def _mark(request: Request, form: dict[str, str]) -> Response:
 def listed(request: Request) -> Response:
     service = service_of(request)
     known = {item.session_id: item for item in service.sessions()}
-    return page(request, "bookmarks.html", marks=read_bookmarks(service.library.own_folder("data")), known=known)
+    return page(request, "bookmarks.html", marks=service.library.bookmarks.all(), known=known)
 
 
 async def remove(request: Request) -> Response:
     form = await read_form(request)
     service = service_of(request)
     refuse_if_read_only(service)
-
-    folder, message = service.library.own_folder("data"), form.get("at") or None
-    if not await run_in_threadpool(remove_bookmark, folder, form.get("session", ""), message):
-        raise NotFound("there is no such bookmark", slug="no-such-bookmark")
+    await run_in_threadpool(service.library.bookmarks.remove, form.get("session", ""), form.get("at") or None)
     return RedirectResponse("/bookmarks", 303)
 
 

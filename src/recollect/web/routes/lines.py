@@ -11,9 +11,9 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from ...errors import NotFound
-from ...format.entries import decode_loosely
+from ...export.conversation import PICTURES
+from ...library.reading import line_of
 from ...library.session import Session
-from ..conversation import HELD_LINE, PICTURES, media_of
 from ..pages import is_fragment, page, service_of
 from ..rendering import code, plain, pretty_json
 from ..security import SEALED_POLICY
@@ -34,12 +34,12 @@ def raw(request: Request) -> Response:
             (line.data for line in found.lines(subagent) if line.number == number), media_type="text/plain; charset=utf-8",
             headers={"Content-Security-Policy": SEALED_POLICY, "Content-Disposition": f'attachment; filename="{name}"'},
         )  # fmt: skip
-    data, length = _line(found, subagent, number)
-    value = decode_loosely(data) if length == len(data) <= SHOWN_BYTES else None
-    shown = pretty_json(value) if value is not None else code(data[:SHOWN_BYTES].decode("utf-8", "replace"))
+    line = line_of(found, request.path_params["file"], number)
+    value = line.value if line.length <= SHOWN_BYTES else None
+    shown = pretty_json(value) if value is not None else code(line.data[:SHOWN_BYTES].decode("utf-8", "replace"))
     values: dict[str, Any] = {
-        "number": number, "subagent": plain(subagent or ""), "length": length, "shown": shown, "cut": length > SHOWN_BYTES,
-        "address": f"{request.url.path}?download=1",
+        "number": number, "subagent": plain(subagent or ""), "length": line.length, "shown": shown,
+        "cut": line.length > SHOWN_BYTES, "address": f"{request.url.path}?download=1",
     }  # fmt: skip
     if is_fragment(request):
         return page(request, "raw_part.html", **values)
@@ -53,29 +53,12 @@ def _place(session: Session, request: Request) -> tuple[str | None, int]:
     return (None if file == 0 else session.file.subagents[file - 1].subagent_id), line
 
 
-def _line(session: Session, subagent: str | None, number: int) -> tuple[bytes, int]:
-    """The first bytes of a line, and how long it is."""
-    kept, length = b"", 0
-    for line in session.lines(subagent):
-        if line.number == number:
-            length += len(line.data)
-            if len(kept) <= HELD_LINE:
-                kept += line.data[: HELD_LINE + 1]
-            if not line.more:
-                return kept, length
-        elif line.number > number:
-            break
-    raise NotFound(f"there is no line {number}", slug="no-such-line")
-
-
 def media(request: Request) -> Response:
     """A picture of a line. Only the kinds that browsers draw without running anything are shown; others are saved."""
     service = service_of(request)
     found = service.session(request.path_params["id"])
-    subagent, number = _place(found, request)
-    data, length = _line(found, subagent, number)
-    value = decode_loosely(data) if length == len(data) else None
-    blocks = media_of(value) if isinstance(value, dict) else []
+    _, number = _place(found, request)
+    blocks = line_of(found, request.path_params["file"], number).media
     wanted = request.path_params["number"]
     if wanted >= len(blocks):
         raise NotFound("there is no such picture", slug="no-such-media")

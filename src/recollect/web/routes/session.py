@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from markupsafe import Markup
 from starlette.requests import Request
@@ -10,13 +11,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ...errors import NotFound
+from ...export.markdown import conversation_markdown, message_markdown
+from ...library.reading import LONGEST_LINE, find_view
 from ...library.service import Service
 from ...library.session import Session
-from ..as_markdown import session_markdown
 from ..finding import find_in
 from ..money import price_messages
 from ..pages import is_fragment, page, service_of, templates
-from ..reading import VIEWS, Reading, View, find_place, read, show_page
+from ..reading import VIEWS, PageReading, PageView, find_place, read, show_page
 from ..session_view import (
     MINIMAP_UNITS,
     TURNS_SHOWN,
@@ -30,48 +32,48 @@ from ..session_view import (
 )
 
 
-def wanted_of(request: Request) -> View:
+def wanted_of(request: Request) -> PageView:
     asked = request.query_params
     subagent = asked.get("subagent")
     if subagent:
-        return View(subagent=subagent[:200])
+        return PageView(subagent=subagent[:200])
     branch = asked.get("branch", "")
     if branch:
         if not branch.isascii() or not branch.isdigit() or len(branch) > 6 or branch == "0":
             raise NotFound(f"there is no branch {branch[:40]!r}", slug="no-such-branch")
-        return View(branch=int(branch))
+        return PageView(branch=int(branch))
     view = asked.get("view", "conversation")
-    return View(view if view in VIEWS else "conversation")
+    return PageView(view if view in VIEWS else "conversation")
 
 
 def session(request: Request) -> Response:
+    """The page of a session, or for the page's own script a part of it. The transcript is opened once."""
     service = service_of(request)
-    found = service.session(request.path_params["id"])
     wanted = wanted_of(request)
-    reading = read(service, found, wanted)
-    number = _page_number(request, reading)
-    if is_fragment(request):
-        return Response(
-            _fragment(request, service, reading, number), media_type="text/html", headers={"Vary": "HX-Request"}
+    with service.session(request.path_params["id"]) as found:
+        reading = read(service, found, wanted)
+        number = _page_number(request, reading)
+        if is_fragment(request):
+            text = _fragment(request, service, reading, number)
+            return Response(text, media_type="text/html", headers={"Vary": "HX-Request"})
+        running = service.is_running(found.id)
+        return service.cached(
+            found,
+            ("whole", wanted, number, running),
+            lambda: _whole(request, service, reading, number),
+            lambda made: len(made.body),
         )
-    running = service.is_running(found.id)
-    return service.cached(
-        found,
-        ("whole", wanted, number, running),
-        lambda: _whole(request, service, reading, number),
-        lambda made: len(made.body),
-    )
 
 
-def _whole(request: Request, service: Service, reading: Reading, number: int) -> HTMLResponse:
+def _whole(request: Request, service: Service, reading: PageReading, number: int) -> HTMLResponse:
     """The page around the messages. Everything on it comes from the session, so it is as lasting as that."""
     found, wanted = reading.session, reading.wanted
-    turns = reading.turns[:TURNS_SHOWN]
+    turns = reading.page_turns[:TURNS_SHOWN]
     with service.reading(found):
         side = service.cached(found, "side", lambda: _side(found), lambda _: 20_000)
         return page(
             request, "session.html", **around(service, found, ""), **side, wanted=wanted, reading=reading, page=number,
-            turns_shown=turns, turns_hidden=len(reading.turns) - len(turns), minimap=minimap(reading, number),
+            turns_shown=turns, turns_hidden=len(reading.page_turns) - len(turns), minimap=minimap(reading, number),
             minimap_height=MINIMAP_UNITS, ways=ways_of(found, wanted), where=where_words(found, wanted),
             page_html=Markup(messages_html(service, reading, number)),
         )  # fmt: skip
@@ -81,7 +83,7 @@ def _side(found: Session) -> dict[str, Any]:
     return {"branches": branches_of(found), "subagents": subagents_of(found), "facts": facts_of(found)}
 
 
-def _page_number(request: Request, reading: Reading) -> int:
+def _page_number(request: Request, reading: PageReading) -> int:
     text = request.query_params.get("page", "1")
     if text == "last":
         return reading.pages
@@ -91,7 +93,7 @@ def _page_number(request: Request, reading: Reading) -> int:
     return number
 
 
-def _fragment(request: Request, service: Service, reading: Reading, number: int) -> str:
+def _fragment(request: Request, service: Service, reading: PageReading, number: int) -> str:
     """A page of messages alone: the next one, the one before, or a subagent's inside its call."""
     text = messages_html(service, reading, number)
     sid = reading.session.id
@@ -103,7 +105,7 @@ def _fragment(request: Request, service: Service, reading: Reading, number: int)
     return text
 
 
-def messages_html(service: Service, reading: Reading, number: int) -> str:
+def messages_html(service: Service, reading: PageReading, number: int) -> str:
     def make() -> str:
         shown = show_page(service, reading, number)
         price_messages(service, shown)
@@ -119,11 +121,10 @@ def to_message(request: Request) -> Response:
     """A link to a message leads to where it is shown: page, branch or subagent."""
     service = service_of(request)
     found = service.session(request.path_params["id"])
-    with service.reading(found):
-        wanted, number, uuid = find_place(service, found, request.path_params["uuid"])
+    uuid = request.path_params["uuid"]
+    with service.reading(found), found:
+        wanted, number = find_place(service, found, uuid)
     query = f"{wanted.query}{'&' if wanted.query else ''}page={number}"
-    from urllib.parse import quote
-
     return RedirectResponse(f"/sessions/{quote(found.id, safe='')}?{query}#m-{quote(uuid, safe='')}", 303)
 
 
@@ -140,9 +141,18 @@ def find(request: Request) -> Response:
 def as_markdown(request: Request) -> Response:
     service = service_of(request)
     found = service.session(request.path_params["id"])
-    with service.reading(found):
-        text = session_markdown(found, request.query_params.get("message"))
+    with service.reading(found), found:
+        text = _markdown(found, request.query_params.get("message"))
     return Response(text.encode("utf-8", "replace"), media_type="text/plain; charset=utf-8")
+
+
+def _markdown(session: Session, message: str | None) -> str:
+    if message is None:
+        return conversation_markdown(session.title or session.id, session.read().views(longest=LONGEST_LINE))
+    view = find_view(session, message)
+    reading = session.read(view.view, branch=view.branch, subagent=view.subagent)
+    (found,) = reading.views(reading.position[message], 1, longest=LONGEST_LINE)
+    return message_markdown(found)
 
 
 routes = [

@@ -8,13 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ...check.session import check_session
-from ...format.line import DAMAGE_KINDS
+from ...export.differences import diff_lines
 from ...library.session import Session
 from ..context_window import context_of
-from ..differences import unified
 from ..pages import page, service_of
-from ..session_files import file_rows, files_of, one_file, tasks_of
 from ..session_view import around
 from .health import finding_data
 
@@ -31,38 +28,41 @@ def files(request: Request) -> Response:
     found = service.session(request.path_params["id"])
     path = request.query_params.get("path")
     values: dict[str, Any] = {"path": path, "rows": [], "versions": [], "difference": []}
-    with service.reading(found):
+    with service.reading(found), found:
+        touched = found.files()
         if path:
-            versions, difference = one_file(found, path)
-            values["versions"] = [item | {"diff": unified(item["diff"])} for item in versions]
-            values["difference"] = unified(difference)
+            values["versions"] = [
+                {"row": row, "diff": diff_lines(lines), "note": note}
+                for row, lines, note in touched.version_changes(path)
+            ]
+            values["difference"] = diff_lines(touched.differences(path)[0].diff)
         else:
-            values["rows"] = file_rows(files_of(found))
+            values["rows"] = touched.rows
         return page(request, "session_files.html", **around(service, found, "/files"), **values)
 
 
 def tasks(request: Request) -> Response:
     service = service_of(request)
     found = service.session(request.path_params["id"])
-    with service.reading(found):
-        return page(request, "session_tasks.html", **around(service, found, "/tasks"), tasks=tasks_of(found))
+    with service.reading(found), found:
+        return page(request, "session_tasks.html", **around(service, found, "/tasks"), tasks=found.todos)
 
 
 def findings(request: Request) -> Response:
     service = service_of(request)
     found = service.session(request.path_params["id"])
-    with service.reading(found):
+    with service.reading(found), found:
         return page(request, "session_findings.html", **around(service, found, "/findings"), **_findings(found))
 
 
 def _findings(session: Session) -> dict[str, Any]:
     graph = session.conversation
-    found = [finding_data(item) for item in check_session(session.file).findings]
+    found = [finding_data(item) for item in session.check().findings]
     return {
         "findings": found[:300],
         "repairable": any(item["fix"] for item in found) and session.home.kept_from is None,
         "damage": [
-            {"kind": item.kind, "line": item.line, "words": DAMAGE_KINDS.get(item.kind, ""), "detail": item.detail}
+            {"kind": item.kind, "line": item.line, "words": item.meaning, "detail": item.detail}
             for item in session.damage[:500]
         ],
         "damage_count": len(session.damage),

@@ -35,20 +35,20 @@ _BLANK: Final = " \u00a0\u2003\u200b\u3000\ufeff"
 
 
 def safe(text: str) -> str:
-    """`text` as it may be printed: line feeds and tabs stay, everything else that a terminal would act on does not."""
+    """Make text safe to print: line feeds and tabs stay, everything else that a terminal would act on goes."""
     if _SUSPECT.search(text) is None:
         return text
     return _SUSPECT.sub(_visible, _SEQUENCES.sub("", text))
 
 
 def harmless_cell(text: str) -> str:
-    """A safe text for a CSV file, with a `'` before it where a spreadsheet would take it for a formula."""
+    """Make text safe for a CSV file: a `'` goes before what a spreadsheet would take for a formula."""
     is_formula = text.startswith(("\t", "\r", "\n")) or text.lstrip(_BLANK).startswith(_FORMULA)
     return f"'{safe(text)}" if is_formula else safe(text)
 
 
 def safe_line(text: str, width: int | None = None) -> str:
-    """One safe line: white space folded, cut to `width` characters."""
+    """Make one safe line of a text: white space folded, cut to `width` characters."""
     line = " ".join(safe(text).split())
     if width is not None and len(line) > width:
         line = line[: max(width - 1, 0)] + "…"

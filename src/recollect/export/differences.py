@@ -8,55 +8,60 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..format.edit_results import FileEdit, edit_of_call, parse_file_edit
-from .rendering import plain
 
 MAX_LINES: Final = 400
 """Longer differences are cut; the raw line has all of it."""
+_MAX_TEXT: Final = 400_000
+"""Longer texts are not compared."""
 _MARKS: Final = {"+": "added", "-": "removed", "@": "place", " ": "same"}
 
 
 @dataclass(slots=True)
 class DiffLine:
+    """A line of a difference."""
+
     kind: str
     """added, removed, same, place (where in the file), cut."""
     text: str
 
 
 def diff_of_call(name: str, arguments: Any, result: Any, answer: str) -> tuple[str, list[DiffLine]]:
-    """The file's path and the lines; empty where the call edited nothing."""
+    """Return the path of the file that a tool call edited, and what changed; empty where the call edited nothing."""
     edit = parse_file_edit(result) or edit_of_call(name, arguments, answer)
     if edit is None:
         return "", []
-    return plain(edit.path)[:1000], list(_cut(_lines(edit)))
+    return edit.path[:1000], list(_cut(_lines(edit)))
 
 
-def unified(text: list[str]) -> list[DiffLine]:
-    """The lines of a unified difference."""
-    lines = text[2:] if text[:1] and text[0].startswith("--- ") else text
-    return list(_cut(DiffLine(_MARKS.get(line[:1], "same"), plain(line)) for line in lines))
+def diff_lines(unified: list[str]) -> list[DiffLine]:
+    """Mark the lines of a unified difference; its two lines of file names are left out."""
+    lines = unified[2:] if unified[:1] and unified[0].startswith("--- ") else unified
+    return list(_cut(map(_marked, lines)))
+
+
+def _marked(line: str) -> DiffLine:
+    return DiffLine(_MARKS.get(line[:1], "same"), line)
 
 
 def _lines(edit: FileEdit) -> Iterable[DiffLine]:
     if edit.patch:
         for hunk in edit.patch:
             yield DiffLine("place", f"@@ -{hunk.old_start},{hunk.old_lines} +{hunk.new_start},{hunk.new_lines} @@")
-            for line in hunk.lines:
-                yield DiffLine(_MARKS.get(line[:1], "same"), plain(line))
+            yield from map(_marked, hunk.lines)
         return
     if edit.content is not None and (edit.created or edit.original is None):
         for line in edit.content.splitlines():
-            yield DiffLine("added", "+" + plain(line))
+            yield DiffLine("added", "+" + line)
         return
     pairs = [(item.old, item.new) for item in edit.replacements]
     if edit.original is not None and edit.content is not None:
         pairs = [(edit.original, edit.content)]
     for old, new in pairs:
-        if len(old) + len(new) > 400_000:
+        if len(old) + len(new) > _MAX_TEXT:
             yield DiffLine("cut", "too long to compare here")
             continue
         yield DiffLine("place", "@@")
-        for line in list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=3))[3:]:
-            yield DiffLine(_MARKS.get(line[:1], "same"), plain(line))
+        yield from map(_marked, list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=3))[3:])
 
 
 def _cut(lines: Iterable[DiffLine]) -> Iterable[DiffLine]:
