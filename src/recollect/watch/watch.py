@@ -88,12 +88,12 @@ class Watcher:
         if self.polling_reason is None:
             remote = next((kind for home in self._asked_homes if (kind := remote_kind(str(home.root)))), None)
             if remote is not None:
-                self.polling_reason = f"{remote} does not tell of changes"
+                self.polling_reason = f"{remote} reports no changes"
         if self.polling_reason is not None or not self._roots:
             return NoHints(self.stop)
         try:
             return NativeHints(list(self._roots), self.stop)
-        except (OSError, RuntimeError, ImportError) as problem:
+        except (OSError, RuntimeError) as problem:
             self.polling_reason = str(problem) or type(problem).__name__
             return NoHints(self.stop)
 
