@@ -38,7 +38,7 @@ from ..format.times import LATEST
 from ..graph.append_point import append_point
 from ..graph.rows import Row, Transcript
 from ..journal import disk
-from ..journal.append_run import AppendRecord, AppendRun
+from ..journal.actions import AppendRecord, AppendRun
 from ..journal.changes import Change, Journal, Record
 from ..journal.content_hash import new_hash
 from ..journal.guard import refuse_if_busy

@@ -26,7 +26,7 @@ from ..format.relink import (
 )
 from ..format.rename_lines import renamed_lines
 from ..graph.rows import SPOKEN, Row, StateLine, Transcript
-from ..journal.background_write import Piece
+from ..journal.disk import Piece
 from ..store.read import EntryBytes
 from .fork_plan import ForkPlan
 

@@ -31,7 +31,7 @@ from ..errors import NotFound, RecollectError, Refused
 from ..format.content_check import check_blocks
 from ..format.encode import WRITTEN_AS, check_message, encode_line
 from ..journal.changes import Journal
-from ..journal.new_home import make_home
+from ..journal.disk import make_home
 from ..store.home import Home, check_home
 from ..store.scan import SessionFile, check_session_id
 from .changes import Changes

@@ -19,7 +19,6 @@ from ...journal.guard import refuse_if_busy
 from ...store.scan import SessionFile
 from ..fork_subagents import subagents_of
 from ..repair.draft import Draft
-from ..repair.verified import VerifiedChange
 from .framework import Done, Migration, carry_through
 
 TARGET: Final = "2.1"
@@ -84,10 +83,10 @@ def plan_migrate(journal: Journal, file: SessionFile, *, to: str = TARGET) -> tu
     refuse_if_busy(file.home, file.session_id, file.path, journal, rewrite=True)
     result = MigrateResult(file.session_id, file.path)
     with contextlib.ExitStack() as thrown_away_on_errors:
-        change = VerifiedChange(journal, file.home, "migrate", f"Lift {file.session_id} to the layout of {TARGET}")
+        change = Change(journal, file.home, "migrate", f"Lift {file.session_id} to the layout of {TARGET}")
         thrown_away_on_errors.enter_context(change)
         for path in (file.path, *(subagent.path for subagent in file.subagents)):
-            change.read_from(path)
+            change.rely_on(path, content=True)
         with contextlib.closing(Draft.of(file.path, file.home)) as main:
             draft = LayoutDraft(file, main, subagents_of(file, main.transcript()))
             result.steps = [step for step in carry_through(draft, _guarded(LAYOUTS, draft)) if step.places]
@@ -119,7 +118,7 @@ def _guarded(layouts: Sequence[Migration[LayoutDraft]], draft: LayoutDraft) -> l
     return [guarded(step) for step in layouts]
 
 
-def _write(change: VerifiedChange, draft: LayoutDraft, main: Draft) -> None:
+def _write(change: Change, draft: LayoutDraft, main: Draft) -> None:
     file = draft.file
     mtime = file.path.stat().st_mtime_ns
     if any(piece.data is not None for piece in main.pieces) or _lost_pieces(draft):

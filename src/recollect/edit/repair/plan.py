@@ -30,7 +30,6 @@ from ..fork_subagents import subagent_target
 from .draft import Draft
 from .fixes import FIXES, Fix, fixes_for
 from .fragments import keep_fragments
-from .verified import VerifiedChange
 
 NAME_FIX = "name"
 SECOND_COPY = "give the copy in another project an id of its own"
@@ -102,9 +101,9 @@ def plan_repair(
     if not fork:
         refuse_if_busy(file.home, file.session_id, file.path, journal, rewrite=True)
     with contextlib.ExitStack() as thrown_away_on_errors, contextlib.ExitStack() as opened:
-        change = VerifiedChange(journal, file.home, "repair", f"Repair {file.session_id}")
+        change = Change(journal, file.home, "repair", f"Repair {file.session_id}")
         thrown_away_on_errors.enter_context(change)
-        change.read_from(file.path)
+        change.rely_on(file.path, content=True)
         main = Draft.of(file.path, file.home)
         opened.callback(main.close)
         before, untouched = standing(main), main.state()
@@ -119,7 +118,7 @@ def plan_repair(
         renamed = not fork and (second or not file.client_lists) and any(fix.name == NAME_FIX for fix in wanted)
         subagents: list[tuple[SubagentFile, Draft, bool]] = []
         for subagent in () if renamed else file.subagents:  # under its new name the session is repaired like any other
-            change.read_from(subagent.path)
+            change.rely_on(subagent.path, content=True)
             draft = Draft.of(subagent.path, file.home)
             opened.callback(draft.close)
             was, as_read = standing(draft), draft.state()
@@ -255,7 +254,7 @@ def _is_worse(then: Standing, now: Standing) -> bool:
 
 
 def _write(
-    change: VerifiedChange,
+    change: Change,
     file: SessionFile,
     main: Draft,
     subagents: list[tuple[SubagentFile, Draft, bool]],
@@ -293,7 +292,7 @@ def _write(
 
 
 def _write_fork(
-    change: VerifiedChange,
+    change: Change,
     file: SessionFile,
     main: Draft,
     subagents: list[tuple[SubagentFile, Draft, bool]],
