@@ -145,7 +145,7 @@ class Changes:
 
     def new(self, project: str, *, title: str | None = None, session_id: str | None = None) -> Plan:
         """Begin an empty session in a project's folder. Claude Code resumes it once it has a message."""
-        from ..edit.new_session import plan_new_session
+        from ..edit.append import plan_new_session
         from ..edit.state_lines import title_words
 
         ident = str(uuid.uuid4()) if session_id is None else session_id

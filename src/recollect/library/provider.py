@@ -24,8 +24,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ..edit.append import SessionWriter, project_folder
-from ..edit.new_session import plan_new_session
+from ..edit.append import SessionWriter, plan_new_session, project_folder
 from ..environment import own_folder
 from ..errors import NotFound, RecollectError, Refused
 from ..format.content_check import check_blocks

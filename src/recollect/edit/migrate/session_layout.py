@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ...errors import Unavailable
+from ...errors import Refused, Unavailable
 from ...graph.subagents import Subagent
 from ...graph.thread import find_thread
+from ...journal import disk
 from ...journal.changes import Change, Journal
 from ...journal.guard import refuse_if_busy
+from ...store.home import Home
 from ...store.scan import SessionFile
 from ..fork_subagents import subagents_of
 from ..repair.draft import Draft
@@ -134,3 +136,24 @@ def _write(change: Change, draft: LayoutDraft, main: Draft) -> None:
 def _lost_pieces(draft: LayoutDraft) -> bool:
     """Whether rows went from the main file into others."""
     return any(path.suffix == ".jsonl" for path in draft.written)
+
+
+#: What belongs to sessions. Nothing else is copied: no account, no key, no setting.
+FOLDERS: Final = ("projects", "todos", "tasks", "file-history", "plans")
+
+
+def copy_home(source: Home, target: Path) -> Home:
+    """Copy the sessions of a home and what belongs to them into a new folder."""
+    if target.exists() and any(target.iterdir()):
+        raise Refused(f"{target} is not empty", hint="name a folder that does not exist yet", slug="exists")
+    real = target.absolute().resolve()
+    if real.is_relative_to(source.real_root):
+        raise Refused(f"{target} lies in {source.root}", hint="name a folder outside of it", slug="outside-home")
+    try:
+        disk.make_folders(target)
+        for name in FOLDERS:
+            if (source.root / name).is_dir():
+                disk.copy_tree(source.root / name, target / name)
+    except OSError as problem:
+        raise disk.explain(problem, target) from problem
+    return Home(target)

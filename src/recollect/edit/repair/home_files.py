@@ -8,15 +8,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ...check.home_subject import HomeSubject
 from ...check.rules import config_files, sessions_index
+from ...check.subject import HomeSubject
 from ...errors import RecollectError
 from ...format.config_merge import config_bytes, merged, whole_object
 from ...format.index_entry import EMPTY_INDEX, index_entry
 from ...journal.changes import Change, Journal
 from ...store.config_files import config_backups
 from ...store.home import Home
-from ...store.open_clients import refuse_shared_file
+from ...store.liveness import refuse_shared_file
 from ...store.parsed_file import FileInfo
 from ...store.paths import read_inside
 from ...store.scan import Scan, SessionFile
