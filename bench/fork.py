@@ -20,7 +20,7 @@ from bench.stores import generated_home
 from bench.table import Goal, Row
 
 ABILITY = "fork a session"
-GOAL = 6.0
+GOAL = 15.0
 
 
 def rows(quick: bool) -> Iterator[Row]:

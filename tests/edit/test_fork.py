@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.edit.forking import Forge, Forked, words
 
-from recollect.edit.fork_ahead import ForkAhead
+from recollect.edit import fork_lines
 from recollect.errors import NotFound, Refused, StoreBusy
 from recollect.graph.thread import find_thread
 from recollect.store.read import EntryBytes, read_transcript
@@ -19,8 +19,6 @@ from recollect.testing import ALL_AGES, DAMAGES, HomeBuilder, TranscriptBuilder,
 from recollect.testing.toolcalls import bash, read
 
 NEW = uuid_from("the fork")
-
-pytestmark = pytest.mark.usefixtures("processes")
 
 
 @pytest.fixture
@@ -460,6 +458,38 @@ def _without_names(line: bytes, forked: Forked) -> bytes:
     return re.sub(rb'("(?:uuid|parentUuid|sessionId)" ?: ?)("[^"]*"|null)', rb"\1", line)
 
 
+def _long_session(t: TranscriptBuilder) -> None:
+    """A session with everything that is renamed in a way of its own: calls, a compaction, titles, torn and spaced lines."""
+    for number in range(12):
+        t.user(f"Q{number}: U+2028 \u2028, é, 🗼, \\ud800" + " and more" * 40)
+        t.parallel([bash("ls", "a\n"), read("/w/app/a", "x" * 500)], "LOOK")
+        t.assistant(f"A{number}")
+        if number == 4:
+            t.compact()
+            t.state("mode", mode="plan")
+        if number == 7:
+            t.raw(b'{"type":"user","uuid":"torn')
+            spaced = uuid_from("spaced").encode()
+            t.raw(b'{ "type": "user", "uuid": "' + spaced + b'", "parentUuid": null, "message": {} }')
+
+
+@pytest.mark.parametrize("keep", [False, True], ids=["new uuids", "uuids kept"])
+@pytest.mark.parametrize("piece", [1, 3000, 10**9])
+def test_how_many_lines_are_renamed_at_once_does_not_show(
+    piece: int, keep: bool, builder: HomeBuilder, t: TranscriptBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _long_session(t)
+    forge = Forge(builder)
+    with monkeypatch.context() as patch:
+        patch.setattr(fork_lines, "renamed_lines", lambda *_: None)  # each line by itself, byte by byte
+        forked = forge.fork(t.session_id, new_id=NEW, keep_uuids=keep)
+        one_by_one = forked.path.read_bytes()
+        forge.journal.undo(forked.record, forked.home)
+    monkeypatch.setattr(fork_lines, "PIECE", piece)
+    monkeypatch.setattr(fork_lines, "ALONE", min(piece, fork_lines.ALONE))
+    assert forge.fork(t.session_id, new_id=NEW, keep_uuids=keep).path.read_bytes() == one_by_one
+
+
 def test_a_source_that_is_cut_while_its_lines_are_made_is_refused(
     builder: HomeBuilder, t: TranscriptBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -467,7 +497,6 @@ def test_a_source_that_is_cut_while_its_lines_are_made_is_refused(
     forge = Forge(builder)
     file = forge.file(t.session_id)
     real = EntryBytes.read_into
-    monkeypatch.setattr(ForkAhead, "helps", False)  # it has read them already, and the end of the change is refused
 
     def cut_first(source: EntryBytes, room: bytearray, offset: int, length: int) -> int:
         os.truncate(file.path, offset + length - 10)

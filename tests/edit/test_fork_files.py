@@ -16,8 +16,6 @@ from recollect.testing import HomeBuilder, TranscriptBuilder
 from recollect.testing.statelines import backup_name
 from recollect.testing.toolcalls import bash, edit, read
 
-pytestmark = pytest.mark.usefixtures("processes")
-
 
 @pytest.fixture
 def builder(tmp_path: Path) -> HomeBuilder:

@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 from tests.running import run, tree_state
 
-from recollect.edit.todo_changes import plan_add_task, plan_remove_task, plan_save_todos, plan_set_task
+from recollect.edit.todo_changes import (
+    plan_add_task,
+    plan_remove_task,
+    plan_save_todos,
+    plan_set_task,
+    todo_file,
+    transition_warning,
+)
 from recollect.errors import Refused
 from recollect.journal.changes import Journal
 from recollect.store.home import Home
@@ -166,3 +173,62 @@ def test_what_is_no_number_of_an_item(number: str, kind: str, root: Path, capsys
         ran = run(capsys, root, "todo", "--kind", kind, S, *words)
         assert ran.code in (3, 6)
         assert len(ran.err) < 1000
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (None, "completed", None), ("pending", "pending", None), ("pending", "in_progress", None),
+        ("in_progress", "completed", None), ("completed", "pending", "it was completed and is pending again"),
+        ("pending", "completed", "it was never in progress"),
+        ("in_progress", "pending", "it went back from in_progress to pending"),
+    ],
+)  # fmt: skip
+def test_odd_changes_of_a_state_are_told(before: str | None, after: str, words: str | None) -> None:
+    assert transition_warning(before, after) == words
+
+
+def test_an_unknown_state_is_refused() -> None:
+    with pytest.raises(Refused) as refused:
+        transition_warning("pending", "done")
+    assert refused.value.slug == "bad-state"
+
+
+def test_two_things_at_once_and_a_step_skipped_are_told(root: Path, journal: Journal) -> None:
+    items = [{**FIRST, "status": "completed"}] + [{"content": name, "status": "in_progress"} for name in "ab"]
+    change, warnings = plan_save_todos(journal, Home(root), S, items)
+    with change:
+        change.commit()
+    assert warnings == ["first: it was never in progress", "2 items are in progress at once"]
+    assert json.loads(todos_of(root).read_bytes()) == items
+
+
+def test_old_versions_keep_the_list_of_a_session_under_its_own_name(root: Path) -> None:
+    assert todo_file(Home(root), S, None, "1.0.20") == root / "todos" / f"{S}.json"
+    assert todo_file(Home(root), S, "abc", "1.0.20") == root / "todos" / f"{S}-agent-abc.json"
+    assert todo_file(Home(root), S, None, "2.1.0") == todos_of(root)
+
+
+def test_a_task_without_a_subject_is_refused(root: Path, journal: Journal) -> None:
+    with pytest.raises(Refused) as refused:
+        plan_add_task(journal, Home(root), S, " ")
+    assert refused.value.slug == "bad-todo"
+
+
+def test_a_removed_task_is_no_longer_waited_for(root: Path, journal: Journal) -> None:
+    for subject in ("two", "three"):
+        change, ident = plan_add_task(journal, Home(root), S, subject, active_form="doing it")
+        with change:
+            change.commit()
+    waiting = json.loads(task(root, ident).read_bytes())
+    assert waiting["activeForm"] == "doing it"
+    task(root, ident).write_text(json.dumps({**waiting, "blockedBy": ["1", "9"]}))
+    change, warnings = plan_set_task(journal, Home(root), S, ident, "in_progress")
+    assert warnings == [f"task {ident}: it is blocked by task 1, which is pending"]
+    change.__exit__()
+    change, warnings = plan_remove_task(journal, Home(root), S, "1")
+    with change:
+        change.commit()
+    assert warnings == [f"task {ident}: it no longer waits for task 1"]
+    assert json.loads(task(root, ident).read_bytes())["blockedBy"] == ["9"]
+    assert not task(root, "1").exists()

@@ -17,7 +17,6 @@ from tests.faults.scene import BYSTANDER, CWD, SESSION, SHARING, TORN, Scene
 
 from recollect.cli.command_run import CommandRun
 from recollect.cli.main import cli
-from recollect.edit import fork_ahead, second_process
 from recollect.edit.append import SessionWriter
 from recollect.edit.delete import plan_delete, plan_delete_project
 from recollect.edit.fork import plan_fork
@@ -46,7 +45,6 @@ class Operation:
     """A writer appends: a kill may leave an incomplete last line, which is not rolled back."""
     ends_later: bool = False
     """If it fails, it is for the next run to end it."""
-    is_slow: bool = False
     share: float = 1.0
     """Of the kills at random moments: several ways of one command get its number together, or more."""
 
@@ -142,14 +140,6 @@ def _rewind(scene: Scene) -> None:
 
 def _fork(scene: Scene) -> None:
     _commit(plan_fork(scene.journal, scene.session_file()))
-
-
-def _fork_in_two_processes(scene: Scene) -> None:
-    with (
-        unittest.mock.patch.object(fork_ahead, "LEAST", 1),
-        unittest.mock.patch.object(second_process, "is_of_use", return_value=True),
-    ):
-        _fork(scene)
 
 
 def _move(scene: Scene) -> None:
@@ -297,7 +287,6 @@ OPERATIONS = {
         Operation("archive", command("archive", SESSION, "--title", "Groceries (done)", "--force", "--yes")),
         Operation("rewind", _rewind),
         Operation("fork", _fork),
-        Operation("fork in two processes", _fork_in_two_processes, is_slow=True),
         Operation("move", _move),
         Operation("split", _split),
         Operation("delete", _delete),

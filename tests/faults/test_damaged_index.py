@@ -12,6 +12,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -115,6 +116,19 @@ def index(own_home: Path) -> Path:
     return own_home / "recollect" / "cache" / "index"
 
 
+def put_in_place(source: Path, index: Path) -> None:
+    """Copy an index to where the commands look for it.
+
+    What stood there is renamed before it is removed: the word index's threads, which outlive a command for a moment, may be
+    making a lock file in it.
+    """
+    if index.exists():
+        gone = index.with_name(f"gone-{uuid.uuid4().hex}")
+        index.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+    shutil.copytree(source, index)
+
+
 def flip(path: Path, chance: random.Random) -> None:
     data = bytearray(path.read_bytes())
     for _ in range(chance.choice((1, 1, 20))):
@@ -202,8 +216,7 @@ def test_answers_are_those_of_a_fresh_index(
         chance = random.Random(f"{pattern} {damage} {number}")
         names = sorted(path.relative_to(source) for path in source.glob(pattern) if path.stat().st_size)
         for name in names or [Path(pattern)]:
-            shutil.rmtree(index, ignore_errors=True)
-            shutil.copytree(source, index)
+            put_in_place(source, index)
             if not names:
                 (index / name).unlink()
                 (index / name).touch()
@@ -224,8 +237,7 @@ def test_damage_is_told(template: Template, index: Path, capsys: pytest.CaptureF
         ("catalogue.sqlite", "usage"),
         ("words/meta.json", "search"),
     ):
-        shutil.rmtree(index, ignore_errors=True)
-        shutil.copytree(template.whole, index)
+        put_in_place(template.whole, index)
         data = bytearray((index / name).read_bytes())
         data[20:] = bytes(len(data) - 20)
         (index / name).write_bytes(data)
@@ -240,8 +252,7 @@ def test_a_page_with_another_value_is_noticed(
 ) -> None:
     """SQLite itself takes it for granted: here a title is changed by somebody who knows the file's form."""
     expected = ask(capsys, template.home, "search")
-    shutil.rmtree(index)
-    shutil.copytree(template.whole, index)
+    put_in_place(template.whole, index)
     with sqlite3.connect(index / "catalogue.sqlite") as db:
         db.execute("UPDATE sessions SET title = 'Another title'")
     db.close()

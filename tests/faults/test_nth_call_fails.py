@@ -1,7 +1,7 @@
 """The Nth call that changes something fails, for every N, of every operation: old or new, reported, and the next run works.
 
-Every call that fails once meets every kind of error. Where the trouble lasts, the journal is on another disk or the operation
-takes two processes, the kinds take turns from call to call, so that every operation meets each of them; RECOLLECT_SOAK=1
+Every call that fails once meets every kind of error. Where the trouble lasts, or the journal is on another disk,
+the kinds take turns from call to call, so that every operation meets each of them; RECOLLECT_SOAK=1
 tries all of them everywhere.
 """
 
@@ -43,7 +43,7 @@ def _try_every_call(scene: Scene, name: str, lasting: bool, apart: tuple[Path, P
         at += 1
         struck = False
         in_turn = (KINDS[(at + 3 * lasting) % len(KINDS)],)
-        for kind in KINDS if SOAK or not (lasting or apart or known.operation.is_slow) else in_turn:
+        for kind in KINDS if SOAK or not (lasting or apart) else in_turn:
             fault = Fault(at, kind, lasting, apart)
             if _try(scene, known, fault):
                 struck = True

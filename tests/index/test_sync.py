@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -284,6 +286,28 @@ def test_a_broken_catalogue_is_built_anew_by_itself(index: Index, damage: str) -
     index.catalogue = Catalogue.open(index.folder / "index")
     index.sync()
     assert index.told() == expected
+
+
+def test_a_reader_that_makes_its_lock_meanwhile_does_not_keep_words_from_being_removed(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread of tantivy does so half a second after it noticed a commit, wherever the process is by then."""
+    index.sync()
+    expected = index.told()
+    lock = index.catalogue.words_folder / ".tantivy-meta.lock"
+    real = os.rmdir
+
+    def make_lock_first(path: Any, **options: Any) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            lock.touch()
+        real(path, **options)
+
+    monkeypatch.setattr(os, "rmdir", make_lock_first)
+    forget_words(index.catalogue)
+    monkeypatch.undo()
+    index.sync()
+    assert index.told() == expected
+    assert not list(index.catalogue.folder.glob("words.*"))
 
 
 @pytest.mark.parametrize("damage", ["folder gone", "meta.json broken"])

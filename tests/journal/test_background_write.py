@@ -12,8 +12,8 @@ from tests.faults.faulty import Fault, faulty_disk
 
 from recollect.journal import disk
 from recollect.journal.actions import Replace
-from recollect.journal.background_write import WAITING, BackgroundWriter, Piece
 from recollect.journal.changes import Journal
+from recollect.journal.disk import WAITING, BackgroundWriter, Piece
 from recollect.store.home import Home
 
 MEGABYTE = 1 << 20
@@ -28,18 +28,18 @@ def test_every_piece_is_worked_on_in_order() -> None:
         threads.add(threading.current_thread().name)
 
     pieces = [b"%d" % number for number in range(200)]
-    with BackgroundWriter(work, at_once=20) as behind:
+    with BackgroundWriter(work, at_once=20) as writer:
         for piece in pieces:
-            behind.take(piece)
+            writer.take(piece)
     assert seen == pieces
-    assert threads == {threading.current_thread().name, "behind"}
+    assert threads == {threading.current_thread().name, "background-writer"}
 
 
 def test_little_work_needs_no_thread() -> None:
     threads: set[str] = set()
-    with BackgroundWriter(lambda _: threads.add(threading.current_thread().name)) as behind:
+    with BackgroundWriter(lambda _: threads.add(threading.current_thread().name)) as writer:
         for _ in range(100):
-            behind.take(b"x" * 1000)
+            writer.take(b"x" * 1000)
     assert threads == {threading.current_thread().name}
 
 
@@ -52,9 +52,9 @@ def test_a_problem_comes_out(at: int) -> None:
             raise OSError("full")
         seen.append(piece)
 
-    with pytest.raises(OSError, match="full"), BackgroundWriter(work, at_once=2) as behind:
+    with pytest.raises(OSError, match="full"), BackgroundWriter(work, at_once=2) as writer:
         for _ in range(100):
-            behind.take(b"x")
+            writer.take(b"x")
     assert len(seen) == at
 
 
@@ -67,9 +67,9 @@ def test_who_leaves_by_an_error_does_not_wait_for_all_the_rest() -> None:
         assert go_on.wait(60)
         done.append(piece)
 
-    with pytest.raises(KeyError), BackgroundWriter(work, at_once=0) as behind:
+    with pytest.raises(KeyError), BackgroundWriter(work, at_once=0) as writer:
         for number in range(WAITING):
-            behind.take(b"%d" % number)
+            writer.take(b"%d" % number)
         assert begun.wait(60)
         threading.Timer(0.2, go_on.set).start()  # while the block is being left
         raise KeyError("no more")

@@ -24,7 +24,7 @@ class Crash(BaseException):
 class CrashingJournal(Journal):
     """Ends when everything is done, but for the note that it is."""
 
-    def mark(self, folder: Path, state: str, told: Mapping[str, Struct] | None = None) -> None:
+    def mark(self, folder: Path, state: str, notes: Mapping[str, Struct] | None = None) -> None:
         raise Crash
 
     def roll_back(self, record: Record) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.edit.moving_scene import NEW, OLD, tree
 
+from recollect.edit.append import plan_new_session
 from recollect.edit.delete import plan_delete, plan_delete_project
 from recollect.edit.move import plan_move
-from recollect.edit.new_session import plan_new_session
 from recollect.edit.todo_changes import plan_add_task, plan_set_task
 from recollect.errors import RecollectError, Refused
 from recollect.journal.changes import Change, Journal, Record

@@ -14,7 +14,7 @@ from tests.faults.scene import SESSION
 
 from recollect.store.home import Home
 from recollect.store.liveness import open_sessions
-from recollect.watch.running import RunningClients
+from recollect.watch.watch import RunningClients
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody can tell")
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -363,6 +364,12 @@ class TestClients:
         assert kinds(scene.entries(1)) == ["message"]
 
 
+class _Renamed:
+    """A class with the known arguments, of which all methods have other names."""
+
+    def __init__(self, *_: object) -> None: ...
+
+
 class TestHints:
     def test_the_system_tells_here(self, scene: Scene) -> None:
         assert scene.watch().polling_reason is None
@@ -377,6 +384,22 @@ class TestHints:
         assert scene.watch().polling_reason == "OS file watch limit reached."
         scene.add(row("a"))
         assert uuids(scene.entries(1)) == ["a"]
+
+    @pytest.mark.parametrize(
+        "private", [None, type("RustNotify", (), {}), _Renamed], ids=["gone", "arguments", "methods"]
+    )
+    def test_another_release_of_watchfiles_means_polling(
+        self, private: type | None, scene: Scene, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        module = types.ModuleType("watchfiles._rust_notify")
+        if private is not None:
+            module.RustNotify = private  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "watchfiles._rust_notify", module)
+        watcher = scene.watch()
+        scene.add(row("a"))
+        assert uuids(scene.entries(1)) == ["a"]
+        assert watcher.polling_reason is not None
+        assert watcher.polling_reason.startswith("this release of watchfiles cannot be used")
 
     def test_watches_that_fail_later_are_given_up(self, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
         watcher = scene.watch()

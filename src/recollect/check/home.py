@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..store.home import Home
 from ..store.scan import Scan
-from .home_subject import HomeSubject
 from .rule import Finding, fold
 from .rules import HOME_CHECKS
+from .subject import HomeSubject
 
 
 def check_home(home: Home, scan: Scan) -> list[Finding]:

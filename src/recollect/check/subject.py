@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +17,7 @@ from ..graph.thread import Thread, find_thread
 from ..graph.tool_calls import ToolPairs, pair_tools
 from ..store.home import Home
 from ..store.read import EntryBytes, stream_lines
-from ..store.scan import SessionFile, SubagentFile
+from ..store.scan import Scan, SessionFile, SubagentFile
 from .rule import Finding, Rule
 
 #: Bytes that tell, while a line is at hand, that its row is worth a second look. Looking for them costs next to nothing.
@@ -125,3 +127,14 @@ class SessionSubject:
             rule, self.path, detail, row.line, row.offset, row.length, row.uuid, self.file.session_id, subagent_id,
             milder=milder,
         )  # fmt: skip
+
+
+@dataclass
+class HomeSubject:
+    home: Home
+    scan: Scan
+    """With the subagents beside sessions given to their sessions."""
+
+    @cached_property
+    def session_ids(self) -> Counter[str]:
+        return Counter(file.session_id for file in self.scan.sessions)

@@ -28,6 +28,7 @@ from ..format.encode import (
     RowLines,
     assistant_message,
     check_message,
+    custom_title,
     encode_line,
     new_uuid,
     row,
@@ -38,7 +39,7 @@ from ..format.times import LATEST
 from ..graph.append_point import append_point
 from ..graph.rows import Row, Transcript
 from ..journal import disk
-from ..journal.append_run import AppendRecord, AppendRun
+from ..journal.actions import AppendRecord, AppendRun
 from ..journal.changes import Change, Journal, Record
 from ..journal.content_hash import new_hash
 from ..journal.guard import refuse_if_busy
@@ -450,3 +451,17 @@ def project_folder(home: Home, cwd: str) -> Path:
     from ..format.project_key import project_key
 
     return home.projects / project_key(os.path.realpath(cwd))
+
+
+def plan_new_session(
+    journal: Journal, home: Home, cwd: str, session_id: str, *, title: str | None = None
+) -> tuple[Change, Path]:
+    """The change that begins it, and its file. The client resumes it once it has a message."""
+    path = project_folder(home, cwd) / f"{session_id}.jsonl"
+    # Without rows, nothing else tells the project.
+    lines = [{"type": "relocated", "sessionId": session_id, "relocatedCwd": cwd}]
+    if title is not None:
+        lines.append(custom_title(session_id, title))
+    change = journal.change(home, "new", f"New session {session_id} in {cwd}")
+    change.append(path, b"".join(encode_line(line) for line in lines), create=True)
+    return change, path

@@ -29,6 +29,8 @@ from ..store.home import Home
 from ..store.path_map import PathMap
 from ..store.paths import open_inside
 
+INDEX: Final = "sessions-index.json"
+"""Kept by Claude Code 2.0.77 to 2.1.20 as a cache: a session whose file has the listed time is shown without opening it."""
 WORKTREE_KEYS: Final = ("originalCwd", "worktreePath", "preEnterOriginalCwd", "extensionRoot")
 _LAST: Final = "last"
 """Figures of a project's last session (`lastCost`, `lastSessionId`, ...) belong together."""

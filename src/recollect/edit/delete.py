@@ -19,13 +19,14 @@ from ..format.project_key import same_project_key
 from ..journal.changes import Change, Journal
 from ..journal.guard import refuse_if_busy
 from ..store.home import Home
-from ..store.open_clients import refuse_shared_file, refuse_work_in
+from ..store.liveness import refuse_shared_file, refuse_work_in
 from ..store.path_map import is_below
 from ..store.paths import is_inside, list_inside, read_inside
 from ..store.project_folders import Owned, connector_folder, owned_folders, refuse_links, subagents_beside
 from ..store.scan import Scan, SessionFile, is_session_id, scan_home
 from ..store.side_files import prompt_history
 from .config_paths import (
+    INDEX,
     config_problem,
     config_without,
     history_lines_without,
@@ -34,7 +35,6 @@ from .config_paths import (
     listed_session,
     project_paths,
 )
-from .move_index import INDEX
 from .path_references import with_edits
 
 #: Places that are named by a session's id, besides its own folder. `{}` stands for the id.

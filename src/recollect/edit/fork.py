@@ -31,11 +31,10 @@ from ..graph.thread import Thread, find_thread
 from ..journal.changes import Change, Journal
 from ..store.home import Home
 from ..store.paths import open_inside
-from ..store.read import EntryBytes
+from ..store.read import EntryBytes, read_transcript
 from ..store.scan import SessionFile, refuse_taken_id
 from ..store.session_files import custom_title, file_backups, tool_results
 from ..store.summary import summarise
-from .fork_ahead import ForkAhead
 from .fork_lines import UNREADABLE, ForkLines, Titles, entry_bytes
 from .fork_plan import plan_rows
 from .fork_subagents import subagent_chunks, subagent_target, subagents_of, subagents_of_ending
@@ -120,11 +119,6 @@ class _ForkOptions(NamedTuple):
 def _plan(change: Change, file: SessionFile, wanted: _ForkOptions) -> ForkResult:
     for path in (file.path, *(item.path for item in file.subagents if wanted.with_subagents)):
         change.rely_on(path)
-    with ForkAhead(file.path, file.home) as ahead:
-        return _plan_with(ahead, change, file, wanted)
-
-
-def _plan_with(ahead: ForkAhead, change: Change, file: SessionFile, wanted: _ForkOptions) -> ForkResult:
     target = file.path.with_name(f"{wanted.session_id}.jsonl")
     names = Names(file.session_id, wanted.session_id, wanted.keep_uuids)
     result = ForkResult(wanted.session_id, target, file.session_id, None, keep_uuids=names.keep_uuids)
@@ -133,7 +127,7 @@ def _plan_with(ahead: ForkAhead, change: Change, file: SessionFile, wanted: _For
         found = tool_results(file.home, file.session_folder).values()
         names.outputs = {info.path.name: str(folder / info.path.name) for info in found}
     with EntryBytes(file.path, file.home) as source:
-        lines, subagents = _planned_lines(ahead, source, file, wanted, names, result)
+        lines, subagents = _planned_lines(source, file, wanted, names, result)
         change.title = f"Fork {file.session_id} at {result.at} as {result.session_id} ({result.title})"
         change.write(target, lines.chunks())
     result.rows, result.messages, result.state_lines = lines.rows, lines.messages, lines.states
@@ -146,10 +140,10 @@ def _plan_with(ahead: ForkAhead, change: Change, file: SessionFile, wanted: _For
 
 
 def _planned_lines(
-    ahead: ForkAhead, source: EntryBytes, file: SessionFile, wanted: _ForkOptions, names: Names, result: ForkResult
+    source: EntryBytes, file: SessionFile, wanted: _ForkOptions, names: Names, result: ForkResult
 ) -> tuple[ForkLines, list[Subagent]]:
     """The lines to be written, and the subagents that come along. Nobody but the lines has what was read of the session."""
-    transcript = ahead.transcript()
+    transcript = read_transcript(file.path, file.home, check_text=False)
     ending = find_ending(file, transcript, wanted.at, wanted.branch)
     subagents = subagents_of_ending(subagents_of(file, transcript), ending) if wanted.with_subagents else []
     plan = plan_rows(
@@ -158,7 +152,7 @@ def _planned_lines(
     titles = _titles(file, wanted.title)
     result.at, result.leaf, result.sent = ending.live[-1].uuid, plan.leaf, len(ending.sent)
     result.title = titles.title
-    return ForkLines(source, transcript, plan, names, titles, wanted.with_file_history, ahead), subagents
+    return ForkLines(source, transcript, plan, names, titles, wanted.with_file_history), subagents
 
 
 def _new_id(home: Home, given: str | None) -> str:

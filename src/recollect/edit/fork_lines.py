@@ -5,7 +5,7 @@ What the client itself takes along when it forks decides about the state lines.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -24,11 +24,10 @@ from ..format.relink import (
     subagent_name,
     with_new_outputs,
 )
-from ..format.rename_lines import new_names, renamed_lines
+from ..format.rename_lines import renamed_lines
 from ..graph.rows import SPOKEN, Row, StateLine, Transcript
-from ..journal.background_write import Piece
+from ..journal.disk import Piece
 from ..store.read import EntryBytes
-from .fork_ahead import AT_ONCE, ForkAhead
 from .fork_plan import ForkPlan
 
 PIECE: Final = 2 << 20
@@ -82,8 +81,6 @@ class ForkLines:
     names: Names
     titles: Titles
     with_file_history: bool = True
-    ahead: ForkAhead | None = None
-    """Who has taken lines apart already."""
     rows: int = 0
     messages: int = 0
     states: int = 0
@@ -118,16 +115,15 @@ class ForkLines:
 
     def _pieces(self) -> Iterator[Piece]:
         """The rows, and state lines where they stood among them: one or more whole lines each."""
-        begun: deque[tuple[_Part, ForkAhead | None]] = deque()
         for part in self._parts():
-            begun.append((part, self._ask_for(part)))
-            if len(begun) == AT_ONCE:
-                yield self._made(*begun.popleft())
-        self._count_rows()  # while the last lines are being made
-        while begun:
-            yield self._made(*begun.popleft())
-        if self.ahead is not None:
-            self.ahead.no_more()
+            if isinstance(part, StateLine):
+                yield self._state(part)
+            elif isinstance(part, int):
+                yield self._one(part)
+            else:
+                lines = self._many(part)
+                yield lines if lines is not None else b"".join(map(self._one, part))
+        self._count_rows()
 
     def _parts(self) -> Iterator[_Part]:
         rows, place = self.plan.rows, 0
@@ -173,26 +169,6 @@ class ForkLines:
             if place < stop:
                 yield place
             start = place + 1
-
-    def _ask_for(self, part: _Part) -> ForkAhead | None:
-        """Who was asked for these rows, if anybody was."""
-        if not isinstance(part, range) or self.ahead is None or not self.ahead.helps:
-            return None
-        plan, places = self.plan, slice(part.start, part.stop)
-        rows = plan.rows[places]
-        told = new_names(rows, plan.uuids[places], plan.parents[places], self.names)
-        if told is None:
-            return None
-        self.ahead.ask([row.offset for row in rows], told)
-        return self.ahead
-
-    def _made(self, part: _Part, asked: ForkAhead | None) -> Piece:
-        if isinstance(part, StateLine):
-            return self._state(part)
-        if isinstance(part, int):
-            return self._one(part)
-        lines = (asked.answer() if asked is not None else None) or self._many(part)
-        return lines if lines is not None else b"".join(map(self._one, part))
 
     def _many(self, part: range) -> bytes | None:
         plan, places = self.plan, slice(part.start, part.stop)

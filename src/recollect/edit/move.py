@@ -26,13 +26,12 @@ from ..format.project_key import project_key
 from ..journal.changes import Change, Journal
 from ..journal.guard import refuse_if_busy
 from ..store.home import Home
-from ..store.open_clients import refuse_shared_file, refuse_work_in
+from ..store.liveness import refuse_shared_file, refuse_work_in
 from ..store.path_map import PathMap, path_map
 from ..store.paths import list_inside, read_inside
 from ..store.project_folders import MovingFolder, MovingSession, Owned, owned_folders, survey
-from .config_paths import config_problem, history_edits, moved_config, plugin_edits, project_paths
-from .move_index import INDEX, MovingIndexes
-from .move_steps import MovingChange, Placing, has_files
+from .config_paths import INDEX, config_problem, history_edits, moved_config, plugin_edits, project_paths
+from .move_steps import MovingChange, MovingIndexes, Placing, has_files
 from .path_references import Context, readable, relocated, scan_transcript, subagent_meta_edits, with_edits
 
 _READ_BY_PEOPLE = ("settings.json", "settings.local.json", "CLAUDE.md")

@@ -41,37 +41,22 @@ def parse_row_entries(lines: Iterable[RawLine], damage: list[Damage]) -> Iterato
     return parse_as(lines, damage, decode_row_entry, row_entry_of)
 
 
-class Part(NamedTuple):
-    """Part of a file: from the beginning of a line (or of the file) to the end of a line (or of the file)."""
-
-    start: int = 0
-    stop: int | None = None
-
-
-LINES_BEFORE: Final = 1
-"""How many lines are taken to stand before a part that is not the first: how many there really are, it cannot know."""
-
-
 class FileEntries(Generic[E]):
     """The same for a whole file: ordinary lines go straight from the stream into the decoder, the others the usual way."""
 
     def __init__(
         self, stream: BinaryIO, damage: list[Damage], decode: Callable[[bytes], E], convert: Callable[[Entry], E], *,
-        check_text: bool = True, part: Part | None = None,
+        check_text: bool = True,
     ) -> None:  # fmt: skip
         self._stream = stream
         self._damage = damage
         self._decode = decode
         self._convert = convert
         self._check_text = check_text
-        self._stop = part.stop if part is not None else None
         self.lines = 0
         """How many there were, up to the last one; known when all have been read."""
         self.size = 0
         """How many bytes; likewise."""
-        if part is not None and part.start:
-            stream.seek(part.start)
-            self.lines, self.size = LINES_BEFORE, part.start
 
     def __iter__(self) -> Iterator[Located[E]]:
         return map(Located._make, self.bare())
@@ -89,7 +74,7 @@ class FileEntries(Generic[E]):
     def _next_lines(self) -> list[bytes]:
         readline, piece = self._stream.readline, line_module.PIECE
         lines: list[bytes] = []
-        room = AT_ONCE if self._stop is None else min(AT_ONCE, self._stop - self.size)
+        room = AT_ONCE
         while room > 0 and (data := readline(piece)):
             lines.append(data)
             room -= len(data)
@@ -131,11 +116,9 @@ def file_entries(stream: BinaryIO, damage: list[Damage]) -> FileEntries[Entry]:
     return FileEntries(stream, damage, decode_entry, lambda entry: entry)
 
 
-def file_row_entries(
-    stream: BinaryIO, damage: list[Damage], *, check_text: bool = True, part: Part | None = None
-) -> FileEntries[RowEntry]:
+def file_row_entries(stream: BinaryIO, damage: list[Damage], *, check_text: bool = True) -> FileEntries[RowEntry]:
     """The same for the graph. Without `check_text`, invalid UTF-8 in words that nobody decodes is not noticed."""
-    return FileEntries(stream, damage, decode_row_entry, row_entry_of, check_text=check_text, part=part)
+    return FileEntries(stream, damage, decode_row_entry, row_entry_of, check_text=check_text)
 
 
 def parse_as(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterable
 from sys import intern
@@ -153,33 +152,6 @@ class Transcript(Struct):
         """The same file with other rows in it, numbered from 0 on, and with other state lines."""
         others = [row.index for row in rows if not _is_ordinary(row)]
         return structs.replace(self, rows=rows, states=states, size=size, others=others, _by_uuid=None)
-
-    def go_on(self, rest: Transcript, lines_before: int) -> None:
-        """Take in the rest of the same file, which was read alone, as if it had `lines_before` it; that is used up."""
-        rows, lines = len(self.rows), self.lines - lines_before
-        uuid = self.rows[-1].uuid if self.rows else None
-        for row in rest.rows:
-            row.index += rows
-            row.line += lines
-            row.type = _ROWS[row.type]
-            if row.parent == uuid:
-                row.parent = uuid  # one object, as in `build_transcript`
-            uuid = row.uuid
-        for state in rest.states:
-            state.index += rows
-            state.line += lines
-        self.rows += rest.rows
-        self.states += rest.states
-        self.damage += [dataclasses.replace(found, line=found.line + lines) for found in rest.damage]
-        self.others += [index + rows for index in rest.others]
-        for counts, more in zip(self.counts(), rest.counts(), strict=True):
-            counts.update(more)
-        self.folded |= rest.folded
-        self.size, self.lines = rest.size, rest.lines + lines
-        self._by_uuid = None
-
-    def counts(self) -> tuple[Counter[str], ...]:
-        return self.types, self.unknown_types, self.versions, self.cwds, self.branches, self.session_ids
 
     @property
     def first_time(self) -> float | None:

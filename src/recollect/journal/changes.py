@@ -1,13 +1,11 @@
-"""A change: steps that belong together, written down before they happen, done all or not at all, and undone on request.
+"""Collect the steps of a change and commit them: all or none, written down before they happen, undone on request.
 
     journal = Journal(data_folder)
     with journal.change(home, "rename", "Rename 3f2a to \"New title\"") as change:
         change.append(path, line, keep_mtime=True)
         change.commit()
 
-Steps are collected first; `commit` takes the lock, rolls back what a crash left half done, makes sure that nothing they
-rely on was changed meanwhile, writes the journal, does the steps in order, and notes that they are done. If a step fails,
-the ones before it are undone and the error is reported.
+The protocol is told in the docstring of the package. If a step fails, the steps before it are undone and the error is raised.
 """
 
 from __future__ import annotations
@@ -23,11 +21,9 @@ from ..errors import DamagedData, NotFound, Refused, StoreBusy
 from ..store.home import Home
 from ..store.paths import is_inside, is_secret, is_session_link, place_to_write
 from ..store.stamp import Stamp, stamp_below, stamp_of
-from . import disk
-from . import locks as presence
+from . import disk, locks
 from .actions import Action, Append, MakeFolder, Move, Remove, RemoveFolder, Replace
-from .background_write import Piece
-from .content_hash import hashed, new_hash
+from .content_hash import hash_of, hashed, new_hash
 from .guard import is_recent
 from .journal import LOCK_SECONDS as LOCK_SECONDS
 from .journal import Journal as Journal
@@ -36,7 +32,7 @@ from .journal import encode_record
 
 
 class Change:
-    """Steps that belong together. Nothing happens before `commit`; without it, leaving the block throws them away."""
+    """Collects steps that belong together. Nothing happens before `commit`; leaving the block without it drops them."""
 
     def __init__(self, journal: Journal, home: Home, name: str, title: str) -> None:
         self.journal = journal
@@ -45,6 +41,9 @@ class Change:
         self.title = title
         self.steps: list[Action] = []
         self.expected: dict[str, Stamp | None] = {}
+        """The stamps of the files that the plan was made from, by path."""
+        self._hashes: dict[str, str] = {}
+        """The hashes of those whose content matters, too."""
         self.record: Record | None = None
         self._staging = journal.staging / uuid.uuid4().hex
         self._process = os.getpid()
@@ -70,14 +69,26 @@ class Change:
 
     # --- collecting ---------------------------------------------------------------------------------------------------
 
-    def rely_on(self, path: Path) -> None:
-        """The plan was made from this file as it is now: if it changes before `commit`, nothing is done."""
+    def rely_on(self, path: Path, *, content: bool = False) -> None:
+        """Refuse to commit if this file changes from now on, since the plan is made from it. Call it before reading.
+
+        Size and time tell. With `content` a hash does as well, both at `commit` and of the copy that is kept for undo:
+        a copy that is not what was read could not be undone to.
+        """
         self.expected.setdefault(str(path), stamp_of(path))
+        if content:
+            try:
+                self._hashes[str(path)] = hash_of(path)
+            except FileNotFoundError as problem:
+                raise NotFound(f"no such file: {path}", slug="no-such-file") from problem
+            except OSError as problem:
+                why = f"cannot read {path}: {problem.strerror or problem}"
+                raise DamagedData(why, slug="unreadable-file") from problem
 
     def append(self, path: Path, data: bytes, *, keep_mtime: bool = False, create: bool = False) -> None:
-        """Append bytes. A file that does not end in LF gets one first, so that the new line is a line of its own.
+        """Append bytes to a file, after an LF where it does not end in one, so that they are a line of their own.
 
-        The file may grow before `commit`; where the bytes depend on what it holds, say `rely_on`, too.
+        The file may grow before `commit`; where the bytes depend on what it holds, call `rely_on` as well.
         """
         path = self._place(path)
         pending = next((step for step in self.steps if isinstance(step, Append) and step.path == str(path)), None)
@@ -99,13 +110,13 @@ class Change:
     def write(
         self,
         path: Path,
-        chunks: Iterable[Piece],
+        chunks: Iterable[disk.Piece],
         *,
         mtime_ns: int | None = None,
         replace: bool = False,
         elsewhere: bool = False,
     ) -> None:
-        """A whole file, prepared now, put in its place by `commit`. An existing file is replaced only if asked.
+        """Write a whole file: staged now, put in its place by `commit`. An existing file is replaced only with `replace`.
 
         `elsewhere` permits a place outside the home: a file of the project that the user wants back.
         """
@@ -121,6 +132,7 @@ class Change:
         self.steps.append(Replace(str(path), name, f"old-{len(self.steps)}", before, digest.hexdigest(), mtime_ns))
 
     def move(self, source: Path, target: Path) -> None:
+        """Rename a file or folder to a name that does not exist."""
         self._check(source)
         self._check(target)
         if os.path.lexists(target):
@@ -129,19 +141,19 @@ class Change:
         self.steps.append(Move(str(source), str(target)))
 
     def remove(self, path: Path, *, elsewhere: bool = False) -> None:
-        """Take a file or folder out; it is kept in the journal. Of a session that is a link, that link alone."""
+        """Remove a file or folder and keep it in the journal. Of a session that is a link, only the link is removed."""
         if not is_session_link(self.home, path):
             self._check(path, elsewhere=elsewhere)
         self.steps.append(Remove(str(path), f"removed-{len(self.steps)}"))
 
     def remove_folder(self, path: Path) -> None:
-        """Remove a folder that the steps before leave empty."""
+        """Remove a folder that earlier steps leave empty."""
         self._check(path)
         info = os.stat(path)
         self.steps.append(RemoveFolder(str(path), info.st_mtime_ns, info.st_mode & 0o7777))
 
     def folder(self, path: Path, *, elsewhere: bool = False) -> None:
-        """Make a folder and those above it, inside the home, where they are not there yet."""
+        """Make a folder inside the home, and the missing folders above it."""
         missing: list[Path] = []
         step = path
         while not step.exists() and str(step) not in self._made:
@@ -155,7 +167,7 @@ class Change:
             self.steps.append(MakeFolder(str(item)))
 
     def _place(self, path: Path, *, elsewhere: bool = False) -> Path:
-        """Where bytes for a path go: a session that is a link is written where it leads to."""
+        """Return the path to write to: for a session that is a link, the file it leads to."""
         if is_session_link(self.home, path):
             return place_to_write(self.home, path)
         self._check(path, elsewhere=elsewhere)
@@ -169,7 +181,7 @@ class Change:
         if path.is_symlink():
             raise disk.is_a_link(path)
 
-    def _stage(self, name: str, chunks: Iterable[Piece], *, mode: int = 0o600) -> None:
+    def _stage(self, name: str, chunks: Iterable[disk.Piece], *, mode: int = 0o600) -> None:
         try:
             self._make_staging()
             disk.write_new(self._staging / name, chunks, mode=mode)
@@ -180,11 +192,11 @@ class Change:
     def _make_staging(self) -> None:
         if not self._has_staging:
             self._has_staging = True
-            self._claim = presence.make_claimed_folder(self._staging, disk.make_folders)
+            self._claim = locks.make_claimed_folder(self._staging, disk.make_folders)
 
     @property
     def takes_away(self) -> bool:
-        """Whether something that is there would be removed, moved or rewritten; what is only added to does not count."""
+        """Whether a step removes, moves or rewrites something. Appending and new files do not count."""
         return any(
             isinstance(step, (Remove, RemoveFolder, Move)) or (isinstance(step, Replace) and step.before is not None)
             for step in self.steps
@@ -193,15 +205,15 @@ class Change:
     # --- doing --------------------------------------------------------------------------------------------------------
 
     def describe(self) -> list[str]:
-        """The plan, a line a step."""
+        """Return the plan in words, one line for each step."""
         return [step.describe() for step in self.steps]
 
     def commit(self) -> Record:
-        """Do the steps, all or none. Raises what went wrong; then everything is as before."""
+        """Do all steps. If one fails, undo those before it and raise the error."""
         try:
             with self.journal.locked(self.home):
                 self.journal.recover(self.home)
-                self._make_sure()
+                self._compare_with_what_was_read()
                 self._stage_appended()
                 return self.begin()
         except OSError as problem:
@@ -210,7 +222,10 @@ class Change:
             self._throw_away()
 
     def begin(self) -> Record:
-        """Write the change down and do its steps. Call with the lock held, and nothing left to recover."""
+        """Write the record and do the steps. Call with the lock held, after `Journal.recover`."""
+        for step in self.steps:
+            if isinstance(step, Replace) and step.before is not None:
+                step.before_hash = self._hashes.get(step.path)
         try:
             record = self._write_down()
             self._do(record)
@@ -220,9 +235,9 @@ class Change:
         return record
 
     def note(self) -> Record:
-        """Write down steps that do nothing themselves. They are done with that: nothing can be left half done.
+        """Write the record of steps that do nothing by themselves: with the record, they are done.
 
-        Call with the lock held, and nothing left to recover.
+        Call with the lock held, after `Journal.recover`.
         """
         try:
             self.record = self._write_down("done")
@@ -231,13 +246,17 @@ class Change:
             self._throw_away()
         return self.record
 
-    def _make_sure(self) -> None:
+    def _compare_with_what_was_read(self) -> None:
+        """Raise StoreBusy if a file that the plan was made from is no longer what was read."""
         for name, before in self.expected.items():
             if stamp_of(name) != before:
                 raise _changed_meanwhile(name)
+        for name, digest in self._hashes.items():
+            if hash_of(Path(name)) != digest:
+                raise _changed_meanwhile(name)
 
     def _stage_appended(self) -> None:
-        """Where the files end now, under the lock, their new bytes go."""
+        """Stage the bytes to append, for the files as they are now that the lock is held."""
         for step in self.steps:
             if not isinstance(step, Append):
                 continue
@@ -269,19 +288,19 @@ class Change:
 
     def _do(self, record: Record) -> None:
         folder = self.journal.folder_of(record)
-        told: dict[str, Stamp] = {}
+        stamps: dict[str, Stamp] = {}
         try:
             disk.sync_folder(self.journal.folder)
             for step in self.steps:
                 left = step.do(folder)
                 if isinstance(step, Remove) and (removed := stamp_below(folder / step.backup)) is not None:
-                    told[step.backup] = removed  # for `check_undo`: whether it still is what was taken out
+                    stamps[step.backup] = removed  # `check_undo` compares the copy with it
                 if left is not None and not self._hides_a_foreign_write(step):
-                    told[step.path] = left
-            self.journal.mark(folder, "done", told)
-            self._remember_own_lines(told)
+                    stamps[step.path] = left
+            self.journal.mark(folder, "done", stamps)
+            self._remember_own_lines(stamps)
         except BaseException as problem:
-            # The file whose step failed is back as it was, or `roll_back` sees to it; then the ones before, last first.
+            # The step that failed has put its file back, or `roll_back` does; then the steps before it, last first.
             try:
                 self.journal.roll_back(record)
             except OSError as another:
@@ -296,16 +315,19 @@ class Change:
         self.journal.withdraw("doing", self.home)
         record.state = "done"
 
-    def _remember_own_lines(self, told: dict[str, Stamp]) -> None:
-        """A line behind the last one of this very process is its last one now."""
+    def _remember_own_lines(self, stamps: dict[str, Stamp]) -> None:
+        """Note the files of which this process has now written the last line, because it had written the line before."""
         for step in self.steps:
-            if not isinstance(step, Append) or step.path not in told:
+            if not isinstance(step, Append) or step.path not in stamps:
                 continue
             if step.before is None or self.journal.is_of_this_process(Path(step.path), step.before):
-                self.journal.written[step.path] = told[step.path]
+                self.journal.written[step.path] = stamps[step.path]
 
     def _hides_a_foreign_write(self, step: Action) -> bool:
-        """Whether a file keeps the time at which somebody else wrote it, just now: then it does not count as left by us."""
+        """Whether a step keeps the time at which another program wrote the file just now.
+
+        The journal must then not say that this change left the file so, or the other program's write would pass for ours.
+        """
         if not isinstance(step, Append) or step.before is None or not step.keep_mtime:
             return False
         return is_recent(step.before) and not self.journal.is_ours(Path(step.path), step.before)
@@ -327,7 +349,7 @@ def _changed_meanwhile(name: str) -> StoreBusy:
 
 
 def lacks_newline(path: str | Path, now: Stamp) -> bool:
-    """Whether the last line of a file is open, so that another one cannot follow yet."""
+    """Whether a file does not end in LF, so that a new line cannot follow yet."""
     if not now.size:
         return False
     try:

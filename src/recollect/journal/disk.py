@@ -1,6 +1,6 @@
-"""Every system call that changes something on disk, in one place: short, checked, synced.
+"""Write to the disk: every system call that changes something is made here, checked and synced.
 
-The rest of `store/` calls these functions and nothing else to write, so a test that makes the Nth of them fail has tried
+All other rooms call these functions to write, and nothing else. So a test that makes the Nth call fail, for every N, has tried
 every fault there is. A failed sync is an error like any other: nothing is reported as done after it.
 """
 
@@ -12,16 +12,24 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
+from types import TracebackType
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from ..errors import DamagedData, Refused, StoreBusy
 from ..store.stamp import Stamp, stamp_of_open
-from . import locks as presence
-from .background_write import BackgroundWriter, Piece
+from . import locks
+
+if TYPE_CHECKING:  # imported where they are needed: most commands write no large file
+    import queue
+    import threading
+
+    from ..store.home import Home
+
+Piece = bytes | memoryview
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _CAN_ADVISE = sys.platform == "linux" and hasattr(os, "posix_fadvise")
@@ -29,24 +37,29 @@ _ALWAYS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _APPENDING = os.O_RDWR | os.O_APPEND | _NOFOLLOW | _ALWAYS
 
 WAITS: Final = 2.0
-"""Seconds to wait for another writer to come to rest, or to close a file that is to be cut."""
+"""Seconds to wait for another writer to finish its line, or to close a file that is to be cut."""
 QUIET_SECONDS: Final = 0.1
-"""How long a writer that keeps the file open must have written nothing before a line may follow its last one."""
+"""How long another program that keeps the file open must have written nothing before a line may follow its last one."""
 UNFINISHED_SECONDS: Final = 60.0
-"""How long a line without an end may still be in the making while somebody has the file open."""
+"""How long a line without its LF may still be completed by another program that has the file open."""
 
 SYNCED_AT_ONCE: Final = 16 << 20
-"""Bytes of a large file after which it is synced while the next ones are made: at its end there is little left to wait for."""
+"""Bytes after which a large file is synced while its next bytes are made, so that little is left to wait for at its end."""
+
+AT_ONCE: Final = 4 << 20
+"""Bytes that are written without a thread: most files are smaller, and need none."""
+WAITING: Final = 8
+"""How many pieces may wait for the thread."""
 
 _LOOKS: Final = 8
 
 
 def explain(problem: OSError, path: Path | str) -> Exception:
-    """An error of the system as one of ours, with what a person can do."""
+    """Return the error to raise for an error of the system, with what a person can do about it."""
     reason = problem.strerror or str(problem)
     where = problem.filename or path
     if problem.errno in (errno.ENOSPC, errno.EDQUOT):
-        where = problem.filename2 or where  # of a copy, the place that is written
+        where = problem.filename2 or where  # the target of a copy
         return Refused(
             f"no room to write {where}: {reason}", hint="nothing was changed; make room and try again", slug="disk-full"
         )
@@ -60,19 +73,19 @@ def explain(problem: OSError, path: Path | str) -> Exception:
 
 
 def is_a_link(path: Path | str) -> Refused:
-    """Whoever made it may have it lead anywhere."""
+    """Return the error for a link at a path to be written: it may lead anywhere."""
     return Refused(f"{path} is a link; links are not written through", slug="outside-home")
 
 
 class Appended(Struct, frozen=True, gc=False):
-    """What an append did."""
+    """What an append wrote, and where."""
 
     start: int
-    """The size before."""
+    """The size of the file before."""
     data: bytes
-    """What was written: the given bytes, after an LF where the file did not end in one."""
+    """The bytes that were written: the given ones, after an LF where the file did not end in one."""
     left: Stamp | None
-    """How it left the file; None where somebody else wrote behind at once."""
+    """The stamp of the file afterwards; None if another program wrote right after it."""
 
 
 def append_bytes(
@@ -84,10 +97,10 @@ def append_bytes(
     expected: int | None = None,
     mtime_ns: int | None = None,
 ) -> Appended:
-    """Append in one write, as lines of their own. On any failure the file is as it was, if nobody else wrote since.
+    """Append whole lines in one write. After a failure the file is as it was, unless another program wrote since.
 
-    With `expected`, the file must still have that size, and the bytes are written as they are. With `mtime_ns`, it has
-    that time afterwards. A line that somebody is still writing is not interrupted: then StoreBusy.
+    With `expected`, the file must still have that size, and the bytes are written as they are. With `mtime_ns`, the file
+    gets that time. Raises StoreBusy while another program is writing a line.
     """
     fd = os.open(path, _APPENDING | os.O_CREAT | os.O_EXCL, 0o600) if create else open_at_rest(path)
     try:
@@ -114,9 +127,9 @@ def append_open(
     line_ended: bool = False,
     mtime_ns: int | None = None,
 ) -> Appended:
-    """Append lines to a file that `open_at_rest` opened and that was as `before` says then. The caller closes it.
+    """Append lines to a file that `open_at_rest` opened, when it had the stamp `before`. The caller closes it.
 
-    `line_ended` says that the last line, as `before` left it, is known to have its end: then nobody needs to look.
+    `line_ended` says that the file is known to end in LF, so that this need not be looked up.
     """
     if not line_ended and not _ends_in_newline(fd, before.size):
         data = b"\n" + data
@@ -130,7 +143,7 @@ def append_open(
         if mtime_ns is not None:
             _set_open_times(fd, path, mtime_ns)
         after = stamp_of_open(fd)
-        presence.end_lease(fd)
+        locks.end_lease(fd)
         if sync:
             os.fsync(fd)
             if created:
@@ -142,28 +155,28 @@ def append_open(
 
 
 def _begin_to_sync(fd: int, offset: int, length: int) -> None:
-    """Have the system begin to write these bytes while there are other things to do; `fsync` then waits for less.
+    """Make the system begin to write these bytes now, so that `fsync` waits for less.
 
-    What looks like advice to forget them is, on Linux, the only way to say so: bytes that are not on the disk yet stay known.
+    On Linux the advice DONTNEED does this: it starts the write, and keeps in memory what is not on the disk yet.
     """
     if _CAN_ADVISE:
         try:
             os.posix_fadvise(fd, offset, length, os.POSIX_FADV_DONTNEED)
-        except OSError:  # no advice, no harm
+        except OSError:  # without the advice, `fsync` only takes longer
             return
 
 
 def open_at_rest(path: Path | str) -> int:
-    """The file opened for appending when nobody is writing a line of it, and nobody can begin one, where leases are known."""
+    """Open a file for appending while no other program is writing a line. With leases, none can begin one either."""
     fd = os.open(path, _APPENDING)
-    if presence.take_lease(fd) is not False:
+    if locks.take_lease(fd) is not False:
         return fd
     os.close(fd)
     return _open_when_at_rest(path)
 
 
 def open_if_unchanged(path: Path | str, seen: Stamp) -> int | None:
-    """The same, if the file still is as it was seen; None where it is not, or is gone."""
+    """Open a file for appending if it still has the stamp `seen`; return None if it has changed or is gone."""
     try:
         fd = open_at_rest(path)
     except FileNotFoundError:
@@ -202,9 +215,9 @@ def _ends_in_newline(fd: int, size: int) -> bool:
 
 
 def _take_back(path: Path | str, fd: int, before: Stamp, data: bytes, written: int, *, created: bool) -> None:
-    """After a failure: the old size and time again, unless somebody else wrote behind."""
+    """Restore size and time after a failed append, unless another program wrote after it."""
     with contextlib.suppress(OSError):
-        presence.take_lease(fd)
+        locks.take_lease(fd)
         if os.fstat(fd).st_size != before.size + written and _behind(fd, before.size, len(data) + 1) != data:
             return
         if created:
@@ -220,20 +233,21 @@ def _behind(fd: int, offset: int, length: int) -> bytes:
 
 
 def _open_when_alone(path: Path | str, flags: int, seconds: float) -> tuple[int, bool | None]:
-    """The file opened when no other process has it open for writing, or after `seconds`, and whether nobody has.
+    """Open a file when no other process has it open for writing, or after `seconds`; also return whether none has.
 
-    None where the system cannot tell. Who merely reads is not waited for; but then nobody is kept from opening it either,
-    so it must be seen several times that nobody writes: a client that opens, appends and closes may just have closed.
+    That is None where the system cannot tell. Readers are not waited for. While there is one, no lease can be had that keeps
+    others from opening the file, so it must be seen several times that none writes: Claude Code opens, appends and closes
+    for each line, and may just have closed.
     """
     end = time.monotonic() + seconds
     unwritten = 0
     while True:
         fd = os.open(path, flags)
-        alone = presence.take_lease(fd)
+        alone = locks.take_lease(fd)
         if alone is not False:
             return fd, alone
         os.close(fd)
-        if not presence.is_being_written(path):
+        if not locks.is_being_written(path):
             unwritten += 1
             if unwritten == _LOOKS:
                 return os.open(path, flags), True
@@ -245,7 +259,7 @@ def _open_when_alone(path: Path | str, flags: int, seconds: float) -> tuple[int,
 
 
 def truncate(path: Path, size: int, *, expected: int, mtime_ns: int) -> None:
-    """Cut a file that still has the expected size, and set its time. Refuses while somebody else has it open for writing."""
+    """Cut a file that still has the expected size, and set its time. Refuses while another program has it open to write."""
     fd, alone = _open_when_alone(path, os.O_RDWR | _NOFOLLOW | _ALWAYS, WAITS)
     try:
         if alone is False:
@@ -254,14 +268,14 @@ def truncate(path: Path, size: int, *, expected: int, mtime_ns: int) -> None:
             raise BlockingIOError(errno.EAGAIN, "it was changed meanwhile", str(path))
         os.ftruncate(fd, size)
         _set_open_times(fd, path, mtime_ns)
-        presence.end_lease(fd)
+        locks.end_lease(fd)
         os.fsync(fd)
     finally:
         os.close(fd)
 
 
 def write_new(path: Path, chunks: Iterable[Piece], *, mode: int = 0o600) -> int:
-    """A new file with these bytes, synced. It must not exist yet; after a failure it does not. Returns its size."""
+    """Write a new file, synced, and return its size. It must not exist yet; after a failure it does not."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _ALWAYS, mode)
     size = synced = 0
 
@@ -279,9 +293,9 @@ def write_new(path: Path, chunks: Iterable[Piece], *, mode: int = 0o600) -> int:
             synced = size
 
     try:
-        with BackgroundWriter(write) as behind:
+        with BackgroundWriter(write) as writer:
             for chunk in chunks:
-                behind.take(chunk)
+                writer.take(chunk)
         os.fsync(fd)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -293,13 +307,13 @@ def write_new(path: Path, chunks: Iterable[Piece], *, mode: int = 0o600) -> int:
 
 
 def replace(source: Path, target: Path) -> None:
-    """Put `source` in the place of `target`, at once."""
+    """Rename `source` over `target`, in one step."""
     os.replace(source, target)
     sync_folder(target.parent)
 
 
 def put_in_place(staged: Path, target: Path, beside: Path) -> None:
-    """Like `replace`, also from another file system: then over `beside`, a name in the target's own folder."""
+    """Rename `staged` over `target`. From another file system it is first copied to `beside`, a name in the same folder."""
     try:
         os.replace(staged, target)
     except OSError as problem:
@@ -332,13 +346,13 @@ def move(source: Path, target: Path) -> None:
 
 
 def settle_move(source: Path, target: Path) -> None:
-    """After a move between file systems that did not end: it has happened, or it has not, and nothing else is left of it."""
+    """Clean up after a move between file systems that was interrupted: complete it, or take it back."""
     coming, going = _names_on_the_way(source, target)
     if os.path.lexists(going):
         if not os.path.lexists(target) and not os.path.lexists(source):
             os.rename(going, source)
         else:
-            if not os.path.lexists(target):  # somebody made a new one where the old one was: keep both
+            if not os.path.lexists(target):  # another program made a new one where the old one was: keep both
                 os.rename(coming, target)
             remove_tree(going)
     if os.path.lexists(coming):
@@ -350,7 +364,7 @@ def _names_on_the_way(source: Path, target: Path) -> tuple[Path, Path]:
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """A second name for a file that will be replaced (its bytes and times stay), or a copy where links cannot be."""
+    """Give a file that will be replaced a second name, which keeps its bytes and time; a copy where links are impossible."""
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError:
@@ -358,7 +372,7 @@ def link_or_copy(source: Path, target: Path) -> None:
 
 
 def copy_tree(source: Path, target: Path) -> None:
-    """A copy with times and modes, everything synced."""
+    """Copy a file or folder with times and modes, synced."""
     if source.is_symlink():
         os.symlink(os.readlink(source), target)
     elif source.is_dir():
@@ -370,7 +384,7 @@ def copy_tree(source: Path, target: Path) -> None:
 
 
 def _copy_folder(source: Path, target: Path) -> None:
-    """What went wrong with a file of it comes out as it was; by itself `copytree` makes a list of words of it."""
+    """Copy a folder, and raise the first OSError as it is: `copytree` itself would raise a list of texts."""
     problems: list[OSError] = []
 
     def copy(one: str, other: str) -> str:
@@ -412,7 +426,7 @@ def remove_file(path: Path, *, expected: int | None = None) -> None:
 
 
 def remove_if_there(path: Path) -> None:
-    """Remove a file of our own that may be left of something; not synced, for nothing depends on it."""
+    """Remove a file of our own that may have been left behind. Not synced, since nothing depends on it."""
     if os.path.lexists(path):  # a read-only disk refuses to remove even what is not there
         os.unlink(path)
 
@@ -423,7 +437,7 @@ def make_folder(path: Path, mode: int = 0o700) -> None:
 
 
 def make_folders(path: Path) -> None:
-    """A folder of our own with those above it, each of them for nobody else (makedirs would open those above to all)."""
+    """Make a folder of our own and the missing ones above it, all private (`makedirs` would open those above to all)."""
     missing: list[Path] = []
     while not path.is_dir():
         missing.append(path)
@@ -431,7 +445,7 @@ def make_folders(path: Path) -> None:
     for folder in reversed(missing):
         try:
             os.mkdir(folder, 0o700)
-        except FileExistsError:  # somebody else just made it
+        except FileExistsError:  # another process just made it
             if not folder.is_dir():
                 raise
 
@@ -448,7 +462,7 @@ def rename(source: Path, target: Path) -> None:
 
 
 def grow_by_one(path: Path | str) -> None:
-    """A file of our own that counts something by its size, one byte longer; it takes no room."""
+    """Make a file of our own, which counts by its size, one byte longer. It takes no room on the disk."""
     fd = os.open(path, os.O_WRONLY | _NOFOLLOW | _ALWAYS)
     try:
         os.ftruncate(fd, os.fstat(fd).st_size + 1)
@@ -466,7 +480,7 @@ def _set_open_times(fd: int, path: Path | str, mtime_ns: int) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Make names in a folder last. Systems that cannot open folders need no such thing."""
+    """Sync the names in a folder. Windows cannot open folders, and needs no such sync."""
     if os.name == "nt":
         return
     fd = os.open(path, os.O_RDONLY | _ALWAYS)
@@ -474,3 +488,97 @@ def sync_folder(path: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def missing_above(path: Path) -> list[Path]:
+    """Return the folders above a path that do not exist, the topmost first."""
+    missing = [folder for folder in path.parents if not os.path.lexists(folder)]
+    return missing[::-1]
+
+
+def make_above(path: Path) -> None:
+    """Make the missing folders above a path."""
+    for folder in missing_above(path):
+        make_folder(folder)
+
+
+def remove_empty(folders: list[Path]) -> None:
+    """Remove those of some folders (the topmost first) that are empty: takes back `make_above`."""
+    for folder in reversed(folders):
+        if folder.is_dir() and not any(folder.iterdir()):
+            remove_folder(folder)
+
+
+def make_home(home: Home) -> None:
+    """Make the folder of a home and its `projects/`, private to the user, if they do not exist."""
+    missing = []
+    step = home.projects
+    while not step.exists():
+        missing.append(step)
+        step = step.parent
+    try:
+        for folder in reversed(missing):
+            with contextlib.suppress(FileExistsError):  # another task just made it
+                make_folder(folder)
+    except OSError as problem:
+        raise explain(problem, home.root) from problem
+
+
+class BackgroundWriter:
+    """Calls `work` with each piece in order: the first `at_once` bytes at once, all others in a thread.
+
+    The caller makes the next pieces while the thread writes. An error of `work` is raised by `take`, or on leaving the block.
+    After an error in the block, only the piece being written is waited for.
+    """
+
+    def __init__(self, work: Callable[[Piece], object], *, at_once: int = AT_ONCE) -> None:
+        self._work = work
+        self._left = at_once
+        self._thread: threading.Thread | None = None
+        self._pieces: queue.Queue[Piece | None]
+        """The pieces that wait for the thread; set when the thread starts."""
+        self._problem: BaseException | None = None
+        self._stopped = False
+
+    def take(self, piece: Piece) -> None:
+        """Write a piece, or hand it to the thread."""
+        if self._problem is not None:
+            raise self._problem
+        if self._left > 0:
+            self._left -= len(piece)
+            self._work(piece)
+            return
+        if self._thread is None:
+            self._thread = self._start()
+        self._pieces.put(piece)
+
+    def __enter__(self) -> BackgroundWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._thread is not None:
+            self._stopped = error is not None
+            self._pieces.put(None)
+            self._thread.join()
+        if error is None and self._problem is not None:
+            raise self._problem
+
+    def _start(self) -> threading.Thread:
+        import queue
+        import threading
+
+        self._pieces = queue.Queue(WAITING)
+        thread = threading.Thread(target=self._run, name="background-writer", daemon=True)
+        thread.start()
+        return thread
+
+    def _run(self) -> None:
+        """Write pieces until the end. After an error the rest is taken and dropped, so that `take` never blocks for ever."""
+        while (piece := self._pieces.get()) is not None:
+            if self._problem is None and not self._stopped:
+                try:
+                    self._work(piece)
+                except BaseException as problem:
+                    self._problem = problem

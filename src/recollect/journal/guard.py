@@ -1,7 +1,7 @@
-"""May a session be changed now? One that a client has open is appended to only by force, and never rewritten.
+"""Refuse to change a session that is in use: it is appended to only by force, and never rewritten.
 
-One rule for the command line, the library and the provider. Who wrote the last line of a session itself may go on with it,
-whoever has it open; a file that somebody else wrote within the last minute is neither rewritten nor cut by an undo.
+The command line, the library and the provider share this rule. A session is in use while Claude Code has it open, and for a
+minute after another program wrote to it. A process that wrote the last line of a session itself may always append more.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RECENT_SECONDS = 60.0
 
 
 def why_busy(home: Home, session_id: str, path: Path, journal: Journal, *, now: float | None = None) -> str | None:
-    """Why somebody else may be writing this session right now; None if nobody seems to."""
+    """Return why another program may be writing this session right now; None if none seems to."""
     running = open_sessions(home).get(session_id)
     if running is not None:
         return f"process {running.pid} has it open"
@@ -36,7 +36,7 @@ def why_busy(home: Home, session_id: str, path: Path, journal: Journal, *, now: 
         if current is None or not is_recent(current, now) or journal.is_ours(file, current):
             continue
         if file != path and file.parent == path.parent and session_named_in(file, home) != session_id:
-            continue  # beside the session stand those of all sessions of the project
+            continue  # in the project's folder stand the subagents of all its sessions
         age = (time.time() if now is None else now) - current.mtime_ns / 1e9
         what = "it" if file == path else f"its subagent {file.name}"
         return f"{what} was written {max(age, 0):.0f} s ago, and not by us"
@@ -44,7 +44,7 @@ def why_busy(home: Home, session_id: str, path: Path, journal: Journal, *, now: 
 
 
 def _transcripts_of(home: Home, session_id: str, path: Path) -> Iterator[Path]:
-    """Its own, and those of subagents that are or may be its: while one of them works, the session's own may rest."""
+    """Yield the transcript of a session and those of its subagents, which may be written while its own is not."""
     yield path
     if path.name != f"{session_id}.jsonl":
         return
@@ -57,14 +57,14 @@ def _transcripts_of(home: Home, session_id: str, path: Path) -> Iterator[Path]:
 
 
 def is_recent(current: Stamp, now: float | None = None) -> bool:
-    """Whether a file was written within the last minute. A time in the near future counts: clocks differ a little."""
+    """Whether a file was written within the last minute. A time in the near future counts, since clocks differ a little."""
     return abs((time.time() if now is None else now) - current.mtime_ns / 1e9) < RECENT_SECONDS
 
 
 def refuse_if_busy(
     home: Home, session_id: str, path: Path, journal: Journal, *, force: bool = False, rewrite: bool = False
 ) -> None:
-    """Raise StoreBusy where the session is in use. `force` permits appending, never rewriting."""
+    """Raise StoreBusy if the session is in use. `force` permits appending, never rewriting."""
     if not rewrite and (force or _goes_on(home, session_id, path, journal)):
         return
     why = why_busy(home, session_id, path, journal)
@@ -77,15 +77,15 @@ def refuse_if_busy(
 
 
 def refuse_lists_if_busy(home: Home, session_id: str, journal: Journal, *, force: bool = False) -> None:
-    """The same for the to-do lists and tasks of a session, which need no transcript."""
-    found = [folder / f"{session_id}.jsonl" for folder in list_inside(home, home.projects)]
-    there = [path for path in found if stamp_of(path) is not None]
-    for path in there or [home.projects / f"{session_id}.jsonl"]:
+    """Raise StoreBusy if the session of a to-do list or of tasks is in use. It may have no transcript."""
+    candidates = [folder / f"{session_id}.jsonl" for folder in list_inside(home, home.projects)]
+    existing = [path for path in candidates if stamp_of(path) is not None]
+    for path in existing or [home.projects / f"{session_id}.jsonl"]:
         refuse_if_busy(home, session_id, path, journal, force=force)
 
 
 def _goes_on(home: Home, session_id: str, path: Path, journal: Journal) -> bool:
-    """Whether this very process wrote the last line of the file, or (a subagent's first line) of the session's own."""
+    """Whether this process wrote the last line of the file, or of the session's own file if a subagent's file is new."""
     current = stamp_of(path)
     if current is None and path.is_relative_to(home.projects):
         path = home.projects / path.relative_to(home.projects).parts[0] / f"{session_id}.jsonl"
@@ -94,7 +94,7 @@ def _goes_on(home: Home, session_id: str, path: Path, journal: Journal) -> bool:
 
 
 def refuse_undo_while_open(record: Record, home: Home) -> None:
-    """A client that has read our lines must not lose them: what it writes next hangs on them."""
+    """Raise StoreBusy if Claude Code has a session of the change open: what it writes next refers to what it has read."""
     running = open_sessions(home)
     for action in record.actions:
         path = Path(action.path)
@@ -107,9 +107,9 @@ def refuse_undo_while_open(record: Record, home: Home) -> None:
 
 
 def refuse_undo_of_foreign_writes(record: Record, journal: Journal) -> None:
-    """Who wrote a file within the last minute may be about to write on: it is not cut or moved under their hands.
+    """Raise StoreBusy if another program wrote to a file of the change within the last minute: it may write more.
 
-    A file whose content was replaced needs no look here: it is undone only if it holds our very bytes.
+    Replaced files are not looked at here: they are undone only if they still hold exactly what was written.
     """
     for action in record.actions:
         if isinstance(action, (Append, AppendRun)):

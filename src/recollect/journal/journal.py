@@ -1,17 +1,17 @@
-"""The journal of all changes, in Recollect's own data folder.
+"""Keep the journal of all changes in Recollect's own data folder; recover after a crash, and undo.
 
-    changes/000012-rename/          one change: change.json, the bytes it brings, the files it replaced or removed,
-                                    and a file `done`, `failed`, `undone` or `pruned` (letting_go.py) that says how it
-                                    ended; of a writer, which
-                                    has nothing to do but its lines, change.json itself says `done`, and `grown.json`
-                                    what it wrote until it closed
-    changes/doing-<home>            a second name of the change.json of what is being done in a home right now
-    changes/undoing-<home>          the same, of what is being undone
+    changes/000012-rename/          one change: change.json (the record), the bytes it brings, the files it replaced or
+                                    removed, and a file named `done`, `failed`, `undone` or `pruned` that says how it ended
+                                    and how it left its files. The record of a writer, whose only step is to append lines,
+                                    says `done` itself, and `grown.json` says what was written until the writer closed
+    changes/doing-<home>            a second name of the change.json that is being done in a home right now
+    changes/undoing-<home>          a second name of the change.json that is being undone right now
     staging/<token>/                a change in preparation
     locks/<home>.lock               its size says how often something was announced as `doing` or `undoing`
 
-If `doing` or `undoing` is there when somebody holds the lock, a process died: `recover` rolls the change back, or ends the
-undoing.
+If `doing` or `undoing` exists while the lock is free, a process died: `recover` rolls the change back, or completes the undo.
+`pruned` lists removed files of which the journal deleted its copies because the vault has them; undoing such a change first
+fetches them from the vault into the folder of the change, and then is an undo like any other.
 """
 
 from __future__ import annotations
@@ -34,12 +34,11 @@ from ..format.path_text import to_path, to_text
 from ..store.home import Home
 from ..store.stamp import Stamp, stamp_of
 from . import disk
-from . import locks as presence
-from .actions import Action, Move, Remove, RemoveFolder, Replace
-from .append_run import read_left
+from .actions import Action, Move, Remove, RemoveFolder, Replace, read_left
+from .content_hash import hash_of
 from .guard import refuse_undo_of_foreign_writes, refuse_undo_while_open
-from .parent_folders import missing_above, refuse_without_place, remove_empty
-from .undo_order import refuse_before_later_ones, what_to_undo_first
+from .locks import LockFile, remove_if_abandoned
+from .undo_order import refuse_before_later_ones, refuse_without_place, what_to_undo_first
 
 if TYPE_CHECKING:
     from .changes import Change
@@ -47,11 +46,11 @@ if TYPE_CHECKING:
 LOCK_SECONDS = 10.0
 _STATES = ("done", "pruned", "failed", "undone")
 _STANDING = ("done", "pruned")
-"""States of changes that can be undone."""
+"""The states in which a change can be undone."""
 
 
 class Record(Struct):
-    """What the journal says about a change."""
+    """One change as the journal knows it."""
 
     number: int
     name: str
@@ -60,11 +59,27 @@ class Record(Struct):
     time: float
     actions: list[Action]
     state: str = "started"
-    """started (crashed, or being done right now), done, undone, failed; pruned where the vault has what it took out."""
+    """started (crashed, or being done right now), done, undone, failed, or pruned (the vault has what it removed)."""
+
+
+class DiscardedBackup(Struct, frozen=True):
+    """A file that was removed from a home, and from the journal because the vault has it."""
+
+    path: str
+    """The path below the home, its bytes as Latin-1 text, since a name may not be UTF-8."""
+    size: int
+    mtime_ns: int
+    mode: int
+    hash: str
+
+    @property
+    def place(self) -> str:
+        """The path below the home, as the system names it."""
+        return _from_text(self.path)
 
 
 class Journal:
-    """Changes to homes, kept in Recollect's own data folder."""
+    """The changes to all homes, in Recollect's own data folder."""
 
     def __init__(self, data_folder: Path, *, lock_seconds: float = LOCK_SECONDS) -> None:
         self.folder = data_folder / "changes"
@@ -72,17 +87,17 @@ class Journal:
         self.locks = data_folder / "locks"
         self.lock_seconds = lock_seconds
         self.written: dict[str, Stamp | None] = {}
-        """By path: how this process left the files of which it wrote the last lines."""
+        """The files of which this process wrote the last line, and their stamps after it."""
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
     def records(self, homes: Collection[Home] | None = None) -> list[Record]:
-        """All changes, newest first; with `homes`, those that were made there."""
+        """Return all changes, newest first; with `homes`, only those made there."""
         roots = _roots(homes)
         return [item for item in self._newest_first() if roots is None or item.home in roots]
 
     def record(self, number: int | None = None, homes: Collection[Home] | None = None) -> Record:
-        """A change by its number; without one, the newest that is not undone. With `homes`, it must be one of theirs."""
+        """Return a change by its number, or the newest that can be undone. With `homes`, it must have been made there."""
         roots = _roots(homes)
         for item in self._newest_first():
             is_theirs = roots is None or item.home in roots
@@ -129,63 +144,64 @@ class Journal:
         return max(map(_number_in, self._names()), default=0) + 1
 
     def is_ours(self, path: Path, current: Stamp, before: Record | None = None) -> bool:
-        """Whether a change left the file as it is now, so that nobody else wrote to it since.
+        """Whether a change of ours left the file as it is now, so that no other program has written to it since.
 
-        With `before`, only changes that were made before that one count. The file may have been moved since.
+        With `before`, only changes made before that one count. The file may have been moved since.
         """
         if self.is_of_this_process(path, current):
             return True
         names = {
             path.name,
             os.path.basename(os.path.realpath(path)),
-        }  # a session that is a link was written where it leads
+        }  # a session that is a link was written where the link leads
         for count, record in enumerate(self._newest_first()):
             if count == 200:
                 break
             if record.state in _STANDING and (before is None or record.number < before.number):
-                told = read_left(self.folder_of(record))
-                if any(left == current and os.path.basename(name) in names for name, left in told.items()):
+                stamps = read_left(self.folder_of(record))
+                if any(left == current and os.path.basename(name) in names for name, left in stamps.items()):
                     return True
         return False
 
     def is_of_this_process(self, path: Path, current: Stamp) -> bool:
-        """Whether this very process wrote the last lines of the file, as it is now."""
+        """Whether this process wrote the last line of the file, and nothing changed it since."""
         return current in (self.written.get(str(path)), self.written.get(os.path.realpath(path)))
 
     # --- changing -----------------------------------------------------------------------------------------------------
 
     def change(self, home: Home, name: str, title: str) -> Change:
+        """Begin to collect the steps of a change."""
         from .changes import Change
 
         return Change(self, home, name, title)
 
     def locked(self, home: Home) -> AbstractContextManager[None]:
-        """One Recollect process at a time changes a home. Raises StoreBusy after `lock_seconds`."""
+        """Hold the lock of a home: one Recollect process at a time changes it. Raises StoreBusy after `lock_seconds`."""
         return self._hold(self.lock_of(home))
 
-    def lock_of(self, home: Home) -> presence.LockFile:
-        """What `locked` locks, for who does it again and again: see `take`."""
+    def lock_of(self, home: Home) -> LockFile:
+        """Return the lock that `locked` holds, for a writer that takes it for every line (see `take`)."""
         return self._lock_file(_key(home), f"another Recollect process is changing {home.root}")
 
     def numbering(self) -> AbstractContextManager[None]:
-        """One process at a time gives a change its number, whatever the home."""
+        """Hold the lock of the change numbers, which all homes share."""
         return self._hold(self._lock_file("numbers", "another Recollect process is writing down a change"))
 
-    def _lock_file(self, name: str, held_by: str) -> presence.LockFile:
-        return presence.LockFile(self._lock_path(name), held_by)
+    def _lock_file(self, name: str, held_by: str) -> LockFile:
+        return LockFile(self._lock_path(name), held_by)
 
     def _lock_path(self, name: str) -> str:
         return f"{self.locks}{os.sep}{name}.lock"
 
     @contextlib.contextmanager
-    def _hold(self, lock: presence.LockFile) -> Iterator[None]:
+    def _hold(self, lock: LockFile) -> Iterator[None]:
         self.take(lock)
         try:
             yield
         finally:
             lock.close()
 
-    def take(self, lock: presence.LockFile) -> None:
+    def take(self, lock: LockFile) -> None:
         """Take a lock; the caller releases and closes it. Raises StoreBusy after `lock_seconds`."""
         try:
             try:
@@ -200,21 +216,21 @@ class Journal:
             raise disk.explain(problem, self.locks) from problem
 
     def is_interrupted(self, home: Home) -> bool:
-        """Whether a crash left something half done in this home. Call with the lock held."""
+        """Whether a crash left a change or an undo half done in this home. Call with the lock held."""
         start, key = f"{self.folder}{os.sep}", _key(home)
         return os.path.lexists(f"{start}doing-{key}") or os.path.lexists(f"{start}undoing-{key}")
 
     def recover(self, home: Home) -> list[Record]:
-        """Roll back what a crash left half done in this home, end what was being undone. Call with the lock held."""
+        """Roll back the change that a crash left half done in this home, complete the undo. Call with the lock held."""
         try:
-            found = self._recover(home)
+            recovered = self._recover(home)
         except OSError as problem:
             raise disk.explain(problem, home.root) from problem
-        self._sweep()
-        return found
+        self._remove_abandoned_staging()
+        return recovered
 
     def _recover(self, home: Home) -> list[Record]:
-        found: list[Record] = []
+        recovered: list[Record] = []
         for kind, state in (("doing", "started"), ("undoing", "done")):
             if not self._pointer(kind, home).exists():
                 continue
@@ -226,42 +242,46 @@ class Journal:
                     for action in reversed(record.actions):
                         action.undo_rest(folder)
                     self.mark(folder, "undone")
-                found.append(record)
+                recovered.append(record)
             disk.remove_if_there(self._pointer(kind, home))
-        return found
+        return recovered
 
     def _interrupted(self, kind: str, state: str, home: Home) -> list[Record]:
         named = _decode(self._pointer(kind, home))
         if named is not None:
             current = self._read(self.folder_of(named))
             return [current] if current is not None and current.state == state else []
-        if kind == "undoing":  # it never began, or the disk lost the pointer: the change stays done, and can be undone
+        if (
+            kind == "undoing"
+        ):  # the undo never began, or the pointer is damaged: the change stays done, and can be undone
             return []
         return [item for item in self._newest_first() if item.state == state and item.home == home.real_root]
 
     def roll_back(self, record: Record) -> None:
-        """As if it had never been."""
+        """Take back a change that is not complete, as if it had never begun."""
         folder = self.folder_of(record)
         disk.remove_if_there(folder / "done")
         for action in reversed(record.actions):
             action.roll_back(folder)
         self.mark(folder, "failed")
         for action in record.actions:
-            if isinstance(action, Replace) and not action.brought_back_another(folder):  # bytes that nobody will need
+            if isinstance(action, Replace) and not action.brought_back_another(
+                folder
+            ):  # bytes that are not needed any more
                 with contextlib.suppress(OSError):
                     disk.remove_if_there(folder / action.staged)
 
-    def _sweep(self) -> None:
-        """Remove what a crash left of changes in preparation."""
+    def _remove_abandoned_staging(self) -> None:
+        """Remove the staged files of changes whose process died."""
         with contextlib.suppress(OSError):
             for name in os.listdir(self.staging):
                 with contextlib.suppress(OSError):
-                    presence.remove_if_abandoned(self.staging / name, disk.remove_tree)
+                    remove_if_abandoned(self.staging / name, disk.remove_tree)
 
     def undo(self, record: Record, home: Home, refill: Callable[[Record], None] | None = None) -> None:
-        """Put everything back as it was before: bytes and times. On failure everything stays as it is.
+        """Put everything back as it was before a change: bytes and times. On failure everything stays as it is.
 
-        `refill` fetches from elsewhere what the journal let go of a pruned change (letting_go.py).
+        `refill` brings back the copies that the journal deleted of a pruned change (see `take_backups_again`).
         """
         if record.home != home.real_root:
             raise Refused(f"change {record.number} was made in another home, {record.home}", slug="not-undoable")
@@ -282,7 +302,7 @@ class Journal:
                 raise disk.explain(problem, record.home) from problem
 
     def check_undo(self, record: Record, home: Home) -> Record:
-        """Raise what would keep the change from being undone now; the record as it is in the journal. Changes nothing."""
+        """Raise the reason why a change cannot be undone now, or return its record as it is in the journal."""
         try:
             return self._check_undo(record, home)
         except OSError as problem:
@@ -309,19 +329,19 @@ class Journal:
         return current
 
     def describe_undo(self, record: Record) -> list[str]:
-        """What undoing the change would do now, a line a step."""
+        """Return what undoing a change would do now, one line for each step."""
         folders = [f"make folder {folder}" for folder in _folders_to_make(record)]
         return folders + [action.describe_undo() for action in reversed(record.actions)]
 
     def _later(self, record: Record) -> list[Record]:
-        """Changes of the same home that came after it and are done, newest first."""
-        found = []
+        """Return the later changes of the same home that could be undone, newest first."""
+        later = []
         for item in self._newest_first():
             if item.number <= record.number:
                 break
             if item.state in _STANDING and item.home == record.home:
-                found.append(item)
-        return found
+                later.append(item)
+        return later
 
     def _undo(self, current: Record, home: Home) -> None:
         folder = self.folder_of(current)
@@ -340,57 +360,111 @@ class Journal:
         self.withdraw("undoing", home)
 
     def _redo(self, record: Record, was: dict[str, Stamp | None], folders: list[Path], problem: Exception) -> None:
-        """After a failed undo: everything as the change had left it."""
+        """Restore what a change had made, after a failed undo."""
         folder = self.folder_of(record)
         try:
             disk.remove_if_there(folder / "undone")
             for action in record.actions:
                 action.redo(folder, was[action.path])
-            remove_empty(folders)
+            disk.remove_empty(folders)
         except OSError as another:
             raise DamagedData(
                 f"change {record.number} is undone only in part: {problem}", slug="write-failed",
                 hint="nothing is lost; the next changing command ends it",
             ) from another  # fmt: skip
 
+    # --- files that the vault keeps instead -------------------------------------------------------------------------
+
+    def discard_backups(self, record: Record, home: Home) -> None:
+        """Delete the files that a change moved into the journal, after noting them in `pruned`. Empty folders stay."""
+        folder = self.folder_of(record)
+        listed: dict[str, DiscardedBackup] = {}
+        try:
+            for action in record.actions:
+                if isinstance(action, Remove):
+                    below = os.path.relpath(action.path, home.root)
+                    for name in _files(folder / action.backup):
+                        path, rest = folder / name, os.path.relpath(folder / name, folder / action.backup)
+                        info = os.lstat(path)
+                        place = os.path.normpath(os.path.join(below, rest))
+                        listed[_to_text(name)] = DiscardedBackup(
+                            _to_text(place), info.st_size, info.st_mtime_ns, info.st_mode & 0o777, hash_of(path)
+                        )
+            self.mark(folder, "pruned", listed)
+            record.state = "pruned"
+            for name in listed:
+                disk.remove_file(folder / _from_text(name))
+        except OSError as problem:
+            raise disk.explain(problem, folder) from problem
+
+    def discarded_backups(self, record: Record) -> dict[str, DiscardedBackup]:
+        """Return the copies that were deleted of a change, by their names in its folder. Raises DamagedData."""
+        path = self.folder_of(record) / "pruned"
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=dict[str, DiscardedBackup])
+        except (OSError, msgspec.MsgspecError) as problem:
+            raise DamagedData(
+                f"the list of what change {record.number} pruned cannot be read: {path}: {problem}", slug="damaged-journal",
+                hint="nothing was changed; `recollect restore` brings sessions back from the vault",
+            ) from problem  # fmt: skip
+
+    def take_backups_again(self, record: Record, chunks: Callable[[DiscardedBackup], Iterator[bytes]]) -> None:
+        """Write every deleted copy into the journal again, with the bytes that `chunks` returns for it. All or none."""
+        folder = self.folder_of(record)
+        made: list[Path] = []
+        try:
+            for name, file in self.discarded_backups(record).items():
+                path = folder / _from_text(name)
+                disk.remove_if_there(path)  # left by an earlier attempt
+                made.append(path)
+                disk.write_new(path, chunks(file), mode=file.mode)
+                disk.set_times(path, file.mtime_ns)
+            disk.remove_file(folder / "pruned")
+        except BaseException:
+            for path in made:
+                with contextlib.suppress(OSError):
+                    disk.remove_if_there(path)
+            raise
+
     # --- what the change and the writer note --------------------------------------------------------------------------
 
     def announce(self, kind: str, folder: Path, home: Home) -> None:
-        """Say that the change in `folder` is being done or undone; the caller syncs the journal's folder."""
-        disk.grow_by_one(self._lock_path(_key(home)))  # first, for who looks for pointers only where it grew
+        """Note that the change in `folder` is being done or undone (`kind`); the caller syncs the journal's folder."""
+        disk.grow_by_one(self._lock_path(_key(home)))  # first: writers look for announcements only when it grew
         disk.link_or_copy(folder / "change.json", self._pointer(kind, home))
 
     def withdraw(self, kind: str, home: Home) -> None:
-        with contextlib.suppress(OSError):  # what was done is done; `recover` sees that from the change's own folder
+        """Remove the announcement of a change that has ended."""
+        with contextlib.suppress(OSError):  # `recover` sees from the folder of the change that it has ended
             disk.remove_if_there(self._pointer(kind, home))
 
     def _pointer(self, kind: str, home: Home) -> Path:
         return self.folder / f"{kind}-{_key(home)}"
 
-    def mark(self, folder: Path, state: str, told: Mapping[str, Struct] | None = None) -> None:
-        """Note, at once and for good, how a change ended."""
+    def mark(self, folder: Path, state: str, notes: Mapping[str, Struct] | None = None) -> None:
+        """Write the file that says how a change ended, in one step and synced; `notes` is its content, by path."""
         fresh = folder / f"{state}.new"
         disk.remove_if_there(fresh)
-        disk.write_new(fresh, [msgspec.json.encode({to_text(name): left for name, left in (told or {}).items()})])
+        disk.write_new(fresh, [msgspec.json.encode({to_text(name): left for name, left in (notes or {}).items()})])
         disk.replace(fresh, folder / state)
 
 
 def _bringing_back(record: Record) -> list[Move | Remove | RemoveFolder]:
-    """The steps whose undoing needs a folder to bring something back to, in the order in which they are undone."""
+    """Return the steps whose undo brings something back into a folder, in the order of the undo."""
     return [action for action in reversed(record.actions) if isinstance(action, (Move, Remove, RemoveFolder))]
 
 
 def _folders_to_make(record: Record) -> list[Path]:
-    """Folders that somebody removed since, above what an undo brings back; the topmost first."""
+    """Return the missing folders above what an undo brings back, the topmost first."""
     steps = _bringing_back(record)
     brought = {action.path for action in steps}
-    found: dict[Path, None] = {}
+    missing: dict[Path, None] = {}
     for action in steps:
-        for folder in missing_above(Path(action.path)):
-            if str(folder) in brought:  # it comes back itself, with what was in it
+        for folder in disk.missing_above(Path(action.path)):
+            if str(folder) in brought:  # the undo brings back this folder itself, with its content
                 break
-            found[folder] = None
-    return list(found)
+            missing[folder] = None
+    return list(missing)
 
 
 def _number_in(name: str) -> int:
@@ -399,7 +473,7 @@ def _number_in(name: str) -> int:
 
 
 def encode_record(record: Record) -> bytes:
-    """The record as JSON, with paths as text."""
+    """Return a record as JSON, with paths as text."""
     title = record.title.encode("utf-8", "replace").decode()
     return msgspec.json.encode(msgspec.structs.replace(_with_paths(record, to_text), title=title))
 
@@ -407,8 +481,8 @@ def encode_record(record: Record) -> bytes:
 def _with_paths(record: Record, change: Callable[[str], str]) -> Record:
     actions: list[Action] = []
     for action in record.actions:
-        told = {"path": change(action.path)} | ({"target": change(action.target)} if isinstance(action, Move) else {})
-        actions.append(msgspec.structs.replace(action, **told))
+        paths = {"path": change(action.path)} | ({"target": change(action.target)} if isinstance(action, Move) else {})
+        actions.append(msgspec.structs.replace(action, **paths))
     return msgspec.structs.replace(record, home=change(record.home), actions=actions)
 
 
@@ -416,7 +490,7 @@ def _decode(path: Path) -> Record | None:
     try:
         return _with_paths(msgspec.json.decode(path.read_bytes(), type=Record), to_path)
     except (OSError, msgspec.MsgspecError, ValueError):
-        return None  # the crash came before anything was to happen
+        return None  # the crash came before the record was complete, so no step was done
 
 
 def _key(home: Home) -> str:
@@ -430,3 +504,22 @@ def _hashed(root: str) -> str:
 
 def _roots(homes: Collection[Home] | None) -> set[str] | None:
     return None if homes is None else {home.real_root for home in homes}
+
+
+def _files(top: Path) -> Iterator[str]:
+    """Yield the regular files at a path or below it, by their paths relative to its parent folder."""
+    if not top.is_dir() or top.is_symlink():
+        paths = [top]
+    else:
+        paths = [Path(folder, name) for folder, _, names in os.walk(top) for name in names]
+    for path in paths:
+        if path.is_file() and not path.is_symlink():
+            yield os.path.relpath(path, top.parent)
+
+
+def _to_text(name: str) -> str:
+    return os.fsencode(name).decode("latin-1")
+
+
+def _from_text(text: str) -> str:
+    return os.fsdecode(text.encode("latin-1"))

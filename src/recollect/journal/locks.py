@@ -1,8 +1,9 @@
-"""Who else is at a file right now? Linux can tell, with file leases; where a system cannot, the answer is None.
+"""Lock files between Recollect processes, and leases that tell whether another program has a file open.
 
-A write lease is granted only to a process that alone has the file open, and whoever opens it then waits until the lease
-ends. So a client that opens, appends and closes can neither be cut off nor be interrupted within a line, without any
-lock that it would have to know of. The signal that announces a waiting process is set to one that is ignored by default.
+Claude Code takes no lock, so Recollect asks the system. Linux grants a write lease only to the one process that has a file open,
+and makes everybody who opens the file then wait until the lease ends. While Recollect holds a lease, no other program can write
+half a line or lose one. The signal that announces a waiting process is set to one that is ignored by default. Systems without
+leases cannot tell; the answer is then None.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _ABANDONED_SECONDS = 86_400.0
 _FIRST_WAIT, _LONGEST_WAIT = 0.0005, 0.01
 
 _process = os.getpid()
-"""This one; known without asking the system again and again."""
+"""The number of this process, so that the system need not be asked for each lock."""
 
 
 def _be_another_process() -> None:
@@ -42,7 +43,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def take_lease(fd: int, against: int = _ALL) -> bool | None:
-    """Keep others from opening the file until `end_lease` or close. False if somebody has it open, None if nobody can tell."""
+    """Keep others from opening a file until `end_lease` or close.
+
+    Returns False if another program has it open, and None if the system cannot tell.
+    """
     if not _CAN_LEASE:
         return None
     try:
@@ -62,7 +66,7 @@ def end_lease(fd: int) -> None:
 
 
 def is_being_written(path: Path | str) -> bool:
-    """Whether a process has the file open for writing; readers do not count. This process must not have it open so itself."""
+    """Whether a process has the file open for writing. This process must not have it open for writing itself."""
     fd = os.open(path, os.O_RDONLY | _NOFOLLOW | os.O_CLOEXEC)
     try:
         return take_lease(fd, _WRITERS) is False
@@ -71,28 +75,28 @@ def is_being_written(path: Path | str) -> bool:
 
 
 def take_lock(path: str, seconds: float) -> Callable[[], None]:
-    """Take a lock that ends with the process that holds it, or when the answer is called. Raises TimeoutError."""
+    """Take a lock and return the function that releases it; it also ends with the process. Raises TimeoutError."""
     lock = LockFile(path)
     lock.take(seconds)
     return lock.close
 
 
 class LockFile:
-    """Such a lock for who takes it again and again: its file stays open in between. For several threads, too."""
+    """A lock that is taken many times: its file stays open in between. Threads of one process exclude each other, too."""
 
     def __init__(self, path: str, held_by: str = "") -> None:
         self.held_by = held_by
-        """In words: who has it if it cannot be had."""
+        """The sentence for the error when another process holds the lock."""
         self.path = path
         self.size: int | None = None
-        """Of its file, when it was last taken; None where the system keeps that to itself."""
+        """The size of the lock file when the lock was last taken; None where that is not known (Windows)."""
         self._fd: int | None = None
         self._process = _process
         self._threads = threading.Lock()
         self._unlock: Callable[[], None] | None = None
 
     def take(self, seconds: float) -> None:
-        """Raises TimeoutError, and FileNotFoundError where its folder is missing."""
+        """Take the lock. Raises TimeoutError, and FileNotFoundError if its folder is missing."""
         if self._process != _process:  # the copy in a forked child: the open file is the parent's, with its lock
             self._fd, self._process, self._threads = None, _process, threading.Lock()
         if not self._threads.acquire(blocking=False) and not self._threads.acquire(timeout=seconds):
@@ -110,7 +114,7 @@ class LockFile:
                 if info.st_nlink:
                     self.size = info.st_size
                     return
-                self._close()  # somebody removed the file, and others lock a new one of its name
+                self._close()  # the file was removed, and other processes lock a new one of its name
         except BaseException:
             self._threads.release()
             raise
@@ -124,7 +128,7 @@ class LockFile:
 
     def close(self) -> None:
         """Close the file, which ends the lock if it is held."""
-        if self._process == _process:  # the copy in a forked child must not
+        if self._process == _process:  # a forked child must not end its parent's lock
             if self._unlock is not None:
                 self._unlock()
             self._close()
@@ -170,22 +174,22 @@ def _take_lock_on_windows(path: str, seconds: float) -> Callable[[], None]:
 
 
 def make_claimed_folder(path: Path, make: Callable[[Path], None]) -> int | None:
-    """A new folder that is known to be in use for as long as the answer (a file descriptor) is open, whatever happens to us."""
+    """Make a folder and lock it. Returns a file descriptor: while it is open, nobody takes the folder for abandoned."""
     while True:
         make(path)
         if fcntl is None:
             return None
         with contextlib.suppress(FileNotFoundError):
             fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            with contextlib.suppress(OSError):  # a file system without locks: age must tell
+            with contextlib.suppress(OSError):  # a file system without locks: `remove_if_abandoned` goes by age
                 fcntl.flock(fd, fcntl.LOCK_EX)
-            if path.exists():  # nobody swept it away between the two calls
+            if path.exists():  # no other process removed it between the two calls
                 return fd
             os.close(fd)
 
 
 def remove_if_abandoned(path: Path, remove: Callable[[Path], None]) -> None:
-    """Remove a claimed folder whose process is gone; where locks do not tell, one that is a day old."""
+    """Remove a claimed folder if its process is gone, or, where there are no locks, if it is a day old."""
     if fcntl is None:
         if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:
             remove(path)

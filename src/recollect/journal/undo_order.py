@@ -1,7 +1,7 @@
-"""Changes that came after the one to be undone, and need what it left: undone first, they all can be.
+"""Refuse to undo a change before later changes that build on it.
 
-A folder that moved takes along what a later change put into it, and one that a later change took away cannot be brought
-back where it has been made again: whoever undoes them out of turn could undo the later one never more.
+A later change may have put files into a folder that this one moved, or may have removed a folder that this one needs. Undone out
+of order, the later change could never be undone again. Undone newest first, all of them can.
 """
 
 from __future__ import annotations
@@ -11,24 +11,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .actions import Action, MakeFolder, Move, Remove, RemoveFolder
-from .content_hash import was_changed
-from .parent_folders import missing_above
+from ..errors import Refused
+from ..store.home import Home
+from ..store.paths import is_inside
+from .actions import Action, MakeFolder, Move, Remove, RemoveFolder, was_changed
+from .disk import missing_above
 
 if TYPE_CHECKING:
     from .journal import Record
 
 
 def refuse_before_later_ones(record: Record, later: Sequence[Record]) -> None:
-    """Raise Refused where undoing this change would keep one of the `later` ones, newest first, from being undone."""
+    """Raise Refused where one of the `later` changes (newest first) could not be undone after this one."""
     touching = _Touching(later)
     for place in _places(record):  # its bytes may be the same again, by chance or restored
         _refuse(place, "it was changed again since", touching.by(place))
     for action in record.actions:
         if isinstance(action, (Move, Remove)):
             gone = [str(folder) for folder in missing_above(Path(action.path))]
-            found = [item for item in later if not _gone_by(item).isdisjoint(gone)]
-            _refuse(action.path, "its folder was moved or removed since", found)
+            responsible = [item for item in later if not _taken_away_by(item).isdisjoint(gone)]
+            _refuse(action.path, "its folder was moved or removed since", responsible)
 
 
 def _refuse(path: str, why: str, needed_by: Sequence[Record]) -> None:
@@ -39,15 +41,30 @@ def _refuse(path: str, why: str, needed_by: Sequence[Record]) -> None:
 
 
 def what_to_undo_first(path: str, later: Iterable[Record]) -> str:
-    """What helps where a file is not as it was left."""
-    found = _Touching(later).by(path)
-    if found:
-        return _hint(found)
+    """Return a hint for a file that is not as the change left it: which later changes to undo first, if any."""
+    touching = _Touching(later).by(path)
+    if touching:
+        return _hint(touching)
     return "nothing was undone: no later change is known, so somebody else wrote there, and would lose it"
 
 
-def _gone_by(record: Record) -> set[str]:
-    """Folders and files that a change moved or took away as they were."""
+def refuse_without_place(path: Path, home: Home) -> None:
+    """Raise Refused where an undo cannot bring something back to this path. Folders are made again only inside the home."""
+    above = next(folder for folder in path.parents if os.path.lexists(folder))
+    if not above.is_dir():
+        raise Refused(
+            f"cannot undo: {path}: {above} is no folder", slug="no-place",
+            hint="nothing was undone; move it away, then try again",
+        )  # fmt: skip
+    if above != path.parent and not is_inside(home, path):
+        raise Refused(
+            f"cannot undo: {path}: the folder {path.parent} is gone", slug="no-place",
+            hint=f"nothing was undone; make {path.parent} again, then try again: it lies outside of {home.root}",
+        )  # fmt: skip
+
+
+def _taken_away_by(record: Record) -> set[str]:
+    """Return the files and folders that a change moved or removed."""
     return {action.path for action in record.actions if isinstance(action, (Move, Remove))}
 
 
@@ -69,7 +86,7 @@ def _places_of(action: Action) -> Iterator[str]:
 
 
 class _Touching:
-    """Which changes touch a place, something in it, or something that it is in."""
+    """Finds the changes that touch a path, something below it, or a folder above it."""
 
     def __init__(self, changes: Iterable[Record]) -> None:
         self._at: dict[str, dict[int, Record]] = {}
@@ -81,11 +98,11 @@ class _Touching:
                     self._below.setdefault(folder, {})[record.number] = record
 
     def by(self, place: str) -> list[Record]:
-        """Newest first."""
-        found = dict(self._below.get(place, {}))
+        """Return the changes that touch a path, newest first."""
+        changes = dict(self._below.get(place, {}))
         for name in (place, *_above(place)):
-            found.update(self._at.get(name, {}))
-        return [found[number] for number in sorted(found, reverse=True)]
+            changes.update(self._at.get(name, {}))
+        return [changes[number] for number in sorted(changes, reverse=True)]
 
 
 def _above(place: str) -> Iterator[str]:

@@ -145,7 +145,7 @@ class Changes:
 
     def new(self, project: str, *, title: str | None = None, session_id: str | None = None) -> Plan:
         """Begin an empty session in a project's folder. Claude Code resumes it once it has a message."""
-        from ..edit.new_session import plan_new_session
+        from ..edit.append import plan_new_session
         from ..edit.state_lines import title_words
 
         ident = str(uuid.uuid4()) if session_id is None else session_id
@@ -418,7 +418,6 @@ class Changes:
 
     def prune(self, rules: PruneRules) -> Plan:
         """Take sessions out of the home that fit the rules and that the vault has, to make room."""
-        from ..journal.discard_backups import discard_backups
         from .pruning import plan_prune
 
         home = self.only_home()
@@ -428,7 +427,7 @@ class Changes:
         change.title = f"Remove {plural(len(result.sessions), 'session')} from {home.root}"
         return Plan(
             change, result.as_dict(), f"removed {plural(len(result.sessions), 'session')}", destructive=True,
-            after_commit=lambda record: discard_backups(self.journal, record, home),
+            after_commit=lambda record: self.journal.discard_backups(record, home),
         )  # fmt: skip
 
     def restore_file(self, session: Session, path: str, state: FileState, *, output: str | None = None) -> Plan:

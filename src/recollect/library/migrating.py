@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..edit.migrate.copying import copy_home
 from ..edit.migrate.framework import Migration
 from ..edit.migrate.own_folder import OwnFolder
+from ..edit.migrate.session_layout import copy_home
 from ..environment import own_folder
 from ..store.home import Home
 from ..vault import vault

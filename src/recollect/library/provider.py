@@ -24,15 +24,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ..edit.append import SessionWriter, project_folder
-from ..edit.new_session import plan_new_session
+from ..edit.append import SessionWriter, plan_new_session, project_folder
 from ..environment import own_folder
 from ..errors import NotFound, RecollectError, Refused
 from ..format.content_check import check_blocks
 from ..format.encode import WRITTEN_AS, check_message, encode_line
 from ..graph.message_views import MessageView
 from ..journal.changes import Journal
-from ..journal.new_home import make_home
+from ..journal.disk import make_home
 from ..store.home import Home, check_home
 from ..store.scan import SessionFile, check_session_id
 from .changes import Changes

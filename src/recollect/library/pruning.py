@@ -12,8 +12,8 @@ from ..edit.delete import footprint, plan_delete
 from ..errors import DamagedData, RecollectError
 from ..journal.changes import Change, Journal, Record
 from ..journal.content_hash import new_hash
-from ..journal.discard_backups import DiscardedBackup, discarded_backups, take_backup_again
 from ..journal.guard import why_busy
+from ..journal.journal import DiscardedBackup
 from ..store.home import Home
 from ..store.paths import open_inside
 from ..store.scan import SessionFile
@@ -87,9 +87,9 @@ def undo_change(journal: Journal, record: Record, home: Home, vault: Vault, *, d
         return vault.chunks(*_as_pruned(vault, record, file))
 
     if not dry_run:
-        journal.undo(record, home, lambda current: take_backup_again(journal, current, chunks))
+        journal.undo(record, home, lambda current: journal.take_backups_again(current, chunks))
     elif journal.check_undo(record, home).state == "pruned":
-        for file in discarded_backups(journal, record).values():
+        for file in journal.discarded_backups(record).values():
             _as_pruned(vault, record, file)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from ..errors import RecollectError
-from ..format.decode import Located, Part, file_entries, file_row_entries
+from ..format.decode import Located, file_entries, file_row_entries
 from ..format.entries import Entry, decode_exactly
 from ..format.line import Damage, RawLine, read_lines
 from ..graph.gc_pause import gc_paused
@@ -39,16 +39,11 @@ def read_transcript(path: Path, home: Home | None = None, *, file: int = 0, chec
     Without `check_text`, invalid UTF-8 inside of words is not looked for, and not reported as damage.
     """
     with _open(path, home) as stream, gc_paused():
-        return transcript_of(stream, file=file, check_text=check_text)
-
-
-def transcript_of(stream: BinaryIO, *, file: int = 0, check_text: bool = True, part: Part | None = None) -> Transcript:
-    """The same of an open file, or of part of it."""
-    damage: list[Damage] = []
-    places = file_row_entries(stream, damage, check_text=check_text, part=part)
-    transcript = build_transcript(places.bare(), damage, file=file)
-    transcript.lines, transcript.size = places.lines, places.size
-    return transcript
+        damage: list[Damage] = []
+        places = file_row_entries(stream, damage, check_text=check_text)
+        transcript = build_transcript(places.bare(), damage, file=file)
+        transcript.lines, transcript.size = places.lines, places.size
+        return transcript
 
 
 def session_named_in(path: Path, home: Home) -> str | None:

@@ -1,6 +1,6 @@
-"""Where something changed, as the system tells it (watchfiles); or nothing but the time that passes, where it cannot.
+"""Ask the system which paths changed (watchfiles), or only wait where the system cannot tell.
 
-These are hints only: some may be missing or wrong. What is there is always looked up in the files themselves.
+A hint may be missing or wrong: what is new is always looked up in the files themselves.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 _GROUP_MS: Final = 40
-"""Changes that come this close together are told together."""
+"""Milliseconds: changes that come this close together are reported together."""
 _STEP_MS: Final = 15
 
-#: File systems that do not tell of changes which another machine makes.
+#: File systems that report no change which another machine makes.
 _REMOTE: Final = frozenset(
     {
         "9p", "afs", "ceph", "cifs", "davfs", "drvfs", "fuse.davfs2", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs",
@@ -27,39 +27,51 @@ _REMOTE: Final = frozenset(
 
 
 class Hints(Protocol):
+    """Reports paths that may have changed."""
+
     def wait(self, seconds: float) -> set[str]:
-        """Paths that changed, as soon as there are some; none after so many seconds, or when it was stopped."""
+        """Return paths that changed, as soon as there are some; an empty set after `seconds`, or once stopped."""
         ...
 
     def close(self) -> None: ...
 
 
 class NativeHints:
-    """Told by the system: one watch a folder. Raises OSError or RuntimeError where that cannot be had."""
+    """Reports what the system notices, with one watch for each folder. Raises OSError or RuntimeError where it cannot.
+
+    Uses a private class of watchfiles, because the public `watch()` begins to watch only with its first wait and always
+    waits equally long (decision 0028). A release without the class, or with another one, is an OSError too: the caller polls.
+    """
 
     def __init__(self, roots: Sequence[str], stop: threading.Event) -> None:
-        from watchfiles._rust_notify import RustNotify
-
         self._stop = stop
-        self._notify: Any = RustNotify(list(roots), False, False, 1000, True, True)
+        try:
+            from watchfiles._rust_notify import RustNotify
+
+            self._notify: Any = RustNotify(list(roots), False, False, 1000, True, True)
+        except (ImportError, TypeError) as problem:
+            raise OSError(f"this release of watchfiles cannot be used: {problem}") from problem
         if "PollWatcher" in repr(self._notify):  # it would go through all files, again and again
             self.close()
-            raise OSError("the system does not tell of changes")
+            raise OSError("the system reports no changes")
 
     def wait(self, seconds: float) -> set[str]:
         timeout = max(int(seconds * 1000), 1)
-        changes = self._notify.watch(_GROUP_MS, min(_STEP_MS, timeout), timeout, self._stop)
+        try:
+            changes = self._notify.watch(_GROUP_MS, min(_STEP_MS, timeout), timeout, self._stop)
+        except (AttributeError, TypeError) as problem:
+            raise OSError(f"this release of watchfiles cannot be used: {problem}") from problem
         if changes == "signal":
             raise KeyboardInterrupt
         return set() if isinstance(changes, str) else {path for _, path in changes}
 
     def close(self) -> None:
-        with contextlib.suppress(RuntimeError):
+        with contextlib.suppress(RuntimeError, AttributeError):
             self._notify.close()
 
 
 class NoHints:
-    """Nobody tells: the files are looked at in turn."""
+    """Reports nothing and lets the time pass: the caller looks at the files in turn."""
 
     def __init__(self, stop: threading.Event) -> None:
         self._stop = stop
@@ -73,7 +85,7 @@ class NoHints:
 
 
 def remote_kind(path: str) -> str | None:
-    """The kind of network or shared file system that a path lies on; None for a disk of this machine."""
+    """Return the kind of network or shared file system that a path lies on; None for a disk of this machine."""
     if os.name == "nt":
         return "network share" if os.path.realpath(path).startswith("\\\\") else None
     try:
@@ -87,11 +99,11 @@ def _remote_kind(path: str, mounts: str) -> str | None:
     best, kind = "", ""
     for line in mounts.splitlines():
         fields, _, rest = line.partition(" - ")
-        parts, found = fields.split(" "), rest.split(" ")[0]
-        if len(parts) < 5 or not found:
+        parts, mounted = fields.split(" "), rest.split(" ")[0]
+        if len(parts) < 5 or not mounted:
             continue
         point = parts[4].replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
         is_above = path == point or path.startswith(point.rstrip("/") + "/")
         if is_above and len(point) >= len(best):
-            best, kind = point, found
+            best, kind = point, mounted
     return kind if kind in _REMOTE else None

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from tests.edit.repair.mending import files_state, mend
 
-from recollect.edit.repair.fragments import read_fragments
-from recollect.edit.repair.plan import RepairResult, plan_repair
+from recollect.edit.repair.draft import Fragment
+from recollect.edit.repair.plan import RepairResult, _fragment_line, plan_repair
 from recollect.errors import DamagedData, NotFound, Refused, StoreBusy
 from recollect.graph.thread import find_thread
 from recollect.journal import disk
@@ -81,7 +81,8 @@ def test_repair_keeps_the_time_the_bytes_and_a_way_back(torn: Damaged) -> None:
     result = torn.repair()
     assert torn.path.stat().st_mtime == LONG_AGO
     assert result.side_file is not None
-    ((told, kept),) = read_fragments(result.side_file)
+    told = json.loads(result.side_file.read_bytes())
+    kept = told["text"].encode()
     assert data[told["offset"] : told["offset"] + told["length"]] == kept
     untouched = [line for line in split_lines(data) if line in split_lines(torn.path.read_bytes())]
     assert len(untouched) == len(split_lines(data)) - 1  # one line was parted and its row hung on another
@@ -346,3 +347,12 @@ def test_links_of_a_long_broken_session_take_linear_time() -> None:
     mended = mend(join_lines(rows), "links")
     assert mended.now.share == 1.0
     assert len(mended.thread.chain) == 3000
+
+
+@pytest.mark.parametrize(
+    ("data", "kept"),
+    [(b'{"a":', {"text": '{"a":'}), (b"\x00" * 5, {"nul_bytes": 5}), (b"\xff{", {"base64": "/3s="})],
+)
+def test_bytes_of_any_kind_are_kept_in_the_side_file(data: bytes, kept: dict[str, Any]) -> None:
+    line = json.loads(_fragment_line(Path("/x"), Fragment("torn", 3, 40, data)))
+    assert line == {"why": "torn", "path": "/x", "line": 3, "offset": 40, "length": len(data), **kept}

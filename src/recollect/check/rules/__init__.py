@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Final
 
-from ..home_subject import HomeSubject
 from ..rule import Finding, Rule
-from ..subject import SessionSubject
+from ..subject import HomeSubject, SessionSubject
 from . import (
     checkpoints,
     config_files,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...store.config_files import client_config, settings_files
-from ..home_subject import HomeSubject
 from ..rule import ERROR, Finding, Rule
+from ..subject import HomeSubject
 
 CONFIG: Final = Rule(
     "corrupt-config", ERROR, "The global config cannot be read.",

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...store.project_folders import folders_of_two_projects
-from ..home_subject import HomeSubject
 from ..rule import INFO, Finding, Rule
+from ..subject import HomeSubject
 
 RULE: Final = Rule(
     "shared-folder", INFO, "Two projects share a folder: their paths differ only in what its name leaves out.",

@@ -9,8 +9,8 @@ from ...format.todos import parse_todo_file_name
 from ...store.parsed_file import is_folder
 from ...store.paths import list_inside
 from ...store.scan import is_session_id
-from ..home_subject import HomeSubject
 from ..rule import INFO, WARNING, Finding, Rule
+from ..subject import HomeSubject
 
 _IGNORES: Final = "Never looks at it again."
 _REMEDY: Final = "Bring the transcript back from a copy; or remove what is left."

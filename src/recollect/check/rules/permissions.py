@@ -7,8 +7,8 @@ import stat
 from collections.abc import Iterator
 from typing import Final
 
-from ..home_subject import HomeSubject
 from ..rule import WARNING, Finding, Rule
+from ..subject import HomeSubject
 
 RULE: Final = Rule(
     "permissions-too-open", WARNING, "Others may read what is in the home.",

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...store.copies import copies_of_sessions
-from ..home_subject import HomeSubject
 from ..rule import WARNING, Finding, Rule
+from ..subject import HomeSubject
 
 SKIPPED: Final = Rule(
     "skipped-file", WARNING, "A file that no client and no reader takes for a session.", "Does not see it.",

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...store.session_files import sessions_index
-from ..home_subject import HomeSubject
 from ..rule import WARNING, Finding, Rule
+from ..subject import HomeSubject
 
 RULE: Final = Rule(
     "stale-sessions-index", WARNING, "The client's list of sessions does not say what is in the folder.",

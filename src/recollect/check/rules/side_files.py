@@ -7,8 +7,8 @@ from typing import Final
 
 from ...store.session_files import subagent_meta
 from ...store.side_files import task_lists, todo_lists
-from ..home_subject import HomeSubject
 from ..rule import WARNING, Finding, Rule
+from ..subject import HomeSubject
 
 RULE: Final = Rule(
     "corrupt-side-file", WARNING, "A to-do list, a task or the description of a subagent cannot be read.",

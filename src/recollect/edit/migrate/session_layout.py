@@ -11,15 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ...errors import Unavailable
+from ...errors import Refused, Unavailable
 from ...graph.subagents import Subagent
 from ...graph.thread import find_thread
+from ...journal import disk
 from ...journal.changes import Change, Journal
 from ...journal.guard import refuse_if_busy
+from ...store.home import Home
 from ...store.scan import SessionFile
 from ..fork_subagents import subagents_of
 from ..repair.draft import Draft
-from ..repair.verified import VerifiedChange
 from .framework import Done, Migration, carry_through
 
 TARGET: Final = "2.1"
@@ -84,10 +85,10 @@ def plan_migrate(journal: Journal, file: SessionFile, *, to: str = TARGET) -> tu
     refuse_if_busy(file.home, file.session_id, file.path, journal, rewrite=True)
     result = MigrateResult(file.session_id, file.path)
     with contextlib.ExitStack() as thrown_away_on_errors:
-        change = VerifiedChange(journal, file.home, "migrate", f"Lift {file.session_id} to the layout of {TARGET}")
+        change = Change(journal, file.home, "migrate", f"Lift {file.session_id} to the layout of {TARGET}")
         thrown_away_on_errors.enter_context(change)
         for path in (file.path, *(subagent.path for subagent in file.subagents)):
-            change.read_from(path)
+            change.rely_on(path, content=True)
         with contextlib.closing(Draft.of(file.path, file.home)) as main:
             draft = LayoutDraft(file, main, subagents_of(file, main.transcript()))
             result.steps = [step for step in carry_through(draft, _guarded(LAYOUTS, draft)) if step.places]
@@ -119,7 +120,7 @@ def _guarded(layouts: Sequence[Migration[LayoutDraft]], draft: LayoutDraft) -> l
     return [guarded(step) for step in layouts]
 
 
-def _write(change: VerifiedChange, draft: LayoutDraft, main: Draft) -> None:
+def _write(change: Change, draft: LayoutDraft, main: Draft) -> None:
     file = draft.file
     mtime = file.path.stat().st_mtime_ns
     if any(piece.data is not None for piece in main.pieces) or _lost_pieces(draft):
@@ -135,3 +136,24 @@ def _write(change: VerifiedChange, draft: LayoutDraft, main: Draft) -> None:
 def _lost_pieces(draft: LayoutDraft) -> bool:
     """Whether rows went from the main file into others."""
     return any(path.suffix == ".jsonl" for path in draft.written)
+
+
+#: What belongs to sessions. Nothing else is copied: no account, no key, no setting.
+FOLDERS: Final = ("projects", "todos", "tasks", "file-history", "plans")
+
+
+def copy_home(source: Home, target: Path) -> Home:
+    """Copy the sessions of a home and what belongs to them into a new folder."""
+    if target.exists() and any(target.iterdir()):
+        raise Refused(f"{target} is not empty", hint="name a folder that does not exist yet", slug="exists")
+    real = target.absolute().resolve()
+    if real.is_relative_to(source.real_root):
+        raise Refused(f"{target} lies in {source.root}", hint="name a folder outside of it", slug="outside-home")
+    try:
+        disk.make_folders(target)
+        for name in FOLDERS:
+            if (source.root / name).is_dir():
+                disk.copy_tree(source.root / name, target / name)
+    except OSError as problem:
+        raise disk.explain(problem, target) from problem
+    return Home(target)

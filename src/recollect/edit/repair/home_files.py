@@ -8,21 +8,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ...check.home_subject import HomeSubject
 from ...check.rules import config_files, sessions_index
+from ...check.subject import HomeSubject
 from ...errors import RecollectError
 from ...format.config_merge import config_bytes, merged, whole_object
 from ...format.index_entry import EMPTY_INDEX, index_entry
 from ...journal.changes import Change, Journal
 from ...store.config_files import config_backups
 from ...store.home import Home
-from ...store.open_clients import refuse_shared_file
+from ...store.liveness import refuse_shared_file
 from ...store.parsed_file import FileInfo
 from ...store.paths import read_inside
 from ...store.scan import Scan, SessionFile
 from ...store.summary import summarise
 from ..config_paths import index_bytes, index_entries, listed_session
-from .verified import VerifiedChange
 
 
 @dataclass
@@ -37,7 +36,7 @@ def plan_home_repair(journal: Journal, home: Home, scan: Scan, *, force: bool = 
     """Prepare the repair of a home's own files. `force` goes ahead while clients run that write the config too."""
     repair = HomeRepair()
     with contextlib.ExitStack() as thrown_away_on_errors:
-        change = VerifiedChange(journal, home, "repair-home", f"Repair files of {home.root}")
+        change = Change(journal, home, "repair-home", f"Repair files of {home.root}")
         thrown_away_on_errors.enter_context(change)
         subject = HomeSubject(home, scan)
         for finding in config_files.check(subject):
@@ -51,14 +50,14 @@ def plan_home_repair(journal: Journal, home: Home, scan: Scan, *, force: bool = 
     return change, repair
 
 
-def _restore_config(change: VerifiedChange, home: Home, path: Path, repair: HomeRepair, *, force: bool) -> None:
+def _restore_config(change: Change, home: Home, path: Path, repair: HomeRepair, *, force: bool) -> None:
     found = newest_whole_backup(home)
     if found is None:
         repair.left.append(f"{path}: no whole backup of it was found")
         return
     refuse_shared_file(home, path, force=force)
     backup, value = found
-    change.read_from(path)
+    change.rely_on(path, content=True)
     broken = read_inside(home, path)
     change.write(path, [config_bytes(merged(value, broken))], replace=True)
     repair.done.append(f"{path}: restored from {backup.name}, with what the broken file still says")
@@ -82,8 +81,8 @@ def newest_whole_backup(home: Home) -> tuple[Path, dict[str, Any]] | None:
     return None
 
 
-def _renew_index(change: VerifiedChange, home: Home, path: Path, scan: Scan, repair: HomeRepair) -> None:
-    change.read_from(path)
+def _renew_index(change: Change, home: Home, path: Path, scan: Scan, repair: HomeRepair) -> None:
+    change.rely_on(path, content=True)
     known = index_entries(read_inside(home, path)) or (EMPTY_INDEX, [])
     old = {listed_session(entry): entry for entry in known[1]}
     files = [file for file in scan.sessions if file.folder == path.parent.name and file.client_lists]

@@ -8,12 +8,16 @@ if result.changes_something:
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import hashlib
+import json
 import os
 import uuid as uuids
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ...check.rules import RULES
 from ...errors import NotFound, Refused
@@ -27,10 +31,8 @@ from ...store.paths import list_inside
 from ...store.scan import SessionFile, SubagentFile, is_session_id, scan_home
 from ...store.summary import summarise
 from ..fork_subagents import subagent_target
-from .draft import Draft
+from .draft import Draft, Fragment
 from .fixes import FIXES, Fix, fixes_for
-from .fragments import keep_fragments
-from .verified import VerifiedChange
 
 NAME_FIX = "name"
 SECOND_COPY = "give the copy in another project an id of its own"
@@ -102,9 +104,9 @@ def plan_repair(
     if not fork:
         refuse_if_busy(file.home, file.session_id, file.path, journal, rewrite=True)
     with contextlib.ExitStack() as thrown_away_on_errors, contextlib.ExitStack() as opened:
-        change = VerifiedChange(journal, file.home, "repair", f"Repair {file.session_id}")
+        change = Change(journal, file.home, "repair", f"Repair {file.session_id}")
         thrown_away_on_errors.enter_context(change)
-        change.read_from(file.path)
+        change.rely_on(file.path, content=True)
         main = Draft.of(file.path, file.home)
         opened.callback(main.close)
         before, untouched = standing(main), main.state()
@@ -119,7 +121,7 @@ def plan_repair(
         renamed = not fork and (second or not file.client_lists) and any(fix.name == NAME_FIX for fix in wanted)
         subagents: list[tuple[SubagentFile, Draft, bool]] = []
         for subagent in () if renamed else file.subagents:  # under its new name the session is repaired like any other
-            change.read_from(subagent.path)
+            change.rely_on(subagent.path, content=True)
             draft = Draft.of(subagent.path, file.home)
             opened.callback(draft.close)
             was, as_read = standing(draft), draft.state()
@@ -141,7 +143,7 @@ def plan_repair(
                 for item in draft.fragments
             ]
             result.fragments = len(found)
-            result.side_file = keep_fragments(change, data_folder, file.session_id, found)
+            result.side_file = _keep_fragments(change, data_folder, file.session_id, found)
         thrown_away_on_errors.pop_all()
     return change, result
 
@@ -255,7 +257,7 @@ def _is_worse(then: Standing, now: Standing) -> bool:
 
 
 def _write(
-    change: VerifiedChange,
+    change: Change,
     file: SessionFile,
     main: Draft,
     subagents: list[tuple[SubagentFile, Draft, bool]],
@@ -293,7 +295,7 @@ def _write(
 
 
 def _write_fork(
-    change: VerifiedChange,
+    change: Change,
     file: SessionFile,
     main: Draft,
     subagents: list[tuple[SubagentFile, Draft, bool]],
@@ -348,3 +350,50 @@ def _free_name(file: SessionFile, main: Draft) -> Path:
 
 def _mtime(path: Path) -> int:
     return path.stat().st_mtime_ns
+
+
+def _keep_fragments(
+    change: Change, data_folder: Path, session_id: str, found: Sequence[tuple[Path, Fragment]]
+) -> Path | None:
+    """Plan a side file with the bytes that leave a transcript, and return its path; None if there are none.
+
+    fragments/<session>/<hash>.jsonl      one line for each: {"why", "path", "line", "offset", "length", and one of
+                                          "text", "base64", "nul_bytes"}
+
+    The file is in Recollect's data folder. It is part of the change: undoing the change removes it.
+    """
+    if not found:
+        return None
+    lines = [_fragment_line(path, item) for path, item in found]
+    digest = hashlib.sha256()
+    for _, item in found:
+        digest.update(f"{item.why} {item.offset} {len(item.data)} ".encode() + item.data)
+    name = digest.hexdigest()[:16]
+    # A session's id may be any text that a file name can be; only one that cannot lead elsewhere names the folder.
+    folder = (
+        session_id if session_id.replace("-", "").isalnum() else hashlib.sha256(session_id.encode()).hexdigest()[:32]
+    )
+    target = data_folder / "fragments" / folder / f"{name}.jsonl"
+    if target.exists():  # an earlier repair of the same damage kept the same bytes, and the file was put back since
+        return target
+    change.write(target, lines, elsewhere=True)
+    return target
+
+
+def _fragment_line(path: Path, item: Fragment) -> bytes:
+    """Return the line of the side file for one fragment."""
+    fragment: dict[str, Any] = {
+        "why": item.why,
+        "path": str(path),
+        "line": item.line,
+        "offset": item.offset,
+        "length": len(item.data),
+    }
+    if item.data and not item.data.strip(b"\x00"):
+        fragment["nul_bytes"] = len(item.data)
+    else:
+        try:
+            fragment["text"] = item.data.decode()
+        except UnicodeDecodeError:
+            fragment["base64"] = base64.b64encode(item.data).decode()
+    return json.dumps(fragment, ensure_ascii=True).encode() + b"\n"

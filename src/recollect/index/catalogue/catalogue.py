@@ -161,6 +161,20 @@ class Catalogue:
         )
         return True
 
+    def remove_words(self) -> None:
+        """Remove the files of the word index. The caller holds the lock.
+
+        The folder is renamed first: a thread of a reader, in this process or in another, may be making a lock file in it
+        at this very moment (tantivy does so when it notices a commit), and a folder that is not empty cannot be removed.
+        """
+        from ...journal import disk
+
+        removed = self.words_folder.with_name("words.removed")
+        _remove(removed)  # left by a crash
+        if os.path.lexists(self.words_folder):
+            disk.rename(self.words_folder, removed)
+            _remove(removed)
+
     def _make_anew(self) -> None:
         """Throw everything away and make empty tables. The caller holds the lock."""
 
@@ -174,7 +188,7 @@ class Catalogue:
             _remove(self.folder / name)
         for answers in self.folder.glob(f"{self.questions_path.stem}*"):
             _remove(answers)
-        _remove(self.words_folder)
+        self.remove_words()
         self._connect()
         db = self.connection
         checked_pages.prepare(db)

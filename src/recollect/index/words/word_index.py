@@ -98,8 +98,7 @@ def words_damage(catalogue: Catalogue) -> str | None:
 def forget_words(catalogue: Catalogue) -> None:
     """Throw the word index away; the next sync builds it from the catalogue. For one that turns out to be broken."""
     with catalogue.locked():
-        if os.path.lexists(catalogue.words_folder):
-            disk.remove_tree(catalogue.words_folder)
+        catalogue.remove_words()
         with catalogue.transaction():
             catalogue.set_note(MARK, 0)
 
@@ -140,8 +139,7 @@ class WordsWriter:
                 raise
             if os.path.lexists(folder / "meta.json") and catalogue.note("last_entry"):
                 catalogue.say_damaged(f"its words: {problem}")
-        if os.path.lexists(folder):
-            disk.remove_tree(folder)
+        catalogue.remove_words()
         disk.make_folders(folder)
         with catalogue.transaction():
             catalogue.set_note(MARK, 0)
