@@ -39,11 +39,16 @@ def read_transcript(path: Path, home: Home | None = None, *, file: int = 0, chec
     Without `check_text`, invalid UTF-8 inside of words is not looked for, and not reported as damage.
     """
     with _open(path, home) as stream, gc_paused():
-        damage: list[Damage] = []
-        places = file_row_entries(stream, damage, check_text=check_text)
-        transcript = build_transcript(places.bare(), damage, file=file)
-        transcript.lines, transcript.size = places.lines, places.size
-        return transcript
+        return transcript_of(stream, file=file, check_text=check_text)
+
+
+def transcript_of(stream: BinaryIO, *, file: int = 0, check_text: bool = True) -> Transcript:
+    """Return all rows of an open file, as `read_transcript` does."""
+    damage: list[Damage] = []
+    places = file_row_entries(stream, damage, check_text=check_text)
+    transcript = build_transcript(places.bare(), damage, file=file)
+    transcript.lines, transcript.size = places.lines, places.size
+    return transcript
 
 
 def session_named_in(path: Path, home: Home) -> str | None:
