@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from recollect.format.decode import Located, parse_lines, parse_row_entries
 from recollect.format.entries import Entry
-from recollect.format.line import HARMLESS, Damage, RawLine, read_lines
+from recollect.format.line import HARMLESS, Damage, RawLine
+from recollect.format.several_lines import read_entry_lines
 from recollect.graph.rows import Transcript, build_transcript
 from recollect.graph.thread import Thread, find_thread
 from recollect.testing import DAMAGES, TranscriptBuilder
@@ -45,7 +46,7 @@ class Reading:
 
 
 def read(data: bytes) -> Reading:
-    lines = list(read_lines(io.BytesIO(data)))
+    lines = list(read_entry_lines(io.BytesIO(data)))
     damage: list[Damage] = []
     return Reading(data, lines, list(parse_lines(lines, damage)), damage)
 
@@ -53,7 +54,7 @@ def read(data: bytes) -> Reading:
 def transcript_of(source: bytes | TranscriptBuilder) -> Transcript:
     data = source if isinstance(source, bytes) else source.to_bytes()
     damage: list[Damage] = []
-    transcript = build_transcript(parse_row_entries(read_lines(io.BytesIO(data)), damage), damage)
+    transcript = build_transcript(parse_row_entries(read_entry_lines(io.BytesIO(data)), damage), damage)
     transcript.size = len(data)
     return transcript
 

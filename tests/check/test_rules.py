@@ -52,6 +52,7 @@ DAMAGE_CODES = {
     "glued": {"glued", "history-out-of-reach", "valid-parent-reference"},
     "nul-before": {"nul", "history-out-of-reach", "valid-parent-reference"},
     "prose-line": {"not-json"},
+    "pretty-printed": set(),
     "null-line": {"not-object"},
     "invalid-utf8": {"encoding"},
     "lone-high-surrogate": {"surrogate"},

@@ -8,43 +8,12 @@ from __future__ import annotations
 NO_UUID = "a row without a uuid, or with a number for one, is sent, but there is no uuid to print"
 ONE_BLOCK = "the row is sent and printed; of its blocks the client drops the result whose call is missing"
 
-SEVERAL_LINES = (
-    "in a file of at most 5 MiB Claude Code reads value after value, also over line ends (one that fails costs the line it "
-    "begins on, one without an end all that follows); a line is our unit, and the file is reported as damaged there"
-)
-
 CRAFTED: dict[str, str] = {
     "row-without-uuid-at-the-end": NO_UUID,
     "no-uuids": NO_UUID,
     "uuid-is-a-number": NO_UUID,
     "orphan-result-beside-good-one": ONE_BLOCK,
     "orphan-result-with-text": ONE_BLOCK,
-    "object-over-several-lines": SEVERAL_LINES,
-    **dict.fromkeys(
-        (
-            "pretty-row",
-            "pretty-row-by-tabs",
-            "pretty-row-crlf",
-            "pretty-row-with-blank-lines",
-            "pretty-first-row",
-            "pretty-first-row-with-mark",
-            "pretty-last-row",
-            "pretty-last-row-no-line-feed",
-            "pretty-rows",
-            "row-behind-a-pretty-row",
-            "pretty-row-behind-a-pretty-row",
-            "garbage-behind-a-pretty-row",
-            "nul-run-behind-a-pretty-row",
-            "pretty-list-of-rows",
-            "row-inside-a-pretty-object",
-            "row-cut-then-a-pretty-row",
-            "pretty-state-line",
-            "pretty-row-with-bad-text",
-            "list-open-to-the-end",
-            "row-cut-behind-a-colon-before-the-last",
-        ),
-        SEVERAL_LINES,
-    ),
 }
 """Crafted session to why `recollect thread` does not give what the client sends."""
 
@@ -66,7 +35,6 @@ OLDER: dict[str, dict[str, str]] = {
         "block-is-null": NULL_BLOCK,
         "block-is-a-string": "sends the row, which is passed over today",
         "lines-that-are-no-objects": "fails on a line that is null; here all lines that are no objects are skipped",
-        **{name: why for name, why in CRAFTED.items() if why == SEVERAL_LINES},
         "preserved-malformed": "fails where the list of preserved messages is none",
     },
     "2.0.77": {
@@ -76,6 +44,7 @@ OLDER: dict[str, dict[str, str]] = {
         "parallel-calls-in-one-line-results-apart": "the row is sent and printed; of its calls the one without a result is not",
         "unanswered-call-in-one-line-with-text": "the row is sent and printed; the call on it, without a result, is not",
         "block-is-null": NULL_BLOCK,
+        "row-inside-a-pretty-object": "reads the row on its line; here the object around it is one entry",
         "deep-nesting": "fails on lists nested this deep",
         "deep-nesting-200000": "fails on lists nested this deep",
     },

@@ -27,6 +27,7 @@ PLACES: dict[str, tuple[bytes, bytes]] = {
     "surrogate": (b'{"type":"tag","tag":"\\ud83d"}', b'{"type":"tag","tag":"\\ud83d"}'),
     "nonstandard-number": (b'{"type":"tag","x":NaN}', b'{"type":"tag","x":NaN}'),
     "control-character": (b'{"type":"tag","tag":"a\tb"}', b'{"type":"tag","tag":"a\tb"}'),
+    "several-lines": (TWO.replace(b",", b",\n"), TWO.replace(b",", b",\n")),
     "too-deep": (DEEP, DEEP),
     "blank": (b" \t ", b" \t \n"),
     "crlf": (TWO + b"\r", b"\r\n"),
@@ -91,7 +92,7 @@ def test_the_line_behind_a_long_one_is_read(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_every_kind_is_provoked_here() -> None:
-    assert set(PLACES) | {"bom", "no-newline", "encoding", "oversize"} == set(DAMAGE_KINDS)
+    assert set(PLACES) | {"bom", "no-newline", "encoding", "oversize", "several-lines-unread"} == set(DAMAGE_KINDS)
 
 
 def test_a_healthy_file_has_no_damage() -> None:

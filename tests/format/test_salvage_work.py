@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from recollect.format import salvage
+from recollect.format.json_extent import Extent, value_extent
 from recollect.format.line import RawLine
 
 ROW = json.dumps(
@@ -40,7 +41,14 @@ def test_the_bytes_gone_through_are_in_proportion(line: bytes, monkeypatch: pyte
 
         return counted
 
-    for name in ("_split", "_value_within", "loads_leniently", "skim_object"):
+    def read_value(data: bytes, start: int = 0, end: int | None = None) -> Extent:
+        nonlocal read
+        extent = value_extent(data, start, end)
+        read += extent.reached - start
+        return extent
+
+    monkeypatch.setattr(salvage, "value_extent", read_value)
+    for name in ("_split", "_read_patiently", "loads_leniently", "skim_object"):
         monkeypatch.setattr(salvage, name, counting(getattr(salvage, name)))
     salvage.salvage_line(RawLine(line + b"\n", 0, 2))
     assert read <= 40 * len(line) + 100_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from unittest import mock
 
@@ -10,7 +11,10 @@ from hypothesis import strategies as st
 from tests.reading import SMALL_DAMAGES, Reading, read, thread_of
 
 from recollect.format import line as line_module
+from recollect.format.decode import file_entries
 from recollect.format.entries import decode_loosely
+from recollect.format.line import Damage, RawLine
+from recollect.format.several_lines import read_entry_lines
 from recollect.graph.thread import STATUSES
 from recollect.testing import DAMAGES, sample_session
 
@@ -41,7 +45,30 @@ def spoiled_line(draw: st.DrawFn) -> bytes:
             return line[:place] + bytes([draw(st.integers(0, 255))]) + line[place + 1 :]
 
 
-PIECES = st.sampled_from(LINES) | st.sampled_from(ODD) | spoiled_line() | st.binary(max_size=20)
+SPREAD = [
+    json.dumps(json.loads(line), indent=indent).encode().replace(b"\n", end)
+    for line in LINES[:6]
+    for indent, end in ((1, b"\n"), (0, b"\r\n"), (None, b"\n"), ("\t", b"\n\n"))
+] + [b"[\n" + LINES[0] + b",\n" + LINES[1] + b"\n]"]
+"""Objects over several lines, and rows in a list."""
+
+
+@st.composite
+def cut_spread(draw: st.DrawFn) -> bytes:
+    """Some lines of an object that goes over several."""
+    lines = draw(st.sampled_from(SPREAD)).split(b"\n")
+    start, end = draw(st.integers(0, 3)), draw(st.integers(1, len(lines)))
+    return b"\n".join(lines[start:end])
+
+
+PIECES = (
+    st.sampled_from(LINES)
+    | st.sampled_from(SPREAD)
+    | cut_spread()
+    | st.sampled_from(ODD)
+    | spoiled_line()
+    | st.binary(max_size=20)
+)
 #: Pieces are mostly lines, but now and then two of them are glued together.
 MIXES = st.lists(st.tuples(PIECES, st.sampled_from([b"\n", b"\n", b"\n", b"\r\n", b""])), max_size=8).map(
     lambda pieces: b"".join(piece + end for piece, end in pieces)
@@ -97,7 +124,7 @@ def test_long_lines_in_pieces(data: bytes, piece: int, limit: int) -> None:
     with mock.patch.object(line_module, "PIECE", piece), mock.patch.object(line_module, "HELD_LIMIT", limit):
         reading = read(data)
     assert b"".join(line.data for line in reading.lines) == data
-    assert all(len(line.data) <= max(piece, limit) for line in reading.lines)
+    assert all(len(line.data) <= max(piece, limit) for line in reading.lines if line.lines == 1)
     for item in reading.found:
         assert isinstance(decode_loosely(reading.at(item)) or {}, dict)
 
@@ -152,3 +179,36 @@ def test_any_value_in_any_field(kind: str, value: object) -> None:
     for name in FIELDS:
         line = f'{{"subtype":"compact_boundary","uuid":"u","type":"{kind}","{name}":{raw}}}\n'.encode()
         thread_of(line + LINES[1] + b"\n" + line)
+
+
+def units(data: bytes, start: int = 0, number: int = 1) -> list[RawLine]:
+    stream = io.BytesIO(data)
+    stream.seek(start)
+    return list(read_entry_lines(stream, offset=start, number=number))
+
+
+@given(MIXES, st.lists(st.integers(0, 10_000), max_size=6))
+def test_a_file_that_grows_is_read_as_one_that_was_always_there(data: bytes, sizes: list[int]) -> None:
+    """What is not closed yet waits for its end, like half a line."""
+    taken: list[RawLine] = []
+    for size in [*sorted(size % (len(data) + 1) for size in sizes), len(data)]:
+        last = taken[-1] if taken else None
+        start, number = (last.offset + len(last.data), last.last_number + 1) if last is not None else (0, 1)
+        for line in units(data[:size], start, number):
+            if line.unclosed or not line.data.endswith(b"\n"):
+                break
+            taken.append(line)
+    whole = units(data)
+    assert taken == whole[: len(taken)]
+    assert all(line.unclosed for line in whole[len(taken) :]) or not whole[len(taken)].data.endswith(b"\n")
+
+
+@given(MIXES)
+def test_the_quick_way_through_a_file_finds_what_the_careful_one_finds(data: bytes) -> None:
+    reading = read(data)
+    damage: list[Damage] = []
+    quick = file_entries(io.BytesIO(data), damage)
+    assert [item[1:] for item in quick] == [item[1:] for item in reading.found]
+    assert damage == reading.damage
+    assert quick.size == len(data)
+    assert quick.lines == (reading.lines[-1].last_number if reading.lines else 0)

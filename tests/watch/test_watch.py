@@ -121,6 +121,29 @@ class TestEntries:
         assert uuids(events) == ["a", "b"]
         assert kinds(events) == ["message", "message"]
 
+    def test_an_object_over_several_lines_waits_for_its_end(self, scene: Scene, polling: bool) -> None:
+        scene.watch(polling=polling)
+        assert scene.watcher is not None
+        spread = json.dumps(json.loads(row("b")), indent=1).encode() + b"\n"
+        scene.add(row("a") + spread[:5])
+        assert uuids(scene.entries(1)) == ["a"]
+        for place in range(5, len(spread) - 2, 40):
+            scene.add(spread[place : min(place + 40, len(spread) - 2)])
+            assert scene.watcher.step() == []
+        scene.add(spread[-2:] + row("c"))
+        events = scene.entries(2)
+        assert uuids(events) == ["b", "c"]
+        assert [event.line for event in events if isinstance(event, EntryAdded)] == [2, spread.count(b"\n") + 2]
+        assert next(event.raw for event in events if isinstance(event, EntryAdded)) == spread.rstrip()
+        assert not [event for event in events if isinstance(event, LineDamaged)]
+
+    def test_an_object_that_was_begun_before_the_watch_is_told_when_it_ends(self, scene: Scene) -> None:
+        spread = json.dumps(json.loads(row("b")), indent=1).encode() + b"\n"
+        scene.add(row("a") + spread[: spread.index(b"\n", 20) + 1])
+        scene.watch(polling=True)
+        scene.add(spread[spread.index(b"\n", 20) + 1 :])
+        assert uuids(scene.entries(1)) == ["b"]
+
     def test_half_a_line_waits_for_its_end(self, scene: Scene, polling: bool) -> None:
         scene.watch(polling=polling)
         whole = row("a")

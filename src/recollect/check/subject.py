@@ -41,7 +41,7 @@ class WatchedLines:
         for line in self._lines:
             data = line.data
             if not line.more:
-                self.lines += 1
+                self.lines += line.lines
             self.bytes += len(data)
             for needle in _NEEDLES:
                 if needle in data:

@@ -13,7 +13,8 @@ from ..format.blocks import KNOWN_BLOCKS
 from ..format.decode import parse_lines
 from ..format.entries import KNOWN_TYPES, REFUSED, Entry
 from ..format.known_fields import KNOWN_FIELDS
-from ..format.line import Damage, RawLine, read_lines
+from ..format.line import Damage, RawLine
+from ..format.several_lines import read_entry_lines
 from ..store.home import Home
 from ..store.paths import open_inside
 from ..store.read import stream_lines
@@ -97,13 +98,13 @@ def _ends(path: Path, home: Home) -> list[RawLine]:
         start = max(size - _ENDS, head[-1].offset + len(head[-1].data) if head else 0)
         stream.seek(start)
         skipped = stream.readline() if start > 0 and head and start > head[-1].offset + len(head[-1].data) else b""
-        tail = list(read_lines(stream, offset=start + len(skipped), number=0))
+        tail = list(read_entry_lines(stream, offset=start + len(skipped), number=0))
     return [*head, *(RawLine(line.data, line.offset, -1) for line in tail)]
 
 
 def _up_to(stream: BinaryIO) -> list[RawLine]:
     lines: list[RawLine] = []
-    for line in read_lines(stream):
+    for line in read_entry_lines(stream):
         if line.offset + len(line.data) > _ENDS and lines:
             break
         lines.append(line)

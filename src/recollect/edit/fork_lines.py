@@ -54,7 +54,17 @@ LEFT_BEHIND: Final = REQUEST_LOG_TYPES | {
 _FILE_HISTORY: Final = frozenset({SNAPSHOT_TYPE, DELTA_TYPE})
 #: Damage after which a line, or part of it, is not there for the client.
 UNREADABLE: Final = frozenset(
-    {"torn", "glued", "nul", "not-json", "not-object", "nonstandard-number", "control-character", "oversize"}
+    {
+        "torn",
+        "glued",
+        "nul",
+        "not-json",
+        "not-object",
+        "nonstandard-number",
+        "control-character",
+        "oversize",
+        "several-lines-unread",
+    }
 )
 
 

@@ -31,7 +31,7 @@ from ..format.file_history import (
     parse_file_history_entry,
 )
 from ..format.json_edit import Edit, encode_text, string_tokens, values_of
-from ..format.line import read_lines
+from ..format.several_lines import read_entry_lines
 from ..store.home import Home
 from ..store.path_map import PathMap, is_absolute, join_path
 from ..store.paths import open_inside
@@ -75,7 +75,7 @@ def scan_transcript(home: Home, path: Path, context: Context) -> Scanned:
     """Go through a file once. Raises what opening it raises."""
     found = Scanned()
     with open_inside(home, path) as stream:
-        for line in read_lines(stream):
+        for line in read_entry_lines(stream):
             if line.more or line.part or not any(needle in line.data for needle in _NEEDLES):
                 continue
             for located in parse_lines([line], []):

@@ -9,9 +9,10 @@ from typing import BinaryIO, Final, Generic, NamedTuple, TypeVar
 
 from . import line as line_module
 from .entries import REFUSED, Entry, decode_entry
-from .line import BOM, Damage, RawLine, read_lines
+from .line import BOM, Damage, RawLine
 from .row_entry import RowEntry, decode_row_entry, row_entry_of
 from .salvage import is_utf8, salvage_line
+from .several_lines import read_entry_lines
 
 AT_ONCE: Final = 1 << 17
 """So many bytes of lines are read and decoded at a time: small enough to stay close to the processor."""
@@ -104,10 +105,11 @@ class FileEntries(Generic[E]):
         return parse_as(lines, self._damage, self._decode, self._convert, check_text=self._check_text)
 
     def _lines_up_to(self, end: int) -> Iterator[RawLine]:
-        for line in read_lines(self._stream, offset=self.size, number=self.lines + 1):
-            self.lines, self.size = line.number, line.offset + len(line.data)
+        for line in read_entry_lines(self._stream, offset=self.size, number=self.lines + 1):
+            self.lines, self.size = line.last_number, line.offset + len(line.data)
             yield line
             if self.size >= end and not line.more:
+                self._stream.seek(self.size)  # the reader of lines has looked ahead
                 return
 
 
@@ -135,11 +137,13 @@ def parse_as(
                 length = line.offset + len(data.rstrip(b"\r\n")) - start
                 damage.append(Damage("oversize", line.number, start, length, "longer than can be held in memory"))
             continue
+        if line.lines > 1 and not (line.number == 1 and data.startswith(BOM)):
+            kind = "several-lines-unread" if line.unread else "several-lines"
+            damage.append(Damage(kind, line.number, line.offset, len(data.rstrip(b"\r\n"))))
         try:
             entry = decode(data)
         except REFUSED:
-            for item in _refused(line, damage):
-                yield Located(convert(item.entry), item.line, item.offset, item.length, item.client_reads)
+            yield from _refused(line, damage, decode, convert)
             continue
         if check_text and not data.isascii() and not is_utf8(data):
             damage.append(Damage("encoding", line.number, line.offset, len(data.rstrip(b"\r\n")), "invalid UTF-8"))
@@ -148,30 +152,38 @@ def parse_as(
             length -= 1
             if data[-2:-1] == b"\r":
                 length -= 1
-                damage.append(Damage("crlf", line.number, line.offset + length, 2))
+                damage.append(Damage("crlf", line.last_number, line.offset + length, 2))
         else:
-            damage.append(Damage("no-newline", line.number, line.offset + length, 0))
-        yield Located(entry, line.number, line.offset, length, True)
+            damage.append(Damage("no-newline", line.last_number, line.offset + length, 0))
+        yield Located(entry, line.number, line.offset, length, not line.unread)
 
 
-def _refused(line: RawLine, damage: list[Damage]) -> Iterator[Located[Entry]]:
+def _refused(
+    line: RawLine, damage: list[Damage], decode: Callable[[bytes], E], convert: Callable[[Entry], E]
+) -> Iterator[Located[E]]:
     if line.number == 1 and line.data.startswith(BOM):
         damage.append(Damage("bom", 1, line.offset, 3))
-        rest = RawLine(line.data[3:], line.offset + 3, 2)  # not line 1 again, or the mark would be looked for twice
+        # Not line 1 again: it has no second mark.
+        rest = RawLine(line.data[3:], line.offset + 3, 2, lines=line.lines, unread=line.unread)
         shifted: list[Damage] = []
-        for located in parse_lines([rest], shifted):
-            yield located._replace(line=1)
-        damage.extend(Damage(item.kind, 1, item.offset, item.length, item.detail) for item in shifted)
+        for located in parse_as([rest], shifted, decode, convert):
+            yield located._replace(line=located.line - 1)
+        damage.extend(Damage(item.kind, item.line - 1, item.offset, item.length, item.detail) for item in shifted)
         return
     data = line.data
     if not data.strip():
         damage.append(Damage("blank", line.number, line.offset, len(data)))
         return
     if data.endswith(b"\r\n"):
-        damage.append(Damage("crlf", line.number, line.offset + len(data) - 2, 2))
+        damage.append(Damage("crlf", line.last_number, line.offset + len(data) - 2, 2))
     elif not data.endswith(b"\n"):
-        damage.append(Damage("no-newline", line.number, line.offset + len(data), 0))
+        damage.append(Damage("no-newline", line.last_number, line.offset + len(data), 0))
     saved = salvage_line(line)
     damage.extend(saved.damage)
     for found in saved.found:
-        yield Located(found.entry, line.number, line.offset + found.start, found.end - found.start, found.client_reads)
+        try:
+            entry = decode(found.data)
+        except REFUSED:
+            entry = convert(found.entry)
+        start, reads = found.start, found.client_reads and not line.unread
+        yield Located(entry, line.number_at(start), line.offset + start, found.end - start, reads)

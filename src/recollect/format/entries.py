@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -101,20 +102,23 @@ _LINKS: Final = frozenset({"uuid", "parentUuid"})
 _FIELDS: Final = frozenset(Entry.__struct_fields__)
 
 
-def entry_from_fields(fields: dict[str, bytes]) -> Entry:
+def entry_from_fields(fields: Mapping[str, bytes | Raw]) -> Entry:
     """An `Entry` from raw JSON by field, for lines that the fast decoder refuses. A field of an odd type is left out."""
     entry = Entry()
     for name, raw in fields.items():
         if name not in _FIELDS:
             continue
         if name in _RAW_FIELDS:
-            setattr(entry, name, Raw(raw))
+            setattr(entry, name, Raw(bytes(raw)))
             continue
-        value = decode_loosely(raw)
+        try:
+            value = msgspec.json.decode(raw)
+        except REFUSED:
+            value = decode_loosely(raw)
         if name == "isSidechain" and value is not None:
             value = bool(value)  # the client asks only whether it is truthy
         elif name in _LINKS and value is not None and not isinstance(value, str):
-            value = f"<{raw.decode('utf-8', 'replace')[:80]}>"  # a link to nothing is not the same as no link
+            value = f"<{bytes(raw).decode('utf-8', 'replace')[:80]}>"  # a link to nothing is not the same as no link
         if name in _BOOL_FIELDS:
             fits = isinstance(value, bool) or value is None
         elif name == "durationMs":
@@ -164,17 +168,20 @@ def decode_exactly(data: bytes) -> Any:
         return None
 
 
-def loads_leniently(text: str, *, strict: bool = False, constants: list[str] | None = None) -> Any:
-    """JSON by the standard library: NaN, Infinity and numbers of any length are read. `constants` gets the NaNs met."""
+def loads_leniently(text: str, *, strict: bool = False) -> Any:
+    """JSON by the standard library: NaN, Infinity and numbers of any length are read."""
+    return (_strict_reader if strict else _lenient_reader).decode(text)
 
-    def constant(name: str) -> float:
-        if constants is not None:
-            constants.append(name)
-        return float(name.replace("Infinity", "inf"))
 
-    def whole(digits: str) -> int | float:
-        return (
-            int(digits) if len(digits) < 4000 else float(digits)
-        )  # Python refuses longer ones; to the client it is a float
+def _constant(name: str) -> float:
+    return float(name.replace("Infinity", "inf"))
 
-    return json.loads(text, strict=strict, parse_constant=constant, parse_int=whole)
+
+def _whole_number(digits: str) -> int | float:
+    return (
+        int(digits) if len(digits) < 4000 else float(digits)
+    )  # Python refuses longer ones; to the client it is a float
+
+
+_strict_reader: Final = json.JSONDecoder(parse_constant=_constant, parse_int=_whole_number)
+_lenient_reader: Final = json.JSONDecoder(strict=False, parse_constant=_constant, parse_int=_whole_number)

@@ -7,7 +7,6 @@ A line ends at LF only, as in the client; CR, U+2028 and the like are content.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from msgspec import Struct
@@ -21,7 +20,10 @@ BOM: Final = b"\xef\xbb\xbf"
 
 
 class RawLine(Struct, frozen=True, gc=False):
-    """The bytes of one line with its ending, and where they stand. `number` counts from 1, `offset` from the file's start."""
+    """The bytes of one line with its ending, and where they stand. `number` counts from 1, `offset` from the file's start.
+
+    An object that was written over several lines is one of these too, see `several_lines`.
+    """
 
     data: bytes
     offset: int
@@ -30,6 +32,21 @@ class RawLine(Struct, frozen=True, gc=False):
     """Which piece of a line above `HELD_LIMIT` this is; 0 for the first, and for every other line."""
     more: bool = False
     """True on every piece but the last of such a line."""
+    lines: int = 1
+    """How many lines of the file these bytes are: more than one for an object that was written over several."""
+    unread: bool = False
+    """True where Claude Code passes over the bytes for what stands around them, whatever they hold (see `several_lines`)."""
+    unclosed: bool = False
+    """True for the last lines of a file where they belong to a value that is not closed: its end may still be written."""
+
+    @property
+    def last_number(self) -> int:
+        """The number of the last line of the file that these bytes are part of."""
+        return self.number + self.lines - 1
+
+    def number_at(self, place: int) -> int:
+        """The number of the line of the file on which one of these bytes stands."""
+        return self.number if self.lines == 1 else self.number + self.data.count(b"\n", 0, place)
 
     @property
     def ending(self) -> bytes:
@@ -43,8 +60,7 @@ class RawLine(Struct, frozen=True, gc=False):
         return data[start:].rstrip(b"\r\n") if start or data[-1:] in b"\r\n" else data
 
 
-@dataclass(slots=True, frozen=True)
-class Damage:
+class Damage(Struct, frozen=True, gc=False):
     """Something in a file that is not as it should be. A value, never an exception; nothing is changed because of it."""
 
     kind: str
@@ -70,16 +86,18 @@ DAMAGE_KINDS: Final[dict[str, str]] = {
     "surrogate": "half of a surrogate pair: the client shows U+FFFD",
     "nonstandard-number": "NaN or Infinity: the client skips the line",
     "control-character": "a raw control character inside a string: the client skips the line",
+    "several-lines-unread": "an object over several lines in a file above 5 MiB: the client skips its lines",
     "too-deep": "nested deeper than JSON readers go: kept as it is",
     "oversize": "a line too long to be held in memory: kept as it is, in pieces",
     "bom": "a byte order mark at the start: ignored",
     "crlf": "CR before the line feed: ignored",
     "blank": "an empty line: ignored",
+    "several-lines": "an object over several lines: read like any other",
     "no-newline": "the last line has no line feed: it is complete nonetheless",
 }
 
 #: Kinds that cost nobody anything; they are counted, and not shown as damage.
-HARMLESS: Final = frozenset({"bom", "crlf", "blank", "no-newline"})
+HARMLESS: Final = frozenset({"bom", "crlf", "blank", "several-lines", "no-newline"})
 
 
 def read_lines(stream: BinaryIO, *, offset: int = 0, number: int = 1) -> Iterator[RawLine]:

@@ -9,21 +9,25 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Protocol
 
 import msgspec
 
 from .entries import REFUSED, Entry, entry_from_fields, loads_leniently, whole_pairs
+from .json_extent import failed_at, value_extent
 from .line import Damage, RawLine
 
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,]|[^"{}\[\]:,\s]++|\s++|"', re.DOTALL)
+_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_CONSTANT: Final = re.compile(rb"NaN|Infinity")
 _NULS: Final = re.compile(rb"\x00+")
 # Where an entry may begin inside a torn one: the names that clients write first or that only entries carry.
 _ENTRY_START: Final = re.compile(
     rb'\{\s*"(?:parentUuid|type|uuid|sessionId|leafUuid|messageId|isSidechain|logicalParentUuid|summary|timestamp)"\s*:'
 )
-_ENTRY_MARKS: Final = (b"uuid", b"sessionId", b"parentUuid", b"leafUuid", b"messageId", b"summary", b"timestamp")
+_ENTRY_MARKS: Final = ("uuid", "sessionId", "parentUuid", "leafUuid", "messageId", "summary", "timestamp")
 _ESCAPE: Final = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 _NOT_SPACE: Final = re.compile(rb"[^ \t\r\n]")  # a form feed or a no-break space is no space to JSON
 _PIECE: Final = 1 << 20
@@ -33,14 +37,38 @@ _PATIENCE: Final = 16
 """How many times its own length a torn line is gone through in search of entries that begin inside it."""
 
 
-@dataclass(slots=True)
-class Found:
-    """An object found on a line: its view, its span inside the line, and whether the client reads it too."""
+class Note(Protocol):
+    """Takes note of damage: its kind, where it begins and ends on the line, and more about it."""
 
-    entry: Entry
-    start: int
-    end: int
-    client_reads: bool
+    def __call__(self, kind: str, start: int, end: int, detail: str = "") -> None: ...
+
+
+class Found:
+    """An object found on a line: its span inside the line, and whether the client reads it too.
+
+    `data` are its bytes with what decoders refuse in a text (raw control characters, half surrogate pairs) in a form they take.
+    """
+
+    __slots__ = ("_fields", "client_reads", "data", "end", "start")
+
+    def __init__(
+        self,
+        data: bytes,
+        start: int,
+        end: int,
+        client_reads: bool,
+        fields: Mapping[str, bytes | msgspec.Raw] | None = None,
+    ) -> None:
+        self.data = data
+        self.start = start
+        self.end = end
+        self.client_reads = client_reads
+        self._fields = fields
+
+    @property
+    def entry(self) -> Entry:
+        """The object as far as its fields have the expected types."""
+        return entry_from_fields(_fields(self.data) if self._fields is None else self._fields)
 
 
 @dataclass(slots=True)
@@ -72,7 +100,7 @@ def salvage_line(line: RawLine) -> Salvage:
     result = Salvage()
 
     def note(kind: str, start: int, end: int, detail: str = "") -> None:
-        result.damage.append(Damage(kind, line.number, line.offset + start, end - start, detail))
+        result.damage.append(Damage(kind, line.number_at(start), line.offset + start, end - start, detail))
 
     if len(line.data) > LARGE:  # not copied, not even to take the line's ending away
         _skim_large(result, line.data, note)
@@ -80,56 +108,102 @@ def salvage_line(line: RawLine) -> Salvage:
     body = line.data.rstrip(b"\r\n")
     if not body.strip():
         return result
-    if _taken_quickly(result, body, note):
-        return result
-    clean = _plain_value(body)
-    if clean is not None:
-        _take_whole(result, body, clean, note)
-        return result
-    position = 0
-    pieces: list[tuple[int, int]] = []
-    for run in _NULS.finditer(body):
-        note("nul", run.start(), run.end(), f"{run.end() - run.start()} NUL bytes")
-        pieces.append((position, run.start()))
-        position = run.end()
-    pieces.append((position, len(body)))
-    for start, end in pieces:
-        if body[start:end].strip():
-            # The client reads the first value on a line; NULs before it hide it, NULs behind it do not matter.
-            _scan(result, body, start, end, note, client_reads_first=start == 0)
-    if not body.isascii() and not is_utf8(body):
-        note("encoding", 0, len(body), "invalid UTF-8")
+    text = whole_pairs(body)
+    try:
+        fields = _split(text)
+    except REFUSED as problem:
+        _take_refused(result, body, text, problem, note)
+    else:
+        start, end = text.index(b"{"), text.rindex(b"}") + 1
+        data = text[start:end]
+        if text is not body and text != body:
+            note("surrogate", 0, len(body), _DETAIL["surrogate"])
+        if not body.isascii() and not is_utf8(body):
+            note("encoding", 0, len(body), _DETAIL["encoding"])
+            data = data.decode("utf-8", "replace").encode()
+        result.found.append(Found(data, start, end, True, fields))
     return result
+
+
+def _check_text(body: bytes, note: Note) -> None:
+    if not body.isascii() and not is_utf8(body):
+        note("encoding", 0, len(body), _DETAIL["encoding"])
+
+
+def _take_refused(result: Salvage, body: bytes, text: bytes, problem: Exception, note: Note) -> None:
+    """Take what is to be had from a line that is no object for the fast decoder."""
+    if isinstance(problem, msgspec.ValidationError):  # no object: nothing behind the first byte was read
+        end, reached, odd = value_extent(text)
+        odd = odd or end is not None
+    else:
+        reached, odd = failed_at(text, problem)
+    if odd and _take_patiently(result, body, text, note):
+        return
+    if reached == len(text) and text[0] == 0x7B and b"\x00" not in text:
+        patience = _PATIENCE * len(body) + 4096
+        if _ENDS_INSIDE.search(body) is None or _next_entry(text, 1, len(body), patience)[0] is None:
+            note("torn", 0, len(body), _torn_detail(text))
+            _check_text(body, note)
+            return  # else it holds a whole entry
+    position = 0
+    if b"\x00" in body:
+        for run in _NULS.finditer(body):
+            note("nul", run.start(), run.end(), f"{run.end() - run.start()} NUL bytes")
+            # The client reads the first value on a line; NULs before it hide it, NULs behind it do not matter.
+            _scan(result, text, position, run.start(), note, client_reads_first=position == 0)
+            position = run.end()
+    _scan(result, text, position, len(body), note, client_reads_first=position == 0)
+    _check_text(body, note)
 
 
 _ENDS_INSIDE: Final = re.compile(rb"\}[ \t\r\n]*(?:\{|\Z)")
 
 
-def _taken_quickly(result: Salvage, body: bytes, note: Any) -> bool:
-    """Take the two most common lines by the fast decoder: an object with a field of another type, and one cut at its end."""
-    if body[:1] != b"{":
+def _take_patiently(result: Salvage, body: bytes, text: bytes, note: Note) -> bool:
+    """Take a line that is one value to a more patient reader than the client's, and say what is odd about it."""
+    if text[0] == 0:
         return False
-    text = whole_pairs(body)
-    try:
-        fields = _split(text)
-    except REFUSED as problem:
-        if str(problem) != "Input data was truncated":
-            return False  # it may be readable to a more patient decoder
-        patience = _PATIENCE * len(body) + 4096
-        if _ENDS_INSIDE.search(body) and _next_entry(body, 1, len(body), patience)[0] is not None:
-            return False  # it holds a whole entry
-        note("torn", 0, len(body), _torn_detail(body))
-    else:
-        end = text.rindex(b"}") + 1
-        result.found.append(Found(entry_from_fields({name: bytes(raw) for name, raw in fields.items()}), 0, end, True))
-        if text is not body and text != body:
-            note("surrogate", 0, len(body), _DETAIL["surrogate"])
-    if not body.isascii() and not is_utf8(body):
-        note("encoding", 0, len(body), _DETAIL["encoding"])
-    return True
+    if text[:1] == b"{" and len(text) <= _PIECE and (blanked := text.translate(_BLANKED)) != text:
+        try:
+            _split(blanked)
+        except REFUSED as problem:
+            if not failed_at(text, problem)[1]:
+                return False  # it would be no object without any control characters either
+        escaped = _with_escapes(text)
+        try:
+            fields = _split(escaped)
+        except REFUSED as problem:
+            if not failed_at(escaped, problem)[1]:
+                return False
+        else:
+            end = text.rindex(b"}") + 1
+            _check_text(body, note)
+            kind = "nul" if b"\x00" in body else "control-character"
+            note(kind, 0, len(body), _DETAIL[kind])
+            if text != body:
+                note("surrogate", 0, len(body), _DETAIL["surrogate"])
+            # A strict JSON reader, such as the client's, refuses the line.
+            result.found.append(Found(escaped[: escaped.rindex(b"}") + 1], 0, end, False, fields))
+            return True
+    plain = _plain_value(body)
+    if plain is not None:
+        _take_whole(result, body, plain, note)
+    return plain is not None
 
 
-def _skim_large(result: Salvage, body: bytes, note: Any) -> None:
+_BLANKED: Final = b" " * 0x20 + bytes(range(0x20, 0x100))
+_CONTROL: Final = tuple((bytes([code]), b"\\u%04x" % code) for code in range(0x20) if code not in b"\t\r\n")
+
+
+def _with_escapes(text: bytes) -> bytes:
+    """JSON in which control characters are escaped: inside its strings it is valid then, anywhere else it is still not."""
+    for character, escape in _CONTROL:
+        if character in text:
+            text = text.replace(character, escape)
+    return text
+
+
+def _skim_large(result: Salvage, body: bytes, note: Note) -> None:
     """What a very long line says of itself, without decoding its words."""
     place = _NOT_SPACE.search(body)
     if place is None:
@@ -142,7 +216,7 @@ def _skim_large(result: Salvage, body: bytes, note: Any) -> None:
         note("torn" if skimmed is not None else "not-json", start, end, "a very long line")
         return
     behind = _NOT_SPACE.search(body, skimmed.end)
-    result.found.append(Found(entry_from_fields(skimmed.fields), start, skimmed.end, client_reads=True))
+    result.found.append(Found(b"", start, skimmed.end, client_reads=True, fields=skimmed.fields))
     if behind is not None:
         note("glued", behind.start(), end, "more behind the first object of a very long line")
     elif b"\\ud" in body or b"\\uD" in body:
@@ -163,23 +237,22 @@ def _plain_value(body: bytes) -> _Plain | None:
     if not body.isascii() and not is_utf8(body):
         kinds.append("encoding")
     text = body.decode("utf-8", "replace")
-    constants: list[str] = []
     try:
-        value = loads_leniently(text, strict=True, constants=constants)
+        value = loads_leniently(text, strict=True)
     except RecursionError:
         return _too_deep(body, kinds)
     except ValueError as problem:
         if not str(problem).startswith("Invalid control character"):
             return None  # nothing else is forgiven below
         try:
-            value = loads_leniently(text, constants=constants)
+            value = loads_leniently(text)
         except RecursionError:
             return _too_deep(body, kinds)
         except ValueError:
             return None
         kinds.append("nul" if b"\x00" in body else "control-character")
         client_reads = False  # a strict JSON reader, such as the client's, refuses the line
-    if constants:
+    if _CONSTANT.search(body) is not None and any(word in _STRING.sub(b"", body) for word in (b"NaN", b"Infinity")):
         kinds.append("nonstandard-number")
         client_reads = False
     if not isinstance(value, dict):
@@ -219,12 +292,13 @@ def _value_end(data: bytes) -> int:
             return -1
 
 
-def _take_whole(result: Salvage, body: bytes, plain: _Plain, note: Any) -> None:
+def _take_whole(result: Salvage, body: bytes, plain: _Plain, note: Note) -> None:
     for kind in plain.kinds:
         note(kind, 0, len(body), _DETAIL.get(kind, ""))
     if isinstance(plain.value, dict):
         start, end = body.index(b"{"), body.rindex(b"}") + 1
-        result.found.append(Found(entry_from_fields(_fields(body, start, end)), start, end, plain.client_reads))
+        fields = {name: json.dumps(held).encode() for name, held in plain.value.items()} or None
+        result.found.append(Found(body[start:end], start, end, plain.client_reads, fields))
 
 
 _DETAIL: Final = {
@@ -238,73 +312,67 @@ _DETAIL: Final = {
 }
 
 
-def _scan(result: Salvage, body: bytes, start: int, end: int, note: Any, *, client_reads_first: bool) -> None:
+def _scan(result: Salvage, body: bytes, start: int, end: int, note: Note, *, client_reads_first: bool) -> None:
     """All complete objects in body[start:end], which does not parse as one value."""
     first_place = _NOT_SPACE.search(body, start, end)
-    position = start = first_place.start() if first_place is not None else end
+    if first_place is None:
+        return
+    position = start = first_place.start()
     count = len(result.found)
     readable_first = client_reads_first
     patience = _PATIENCE * (end - start) + 4096
     while position < end:
-        if body[position] in b" \t\r\n":
-            position += 1
-            continue
-        stop = _object_end(body, position, end) if body[position : position + 1] == b"{" else None
+        is_object = body[position] == 0x7B
+        stop, reached = _read_object(body, position, end) if is_object else (None, position)
         if stop is not None:
             first = readable_first and position == start
-            result.found.append(Found(entry_from_fields(_fields(body, position, stop)), position, stop, first))
-            position = stop
-            continue
-        following, patience = _next_entry(body, position + 1, end, patience)
-        until = end if following is None else following
-        is_object = body[position : position + 1] == b"{"
-        note("torn" if is_object else "not-json", position, until, _torn_detail(body[position:until]))
-        readable_first = False
-        position = until
+            result.found.append(Found(body[position:stop], position, stop, first))
+            until = stop
+        else:
+            following, patience = _next_entry(body, position + 1, end, patience)
+            until = end if following is None else following
+            detail = _torn_detail(body[position : min(reached, until)]) if is_object else ""
+            note("torn" if is_object else "not-json", position, until, detail)
+            readable_first = False
+        following_place = _NOT_SPACE.search(body, until, end)
+        position = end if following_place is None else following_place.start()
     if len(result.found) - count > 1 or (len(result.found) - count == 1 and result.found[-1].start > start):
         note("glued", start, end, f"{len(result.found) - count} objects on one line")
 
 
-def _object_end(body: bytes, start: int, end: int) -> int | None:
-    """Where the object that begins at `start` is complete; None if it is not, or is no valid JSON."""
-    return _value_within(body[start:end].decode("latin-1"), start).end
+def _read_object(body: bytes, start: int, end: int) -> tuple[int | None, int]:
+    """Where the object that begins at `start` is complete, None if it is not or is no valid JSON; and how far it was read."""
+    stop, reached, odd = value_extent(body, start, end)
+    return _read_patiently(body[start:end].decode("latin-1"), start) if odd else (stop, reached)
 
 
-class _Within(NamedTuple):
-    """How far a value could be read: where it is complete, or else where and why not."""
-
-    end: int | None
-    stopped: int
-    why: str = ""
-
-
-def _value_within(text: str, start: int) -> _Within:
-    """Read a value by the decoder of the standard library. The text has a character for each byte, `start` of them before."""
+def _read_patiently(text: str, start: int) -> tuple[int | None, int]:
+    """The same by the decoder of the standard library. The text has a character for each byte, `start` of them before."""
     try:
         end = start + _reader.raw_decode(text)[1]
-        return _Within(end, end)
+        return end, end
     except RecursionError:
         end = _value_end(text.encode("latin-1"))
-        return _Within(start + end, start + end) if end > 0 else _Within(None, start + len(text))
+        return (start + end, start + end) if end > 0 else (None, start + len(text))
     except json.JSONDecodeError as problem:
-        return _Within(None, start + problem.pos, problem.msg)
+        return None, start + problem.pos
 
 
 _reader: Final = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 _split: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-def _fields(body: bytes, start: int, end: int) -> dict[str, bytes]:
+def _fields(data: bytes) -> Mapping[str, bytes | msgspec.Raw]:
     """The fields of a complete object as raw JSON."""
     try:
-        return {name: bytes(raw) for name, raw in _split(body[start:end]).items()}
+        return _split(data)
     except REFUSED:
         pass
     try:
-        value = loads_leniently(body[start:end].decode("utf-8", "replace"))
+        value = loads_leniently(data.decode("utf-8", "replace"))
         return {name: json.dumps(held).encode() for name, held in value.items()}
     except (RecursionError, ValueError):
-        return skim_object(body, start, end).fields
+        return skim_object(data, 0).fields
 
 
 def _next_entry(body: bytes, start: int, end: int, patience: int) -> tuple[int | None, int]:
@@ -312,53 +380,75 @@ def _next_entry(body: bytes, start: int, end: int, patience: int) -> tuple[int |
 
     Looking from every possible start would take quadratic time: `patience` bounds the bytes gone through.
     """
-    text = ""
     for match in _ENTRY_START.finditer(body, start, end):
         if patience < 0:
             return None, patience
-        text = text or body[start:end].decode("latin-1")
-        read = _value_within(text[match.start() - start :], match.start())
-        patience -= end - match.start()
-        if read.end is None:
+        stop, reached = _read_object(body, match.start(), end)
+        patience -= reached - match.start() + 256
+        if stop is None:
             continue
-        following = _NOT_SPACE.search(body, read.end, end)
+        following = _NOT_SPACE.search(body, stop, end)
         if following is not None and following.group() != b"{":
             continue  # an inner object of the torn one: more of that follows
-        fields = _fields(body, match.start(), read.end)
-        if "type" in fields and any(mark.decode() in fields for mark in _ENTRY_MARKS):
+        fields = _fields(body[match.start() : stop])
+        if "type" in fields and any(mark in fields for mark in _ENTRY_MARKS):
             return match.start(), patience
     return None, patience
 
 
-def _torn_detail(piece: bytes) -> str:
-    """What a torn object still says of itself, for people and for repair."""
-    fields = _torn_fields(piece) if piece.startswith(b"{") else {}
-    told = [f"{name}={fields[name].decode('utf-8', 'replace')}" for name in ("type", "uuid") if name in fields]
-    return " ".join(told)[:200]
+class _Named(msgspec.Struct, gc=False):
+    """What a torn object is asked for."""
+
+    type: msgspec.Raw = msgspec.Raw()
+    uuid: msgspec.Raw = msgspec.Raw()
 
 
-_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_named: Final = msgspec.json.Decoder(_Named).decode
+
+
+def _torn_detail(head: bytes) -> str:
+    """What an object still says of itself up to where it is torn, for people and for repair."""
+    try:
+        named = _named(_closed(head))
+    except REFUSED:
+        return ""
+    told = [("type", named.type), ("uuid", named.uuid)]
+    return " ".join([f"{name}={bytes(raw).decode('utf-8', 'replace')}" for name, raw in told if raw])[:200]
+
+
 _NO_BRACKET: Final = bytes(set(range(256)) - set(b"{}[]"))
 _CLOSING: Final = bytes.maketrans(b"{[", b"}]")
+_HALF_ESCAPE: Final = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_WORD: Final = bytes(range(0x30, 0x3A)) + bytes(range(0x61, 0x7B)) + b"+-.E"
 
 
-def _torn_fields(piece: bytes) -> dict[str, bytes]:
-    """The fields of an object up to where it is torn: what is open there is closed, and the object read as usual."""
-    read = _value_within(piece.decode("latin-1"), 0)
-    head = piece[: read.stopped].rstrip()
-    if head.endswith(b","):
-        head = head[:-1]
-    elif head.endswith(b":"):
-        head += b"null"
-    elif read.why.startswith("Expecting ':'"):
-        head += b":null"
-    opened, before = _STRING.sub(b"", head).translate(None, _NO_BRACKET), b""
-    while opened != before:
-        opened, before = opened.replace(b"{}", b"").replace(b"[]", b""), opened
+def _closed(head: bytes) -> bytes:
+    """The beginning of an object with everything closed that is open at its end."""
+    plain = head.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in head else head
+    pieces = plain.split(b'"')
+    outside = b"".join(pieces[::2])
+    if len(pieces) % 2 == 0:  # inside a string
+        if b"\\" in head[-5:] and plain[-5:].find(b"\\") >= 0:
+            head = _HALF_ESCAPE.sub(b"", head)
+        head += b'"'
+        before = pieces[-2]
+    else:
+        head = head.rstrip()
+        if not head.endswith((b'"', b"{", b"}", b"[", b"]", b",", b":")):
+            head = head.rstrip(_WORD).rstrip()  # half a word, or all of it
+        if head.endswith(b","):
+            head = head[:-1]
+        before = pieces[-3] if head.endswith(b'"') and len(pieces) > 2 else b""
+    opened, previous = outside.translate(None, _NO_BRACKET), b""
+    while opened != previous:
+        opened, previous = opened.replace(b"{}", b"").replace(b"[]", b""), opened
     if len(opened) > _DEEPEST:
-        return {}
-    whole = head + opened[::-1].translate(_CLOSING)
-    return _fields(whole, 0, len(whole))
+        return b""
+    if head.endswith(b":"):
+        head += b"null"
+    elif before.rstrip().endswith((b"{", b",")) and opened.endswith(b"{"):  # a name without its value
+        head += b":null"
+    return head + opened[::-1].translate(_CLOSING)
 
 
 _DEEPEST: Final = 500

@@ -6,10 +6,10 @@ back; it hangs on a circle of parents and fails on messages of odd shapes. 2.1.1
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cmp_to_key
 from typing import Final
 
-from ..format.line import HARMLESS
 from .client_state import ClientState, Parents, load_as_client
 from .gc_pause import gc_paused
 from .request import is_dropped_error, rows_sent
@@ -20,7 +20,7 @@ MEASURED: Final = ("2.1.326", "2.1.325", "2.1.197", "2.0.77")
 """Versions whose conversation can be asked for, newest first."""
 #: Damage for which a reader of whole lines skips the line: the objects on it are lost.
 _UNREADABLE_LINE: Final = frozenset({"torn", "glued", "nul", "not-json", "control-character", "nonstandard-number"})
-assert not _UNREADABLE_LINE & HARMLESS
+_SEVERAL_LINES: Final = frozenset({"several-lines", "several-lines-unread"})
 
 
 def find_thread_of(transcript: Transcript, version: str) -> Thread:
@@ -61,10 +61,14 @@ def _find_by_file_order(transcript: Transcript) -> Thread:
 def _find_by_latest_time(transcript: Transcript) -> Thread:
     """2.0.77: the row with the latest time, and what it hangs on, link by link."""
     lost = {item.line for item in transcript.damage if item.kind in _UNREADABLE_LINE}
+    spread = [item for item in transcript.damage if item.kind in _SEVERAL_LINES]
+    spread_from = [item.offset for item in spread]
     rows: dict[str, Row] = {}
     superseded: set[int] = set()
     for row in transcript.rows:
-        if row.client_reads and row.line not in lost and row.type != "progress":
+        before = bisect_right(spread_from, row.offset)
+        is_spread = before > 0 and row.offset < spread[before - 1].offset + spread[before - 1].length
+        if row.line not in lost and not is_spread and row.type != "progress":
             known = rows.get(row.uuid or "")
             if known is not None:
                 superseded.add(known.index)

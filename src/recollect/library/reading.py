@@ -233,7 +233,7 @@ def line_of(session: Session, file: int, number: int) -> FileLine:
     subagent = None if file == 0 else session.file.subagents[file - 1].subagent_id
     found = FileLine(number, 0, b"", 0)
     for line in session.lines(subagent):
-        if line.number == number:
+        if line.number <= number <= line.last_number:
             found.offset = found.offset if found.length else line.offset
             found.length += len(line.data)
             if len(found.data) <= LONGEST_LINE:

@@ -9,7 +9,8 @@ from typing import BinaryIO, Final
 from ..errors import RecollectError
 from ..format.decode import Located, file_entries, file_row_entries
 from ..format.entries import Entry, decode_exactly
-from ..format.line import Damage, RawLine, read_lines
+from ..format.line import Damage, RawLine
+from ..format.several_lines import read_entry_lines
 from ..graph.gc_pause import gc_paused
 from ..graph.rows import Transcript, build_transcript
 from .home import Home
@@ -20,9 +21,12 @@ _NEARBY: Final = 1 << 16
 
 
 def stream_lines(path: Path, home: Home | None = None) -> Iterator[RawLine]:
-    """The lines of a file, one after the other; joined, their bytes are the file's bytes."""
+    """The lines of a file, one after the other; joined, their bytes are the file's bytes.
+
+    An object over several lines comes as one of them.
+    """
     with _open(path, home) as stream:
-        yield from read_lines(stream)
+        yield from read_entry_lines(stream)
 
 
 def stream_entries(

@@ -23,6 +23,7 @@ from ..format.entries import REFUSED, Entry, decode_loosely
 from ..format.line import BOM, RawLine
 from ..format.project_key import repository_of, same_project_key
 from ..format.salvage import salvage_line
+from ..format.several_lines import join_lines
 from ..format.times import parse_time
 from .paths import open_inside
 from .scan import SessionFile
@@ -191,22 +192,17 @@ class _Head:
 
     def scan(self, data: bytes, *, complete: bool) -> bool:
         """Continue with the lines of `data` that were not seen yet; True when nothing more is needed."""
-        while True:
-            end = data.find(b"\n", self.position)
-            if end < 0:
-                if not complete or self.position >= len(data):
-                    return self._done() or complete
-                end = len(data)
-            line = data[self.position : end]
-            self.position = end + 1
-            self.number += 1
-            entry = _entry(line, self.number)
+        end = len(data) if complete else data.rfind(b"\n") + 1
+        for line in join_lines(_lines(data, self.position, end, self.number + 1), small=True):
+            if line.unclosed and not complete:
+                break
+            self.position, self.number = line.offset + len(line.data), line.last_number
+            entry = _entry(line.data.removesuffix(b"\n"), line.number)
             if entry is not None:
                 self._note(entry)
             if self._done():
                 return True
-            if self.position >= len(data):
-                return self._done() or complete
+        return complete
 
     def _done(self) -> bool:
         return self.summary.first_prompt is not None and bool(self.summary.cwds)
@@ -258,6 +254,13 @@ def _has_result(content: list[Any]) -> bool:
     return any(isinstance(block, dict) and block.get("type") == "tool_result" for block in content)
 
 
+def _lines(data: bytes, start: int, end: int, number: int) -> Iterator[RawLine]:
+    while start < end:
+        stop = data.find(b"\n", start, end) + 1 or end
+        yield RawLine(data[start:stop], start, number)
+        start, number = stop, number + 1
+
+
 def _entry(line: bytes, number: int) -> Entry | None:
     if number == 1 and line.startswith(BOM):
         line = line[3:]
@@ -274,11 +277,7 @@ def _scan_tail(summary: SessionSummary, tail: bytes) -> None:
     """From the end upwards: the newest titles and states, and the time, branch and version of the last row."""
     seen: set[str] = set()
     need_row = True
-    position = len(tail)
-    while position > 0:
-        start = tail.rfind(b"\n", 0, position - 1 if tail[position - 1 : position] == b"\n" else position) + 1
-        line = tail[start:position]
-        position = start
+    for line in _lines_upwards(tail):
         # Rows begin with their parent, state lines never do: rows above the last one need not be decoded.
         if (not need_row and line.startswith(b'{"parentUuid"')) or not line.strip():
             continue
@@ -299,6 +298,20 @@ def _scan_tail(summary: SessionSummary, tail: bytes) -> None:
             seen.add(entry.type)
     if summary.last_activity is None:
         summary.last_activity = summary.created
+
+
+def _lines_upwards(data: bytes) -> Iterator[bytes]:
+    """The lines from the last to the first. Where one ends in no object, those before it are read as they may hang together."""
+    position = len(data)
+    while position > 0:
+        start = data.rfind(b"\n", 0, position - 1 if data[position - 1 : position] == b"\n" else position) + 1
+        line = data[start:position]
+        if line[:1] != b"{" and line.strip():
+            for joined in reversed(list(join_lines(_lines(data, 0, position, 2), small=True))):
+                yield joined.data
+            return
+        yield line
+        position = start
 
 
 def _note_state(summary: SessionSummary, entry: Entry, line: bytes) -> bool:
@@ -370,12 +383,12 @@ def _count(summary: SessionSummary, stream: BinaryIO, whole: bytes | None) -> No
             _note_counts(summary, heads)
             return
     from ..format.decode import parse_lines
-    from ..format.line import read_lines
+    from ..format.several_lines import read_entry_lines
 
     stream.seek(0)
     lines = _LineCounter()
     with _buffered(stream) as reader:
-        found = (item.entry for item in parse_lines(lines.through(read_lines(reader)), []))
+        found = (item.entry for item in parse_lines(lines.through(read_entry_lines(reader)), []))
         _note_counts(summary, (_RowHead(e.parentUuid, e.isSidechain, e.agentId, e.type) for e in found))
     summary.lines = lines.count
 
@@ -410,5 +423,5 @@ class _LineCounter:
     def through(self, lines: Iterable[RawLine]) -> Iterator[RawLine]:
         for line in lines:
             if not line.more:
-                self.count += 1
+                self.count += line.lines
             yield line

@@ -12,6 +12,7 @@ from ..format.decode import parse_lines
 from ..format.history import parse_history_line
 from ..format.line import read_lines
 from ..format.path_text import to_text
+from ..format.several_lines import read_entry_lines
 from ..format.uuids import UUID
 from .contents import KeptFile, Snapshot
 from .stream import KeptStream
@@ -98,7 +99,7 @@ class Footprints:
     def _first_session_id(self, file: KeptFile, look: Snapshot) -> str | None:
         try:
             with io.BufferedReader(KeptStream(self._vault, file, look)) as stream:
-                for item in parse_lines(read_lines(stream), []):
+                for item in parse_lines(read_entry_lines(stream), []):
                     if item.entry.sessionId:
                         return item.entry.sessionId
         except (RecollectError, OSError):

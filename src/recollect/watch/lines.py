@@ -13,8 +13,11 @@ from array import array
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
+from msgspec import structs
+
 from ..format.decode import parse_lines
 from ..format.line import HELD_LIMIT, Damage, RawLine
+from ..format.several_lines import SMALL_FILE, join_lines
 from ..format.times import parse_time
 from ..store.home import Home
 from ..store.paths import open_inside
@@ -64,7 +67,7 @@ class FollowedFile:
         self._offset = 0
         """Everything before was handed on, or is old."""
         self._scanned = 0
-        """Between the offset and here no line ends."""
+        """Between the offset and here no line ends, or none that nothing can go on behind."""
         self._before = b""
         """The last bytes before the offset, as they were read."""
         self._half = b""
@@ -130,10 +133,14 @@ class FollowedFile:
         if identity_of(info) != known.identity:
             return
         end = _line_start(stream, min(known.size, info.st_size))
+        context = _last_lines(stream, end)
+        if context and context[-1].unclosed:  # what is open there may be closed behind it
+            end = next(line.offset for line in context if line.unclosed)
+            context = [line for line in context if not line.unclosed]
         self._offset = self._scanned = end
         self._before = _read_at(stream, max(end - _PROOF, 0), min(end, _PROOF))
         self._learn(stream, end)
-        self.context = _last_lines(stream, end)
+        self.context = context
 
     def _learn(self, stream: BinaryIO, end: int) -> None:
         """Remember the lines before the place, in case that the file is written anew."""
@@ -182,10 +189,13 @@ class FollowedFile:
             block = data[:last]
             if self._scanned > self._offset:
                 block = self._with_start(stream, block, damage)
-            lines = self._new_lines(block, end - len(block))
-            self._offset = self._scanned = end
-            self._before, self._half = (self._before + block[-_PROOF:])[-_PROOF:], b""
-            return Look(lines, damage, end < self._size, self._number is not None)
+            complete, open_end = self._entry_lines(block, end - len(block))
+            lines = self._new_lines(complete)
+            taken = len(block) - len(open_end)
+            self._offset, self._scanned = end - len(open_end), end
+            self._before, self._half = (self._before + block[:taken][-_PROOF:])[-_PROOF:], open_end[-_PROOF:]
+            if complete or damage:
+                return Look(lines, damage, end < self._size, self._number is not None)
         return Look([], [], False, self._number is not None)
 
     def _with_start(self, stream: BinaryIO, block: bytes, damage: list[Damage]) -> bytes:
@@ -199,18 +209,22 @@ class FollowedFile:
         self._remember(hash(block[:first]))
         return block[first:]
 
-    def _new_lines(self, block: bytes, offset: int) -> list[RawLine]:
+    def _entry_lines(self, block: bytes, offset: int) -> tuple[list[RawLine], bytes]:
+        """The lines of a block, an object over several of them as one; and the end of it that something may go on behind."""
+        found = _joined(block, offset, small=self._size <= SMALL_FILE)
+        open_from = next((place for place, line in enumerate(found) if line.unclosed), len(found))
+        return found[:open_from], b"".join([line.data for line in found[open_from:]])
+
+    def _new_lines(self, lines: list[RawLine]) -> list[RawLine]:
         new: list[RawLine] = []
-        start = 0
-        while start < len(block):
-            end = block.index(b"\n", start) + 1
-            digest = hash(block[start : end - 1])
-            number = self._remember(digest)
-            if not self._is_back(digest):
-                line = RawLine(block[start:end], offset + start, 1 if offset + start == 0 else number)
-                if self._is_new(line):
-                    new.append(line)
-            start = end
+        for line in lines:
+            digests = [hash(part) for part in line.data[:-1].split(b"\n")]
+            numbers = [self._remember(digest) for digest in digests]
+            known = [self._is_back(digest) for digest in digests]
+            if not all(known):
+                counted = structs.replace(line, number=1 if line.offset == 0 else numbers[0])
+                if self._is_new(counted):
+                    new.append(counted)
         return new
 
     def _remember(self, digest: int) -> int:
@@ -269,14 +283,19 @@ def _line_start(stream: BinaryIO, end: int) -> int:
 
 
 def _last_lines(stream: BinaryIO, end: int) -> list[RawLine]:
-    """The lines that stand whole in the last part before `end`, where a line ends."""
+    """The lines that stand whole in the last part before `end`, where a line ends; an object over several of them as one."""
     start = max(end - CONTEXT, 0)
     data = _read_at(stream, start, end - start)
     if start:
         cut = data.find(b"\n") + 1
         start, data = start + cut, data[cut:]
+    return _joined(data, start, small=True)
+
+
+def _joined(block: bytes, offset: int, *, small: bool) -> list[RawLine]:
+    """The lines of some bytes that begin and end with a line, not counted; an object over several of them as one."""
     lines = []
-    for part in data.split(b"\n")[:-1]:
-        lines.append(RawLine(part + b"\n", start, 1 if start == 0 else _UNNUMBERED))
-        start += len(part) + 1
-    return lines
+    for part in block.split(b"\n")[:-1]:
+        lines.append(RawLine(part + b"\n", offset, 1 if offset == 0 else _UNNUMBERED))
+        offset += len(part) + 1
+    return list(join_lines(lines, small=small))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ..export.formatting import iso
 from ..library.reading import LONGEST_LINE, line_of
@@ -126,7 +125,7 @@ def _calls(service: Service, session: Session, values: Values) -> Any:
 
 
 def _damage(session: Session) -> list[Any]:
-    return [asdict(item) for item in session.damage]
+    return [structs.asdict(item) for item in session.damage]
 
 
 def _branches(session: Session) -> list[Any]:

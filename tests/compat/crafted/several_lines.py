@@ -309,3 +309,23 @@ def row_cut_in_a_large_file(s: Sheet) -> None:
     s.spoil(lambda data: data[: data.index(b'"cwd"')] + b"\n", 3)
     s.state("unknown-kind", filling="x" * 3_000_000)
     s.turn(3, gap=1)
+
+
+def _filled_up(s: Sheet, size: int) -> None:
+    """Two turns, of which the second prompt goes over several lines, in a file of so many bytes."""
+    s.turn(1, gap=1)
+    s.turn(2, gap=1)
+    s.spoil(_pretty, 2)
+    s.state("unknown-kind", filling="")
+    room = size - len(s.data())
+    s.edit(lambda line: line.update(filling="x" * room))
+
+
+def pretty_row_in_a_file_of_five_mebibytes(s: Sheet) -> None:
+    """The largest file that is read value by value."""
+    _filled_up(s, 5 << 20)
+
+
+def pretty_row_in_a_file_of_one_byte_more(s: Sheet) -> None:
+    """The smallest that is read line by line."""
+    _filled_up(s, (5 << 20) + 1)

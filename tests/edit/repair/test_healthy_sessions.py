@@ -230,7 +230,9 @@ def test_a_lost_link_is_seen_in_a_session_with_rewinds(deeds: list[Deed], tmp_pa
     assert fixes_of(file, tmp_path / "data") == ["links"]
 
 
-@pytest.mark.parametrize("kind", ["times-reversed", "times-equal", "clock-jump", "swapped-lines", "role-missing"])
+@pytest.mark.parametrize(
+    "kind", ["times-reversed", "times-equal", "clock-jump", "swapped-lines", "role-missing", "pretty-printed"]
+)
 def test_what_only_older_versions_need_waits_for_its_rule(kind: str, tmp_path: Path) -> None:
     home = HomeBuilder(tmp_path / "claude")
     t = home.session(CWD)

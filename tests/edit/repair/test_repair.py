@@ -14,6 +14,7 @@ from tests.edit.repair.mending import files_state, mend
 from recollect.edit.repair.draft import Fragment
 from recollect.edit.repair.plan import RepairResult, _fragment_line, plan_repair
 from recollect.errors import DamagedData, NotFound, Refused, StoreBusy
+from recollect.format.several_lines import SMALL_FILE
 from recollect.graph.thread import find_thread
 from recollect.journal import disk
 from recollect.journal.changes import Journal
@@ -281,6 +282,28 @@ def test_pictures_that_are_too_large_become_words() -> None:
 def test_objects_spread_over_lines_come_together_again() -> None:
     mended = mend(DAMAGES["pretty-printed"].make(0))
     assert mended.entries == [json.loads(line) for line in split_lines(sample_session().to_bytes())]
+
+
+def test_rows_in_a_list_get_lines_of_their_own() -> None:
+    lines = split_lines(sample_session().to_bytes())
+    mended = mend(b"[\n" + b",\n".join(lines) + b"\n]\n")
+    assert (mended.was.found, mended.now.share) == (False, 1.0)
+    assert mended.entries == [json.loads(line) for line in lines]
+
+
+def test_a_row_inside_of_something_that_nobody_closed_comes_to_light() -> None:
+    lines = split_lines(sample_session().to_bytes())
+    mended = mend(b"\n".join(lines[:-1]) + b'\n{"type":"user","message":\n' + lines[-1] + b"\n")
+    assert mended.entries == [json.loads(line) for line in lines]
+    assert len(mended.now.reached) > len(mended.was.reached)
+
+
+def test_an_object_over_several_lines_in_a_large_file_is_put_on_one() -> None:
+    data = DAMAGES["pretty-printed"].make(0)
+    filling = b'{"type":"unknown-kind","x":"' + b"x" * SMALL_FILE + b'"}\n'
+    mended = mend(data + filling)
+    assert (mended.was.found, mended.now.share) == (False, 1.0)
+    assert mended.entries[:-1] == [json.loads(line) for line in split_lines(sample_session().to_bytes())]
 
 
 def test_lines_in_order_again() -> None:

@@ -27,6 +27,10 @@ _TOLD: Final[dict[str, tuple[str, str, str, str | None]]] = {
     ),
     "nonstandard-number": (ERROR, _SKIPS, _TEXT, "text"),
     "control-character": (ERROR, _SKIPS, _TEXT, "text"),
+    "several-lines-unread": (
+        ERROR, "Skips its lines; in a file of up to 5 MiB it would read them.",
+        "`recollect repair` puts the object on one line.", "one-line",
+    ),
     "too-deep": (INFO, "Reads the line; other programs may not.", "Nothing to do.", None),
     "oversize": (WARNING, "Cannot hold the line, and may hang.", "Fork the session without it.", None),
 }  # fmt: skip

@@ -25,7 +25,7 @@ CHUNK: Final = 1 << 20
 NUL_ESCAPE: Final = b"\\u0000"
 #: Damage to the words of a line whose object is whole.
 IN_THE_TEXT: Final = frozenset({"encoding", "surrogate", "control-character", "nonstandard-number"})
-_WHOLE: Final = HARMLESS | IN_THE_TEXT | {"too-deep"}
+_WHOLE: Final = HARMLESS | IN_THE_TEXT | {"too-deep", "several-lines-unread"}
 _INK: Final = re.compile(rb"[^ \t\r\n]")
 
 
@@ -57,7 +57,9 @@ class Piece:
     """Whether the object stands alone on its line; if not, it is written on a line of its own."""
     text_faults: frozenset[str] = frozenset()
     broken: tuple[Located[RowEntry], ...] | None = None
-    """For a line that is not one object: the objects that were found on it."""
+    """For a line that is not one object, or stands inside of something else: the objects that were found on it."""
+    lines: int = 1
+    """How many lines of the file it is: an object may go over several."""
 
     @property
     def is_row(self) -> bool:
@@ -215,6 +217,8 @@ def _piece(line: RawLine) -> Piece:
     found = tuple(parse_row_entries([line], damage))
     start, end = line.offset, line.offset + len(line.data)
     kinds = {item.kind for item in damage}
+    if line.unread and line.lines == 1 and found:
+        return Piece(line.number, start, end, broken=found, client_reads=False, alone=True)
     if len(found) == 1 and kinds <= _WHOLE:
         return _whole(line, found[0], kinds)
     if len(found) == 1 and kinds == {"nul"} and found[0].length == len(line.body):
@@ -230,7 +234,7 @@ def _whole(line: RawLine, item: Located[RowEntry], kinds: set[str]) -> Piece:
         faults.add("nul-in-text")
     return Piece(
         line.number, line.offset, line.offset + len(line.data), item.entry, item.offset, item.offset + item.length,
-        item.client_reads, text_faults=frozenset(faults),
+        item.client_reads, text_faults=frozenset(faults), lines=line.lines,
     )  # fmt: skip
 
 

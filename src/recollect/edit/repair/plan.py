@@ -161,7 +161,9 @@ def _wanted(rules: tuple[str, ...]) -> list[Fix]:
             raise Refused(
                 f"{code} is nothing that can be repaired in a session", hint=rule.remedy, slug="not-repairable"
             )
-        names.update(("lines", "text", "identity", "links", "times") if rule.fix == "reach" else (rule.fix,))
+        names.update(
+            ("lines", "one-line", "text", "identity", "links", "times") if rule.fix == "reach" else (rule.fix,)
+        )
     return [*fixes_for(names), *([name_fix] if NAME_FIX in names else [])]
 
 

@@ -81,6 +81,8 @@ class FileCalls:
         """Where in the buffer the last of the client's own counts stands; to be fetched before the buffer is filled again."""
         self.decoded = 0
         self._failed = failed or _raised
+        self.counts_without_object = False
+        """Whether counts stood on a line that holds no object: it may be part of one that goes over several lines."""
         self._version: str | None = None
         self._wrote_placeholders = True
         self._reach = _SPAN
@@ -210,15 +212,17 @@ class FileCalls:
         else:
             self._entry(entry, line, 0)
 
-    def take_last(self, data: bytes, line: int) -> None:
-        """The same for a line without an end."""
+    def take_or_note(self, data: bytes, line: int) -> None:
+        """The same for an entry that is taken by itself; one that fails is passed over."""
         try:
             self.take(data, line)
         except Exception as problem:
             self._failed(line, problem)
 
     def _patient(self, data: bytes, line: int) -> None:
-        for item, odd in patient_lines(data, line):
+        found = list(patient_lines(data, line))
+        self.counts_without_object |= not found
+        for item, odd in found:
             self._entry(item, line, ODD if odd else 0)
 
     def _entry(self, entry: CallLine, line: int, flags: int) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta, Struct
 
-from ...format.entries import decode_loosely
+from ...format.entries import REFUSED, decode_loosely
 from ...format.usage import LARGEST_COUNT, LARGEST_SEARCHES, whole_count
 
 NEEDLE: Final = b'put_tokens"'
@@ -229,6 +229,14 @@ def _text(value: Any) -> str | None:
     if not isinstance(value, str):
         return None
     return value.encode("utf-8", "replace").decode() if not value.isascii() else value
+
+
+def time_of(data: bytes) -> str | None:
+    """The time that an entry says it is of."""
+    try:
+        return decode_call_line(data).timestamp
+    except REFUSED:
+        return next((line.timestamp for line, _ in patient_lines(data, 2)), None)
 
 
 def is_whole(data: bytes) -> bool:

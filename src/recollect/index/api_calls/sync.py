@@ -145,6 +145,8 @@ class _Intake:
         """Whether the time that the file was begun at is still looked for."""
         self._cut_short = False
         """Whether the file that was read last was left before its end, since it was enough."""
+        self._ends_oddly = False
+        """Whether the last line of it does not look like an object: it may be part of one that goes over several lines."""
 
     def run(self) -> None:
         place, total = 0, len(self._changes)
@@ -206,6 +208,9 @@ class _Intake:
         note_owner(self._catalogue, change, stream)
         found = self._calls_of(change.session_id if change.kind == "session" else None, change.subagent_id, failed)
         end, lines, state = self._read(stream, change, found)
+        if found.counts_without_object or self._ends_oddly:
+            found = self._calls_of(change.session_id if change.kind == "session" else None, change.subagent_id, failed)
+            end, lines, state = self._read_entries(stream, change, found)
         self._report.lines += found.decoded
         if state is not None:
             db.execute("INSERT OR REPLACE INTO cost_states VALUES (?, ?, ?)", (change.file_id, state[0], state[1]))
@@ -239,7 +244,7 @@ class _Intake:
 
     def _read(self, stream: BinaryIO, change: FileChange, found: FileCalls) -> tuple[int, int, tuple[int, str] | None]:
         """Hand on every line with token counts. Returns the end of the last line, the number of lines, the cost state."""
-        self._begun, self._cut_short = None, False
+        self._begun, self._cut_short, self._ends_oddly = None, False, False
         self._begins = change.start == 0 or self._has_no_begin(change)
         if len(self._buffer) > BUFFER * 8:
             self._use(mmap.mmap(-1, BUFFER))
@@ -290,6 +295,7 @@ class _Intake:
                 found.cost_state = None
             have = end - last
             if got == 0 or left <= 0:
+                self._ends_oddly = last > start and not _looks_like_an_object(buffer, last)
                 if last == end and not skipping:
                     return base + end, lines, state
                 return self._tail(buffer, last, end, base, lines, found, state, skipping)
@@ -298,6 +304,33 @@ class _Intake:
             if enough is not None and base >= enough:
                 self._cut_short = True
                 return base, lines, state
+
+    def _read_entries(
+        self, stream: BinaryIO, change: FileChange, found: FileCalls
+    ) -> tuple[int, int, tuple[int, str] | None]:
+        """The same for a file with objects that go over several lines, or may still do so: entry by entry."""
+        from ..catalogue.ingest import FileLines
+        from .collect import ANSWER, is_cost_state
+        from .decode import NEEDLE, time_of
+
+        self._begun, self._cut_short = None, False
+        self._begins = change.start == 0 or self._has_no_begin(change)
+        state: tuple[int, str] | None = None
+        lines = FileLines(stream, change)
+        for line in lines:
+            if line.more or line.part:
+                continue
+            data = line.data
+            if self._begins:
+                self._look_for_begin(data, len(data))
+            if self._begins and line.lines > 1:
+                self._begun = self._microseconds(time_of(data))
+                self._begins = self._begun is None
+            if NEEDLE in data or ANSWER in data:
+                found.take_or_note(data, line.number)
+            if is_cost_state(data):
+                state = line.offset, data.decode("utf-8", "replace")
+        return lines.end, lines.lines, state
 
     def _has_no_begin(self, change: FileChange) -> bool:
         """Whether no line of a file had a time until now."""
@@ -327,7 +360,7 @@ class _Intake:
         if self._begins:
             self._look_for_begin(data, len(data))
         if NEEDLE in data or ANSWER in data:
-            found.take_last(data, lines + 1)
+            found.take_or_note(data, lines + 1)
         if is_cost_state(data):
             state = base + last, data.decode("utf-8", "replace")
         return base + end, lines + 1, state
@@ -336,3 +369,9 @@ class _Intake:
         self._view.release()
         self._buffer, self._view = buffer, memoryview(buffer)
         return self._view
+
+
+def _looks_like_an_object(buffer: mmap.mmap, end: int) -> bool:
+    """Whether the line that ends there begins and ends with a brace."""
+    line = buffer[buffer.rfind(b"\n", 0, end - 1) + 1 : end].strip()
+    return line[:1] == b"{" and line[-1:] == b"}"

@@ -38,14 +38,14 @@ def _first_named(stream: BinaryIO, size: int) -> str | None:
 
 def _named_further_on(stream: BinaryIO, size: int) -> str | None:
     from ...format.decode import parse_lines
-    from ...format.line import read_lines
+    from ...format.several_lines import read_entry_lines
     from ..words.searchable_text import clean_entry
 
     position = stream.tell()
     try:
         with os.fdopen(os.dup(stream.fileno()), "rb") as lines:
             lines.seek(0)
-            for item in parse_lines(read_lines(lines), []):
+            for item in parse_lines(read_entry_lines(lines), []):
                 if item.offset >= size:
                     return None
                 if item.entry.sessionId:

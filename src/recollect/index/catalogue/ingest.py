@@ -15,6 +15,7 @@ from ...format.decode import Located, parse_as
 from ...format.entries import REFUSED, Entry
 from ...format.line import Damage, RawLine, read_lines
 from ...format.salvage import salvage_line
+from ...format.several_lines import read_entry_lines
 from ...format.worded_entry import IndexEntry, decode_index_entry, index_entry_of
 from ...graph.gc_pause import gc_paused
 from ...graph.rows import build_transcript
@@ -145,7 +146,7 @@ class Ingest:
 
     def _take_in_side_file(self, change: FileChange, stream: BinaryIO) -> None:
         if change.kind in LINE_KINDS:
-            lines = FileLines(stream, change)
+            lines = FileLines(stream, change, read_lines)
             side_rows.take_in_history(self._db, change, lines, self._report.left_out)
             self._count(lines.lines - change.lines_before, lines.end - change.start)
             done(self._catalogue, change, stream, offset=lines.end, lines=lines.lines)
@@ -228,29 +229,36 @@ def _salvaged(entry: Entry) -> IndexEntry:
 class FileLines:
     """The complete lines of a file from where it was left, and how far they reach."""
 
-    def __init__(self, stream: BinaryIO, change: FileChange) -> None:
+    def __init__(
+        self, stream: BinaryIO, change: FileChange, read: Callable[..., Iterator[RawLine]] = read_entry_lines
+    ) -> None:
+        self._read = read
         self._descriptor = stream.fileno()
         self._size = change.size
         self.end = self.taken = self.noted = change.start
         """Where the last line handed on ends; the one before it, of which everything was taken; what was noted of it."""
         self.lines = self.taken_lines = self.noted_lines = change.lines_before
         self.unfinished: Damage | None = None
-        """The last line, where it has no end and is no complete object: it may still be in the making."""
+        """The end of the file, where it is no complete object: it may still be in the making."""
 
     def __iter__(self) -> Iterator[RawLine]:
         with os.fdopen(os.dup(self._descriptor), "rb", buffering=1 << 20) as stream:
             stream.seek(self.end)
             if self.end:
                 self._skip_end_of_line(stream)
-            for line in read_lines(stream, offset=self.end, number=self.lines + 1):
+            for line in self._read(stream, offset=self.end, number=self.lines + 1):
                 if line.offset >= self._size and not line.part:
                     return
                 if not line.more and not line.data.endswith(b"\n") and not self._is_complete(line):
                     return
+                if line.unclosed:
+                    words = "something that goes over line ends is not closed"
+                    self.unfinished = Damage("torn", line.number, line.offset, len(line.data.rstrip(b"\r\n")), words)
+                    return
                 if not line.part:
                     self.taken, self.taken_lines = self.end, self.lines
                 if not line.more:
-                    self.lines += 1
+                    self.lines += line.lines
                     self.end = line.offset + len(line.data)
                 yield line
 

@@ -159,7 +159,7 @@ def no_final_newline(data: bytes, _seed: int) -> bytes:
     return data.removesuffix(b"\n")
 
 
-@recipe("pretty-printed", "Every object spread over many lines", "torn", lost=SAMPLE_ROWS, outcome=Outcome.NONE)
+@recipe("pretty-printed", "Every object spread over many lines", "several-lines", outcome=Outcome.WHOLE)
 def pretty_printed(data: bytes, _seed: int) -> bytes:
     texts = [json.dumps(parse(line), ensure_ascii=False, indent=2).encode() for line in split_lines(data)]
     return join_lines(texts)

@@ -30,8 +30,9 @@ def raw(request: Request) -> Response:
     subagent, number = _place(found, request)
     if request.query_params.get("download"):
         name = f"{found.id}-line-{number}.json"
+        data_of_line = (line.data for line in found.lines(subagent) if line.number <= number <= line.last_number)
         return StreamingResponse(
-            (line.data for line in found.lines(subagent) if line.number == number), media_type="text/plain; charset=utf-8",
+            data_of_line, media_type="text/plain; charset=utf-8",
             headers={"Content-Security-Policy": SEALED_POLICY, "Content-Disposition": f'attachment; filename="{name}"'},
         )  # fmt: skip
     line = line_of(found, request.path_params["file"], number)

@@ -14,6 +14,7 @@ from . import (
     images,
     lines,
     links,
+    one_line,
     order,
     outputs,
     results,
@@ -45,6 +46,7 @@ FIXES: Final[dict[str, Fix]] = {
     fix.name: fix
     for fix in (
         Fix(lines.NAME, lines.WORDS, lines.fix, for_subagents=True),
+        Fix(one_line.NAME, one_line.WORDS, one_line.fix, for_subagents=True, for_older=True),
         Fix(text.NAME, text.WORDS, text.fix, for_subagents=True, for_older=True),
         Fix(copies.NAME, copies.WORDS, copies.fix, on_request=True, for_older=True),
         Fix(sessions.NAME, sessions.WORDS, sessions.fix, on_request=True, parts=True, writes_beside=True),
@@ -65,6 +67,7 @@ FIXES: Final[dict[str, Fix]] = {
 #: A fix that brings rows to light asks for those that connect them.
 FOLLOWED_BY: Final[dict[str, tuple[str, ...]]] = {
     "lines": ("text", "identity", "links"),
+    "one-line": ("text", "identity", "links"),
     "text": ("links",),
     "identity": ("links",),
     "copies": ("links",),
