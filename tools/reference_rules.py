@@ -65,6 +65,6 @@ def rules_page() -> str:
         "",
         "| step | from | to | does |",
         "|---|---|---|---|",
-        *(f"| {step.name} | {step.from_version} | {step.to_version} | {step.description} |" for step in LAYOUTS),
+        *(f"| {step.NAME} | {step.FROM} | {step.TO} | {step.DESCRIPTION} |" for step in LAYOUTS),
     ]
     return "\n".join(lines) + "\n"

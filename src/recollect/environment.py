@@ -101,6 +101,29 @@ def leave_out_current_folder() -> None:
     os.environ["PATH"] = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
 
 
+def user_folder(kind: str | None = None, environ: Mapping[str, str] | None = None) -> Path:
+    """Return the user's own folder; or with "config" or "data" the one below it in which programs look for that."""
+    from pathlib import Path
+
+    env = os.environ if environ is None else environ
+    if kind is None:
+        return Path(_expand("~"))
+    variable, usual = _XDG[kind]
+    return Path(env.get(variable) or _expand(usual))
+
+
+def places_told(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return what the environment says about our own folders: a program that a timer starts must be told the same."""
+    env = os.environ if environ is None else environ
+    names = ("RECOLLECT_DATA_DIR", "RECOLLECT_CACHE_DIR", "RECOLLECT_CONFIG_DIR", "XDG_DATA_HOME", "XDG_CACHE_HOME")
+    return {name: os.path.abspath(os.path.expanduser(env[name])) for name in names if env.get(name)}
+
+
+def environment_in_english() -> dict[str, str]:
+    """Return the environment for a program whose messages are read by us."""
+    return {**os.environ, "LC_ALL": "C"}
+
+
 def current_session_id(environ: Mapping[str, str] | None = None) -> str | None:
     """The session in which this program was started by Claude Code; None outside of one."""
     env = os.environ if environ is None else environ

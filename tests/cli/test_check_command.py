@@ -118,7 +118,7 @@ def test_repair_the_files_of_a_home(damaged: Path, capsys: Capsys) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [("repair",), ("repair", "x", "--all"), ("repair", "x", "--apply", "--dry-run"), ("migrate", "x"),
-     ("migrate", "--to", "2.1"), ("migrate", "--rollback", "nonsense")],
+     ("migrate", "--to", "2.1"), ("migrate", "--all")],
 )  # fmt: skip
 def test_wrong_usage(arguments: tuple[str, ...], damaged: Path, capsys: Capsys) -> None:
     assert run(capsys, damaged, *arguments).code == 2
@@ -140,10 +140,3 @@ def test_migrate_lifts_sessions(tmp_path: Path, capsys: Capsys) -> None:
     assert [row["change"] for row in told["rows"]] == [2]
     assert run(capsys, root, "migrate", "--all", "--to", "2.1", "--json").data["rows"] == []
     assert run(capsys, root, "migrate", "--all", "--to", "3.0").code == 8
-
-
-def test_migrate_shows_the_formats_of_our_own_folders(damaged: Path, capsys: Capsys) -> None:
-    told = run(capsys, damaged, "migrate", "--json").data
-    assert [row["name"] for row in told["rows"]] == ["index", "vault", "settings"]
-    assert run(capsys, damaged, "migrate", "--apply").code == 0
-    assert run(capsys, damaged, "migrate", "--rollback", "index").code == 3

@@ -13,7 +13,7 @@ import pytest
 from tests.running import Ran, run
 from tests.vault.scene import Scene
 
-from recollect.cli.keep_install import _quoted
+from recollect.library.installing import _quoted
 
 OTHERS = {"model": "opus", "hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "say done"}]}]}}
 
@@ -158,6 +158,30 @@ def test_how_often_in_words_of_cron(
     assert ask(capsys, home, "--install", "cron", "--every", every, "--yes").code == 0
     assert (tools / "tab").read_text().startswith(f"{words} * * * ")
     assert ask(capsys, home, "--install", "cron", "--every", "0", "--yes").code == 2
+
+
+def test_the_status_line(home: Path, tools: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = run(capsys, home, "statusline", "--install", "--dry-run")
+    assert (shown.code, "statusLine: " in shown.err) == (0, True)
+    assert run(capsys, home, "statusline", "--install").code == 6
+    assert json.loads((home / "settings.json").read_text()) == OTHERS
+    assert run(capsys, home, "statusline", "--install", "--yes").code == 0
+    command = json.loads((home / "settings.json").read_text())["statusLine"]["command"]
+    assert command.endswith(f"-I -m recollect --home {home} statusline")
+    told = run(capsys, home, "statusline", "--remove", "--yes", "--json").data
+    assert (told["kind"], told["present"], told["done"]) == ("statusline", True, True)
+    assert json.loads((home / "settings.json").read_text()) == OTHERS
+
+
+def test_completion(home: Path, tools: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = run(capsys, home, "completion", "fish").out
+    place = Path(os.environ["XDG_CONFIG_HOME"]) / "fish" / "completions" / "recollect.fish"
+    assert run(capsys, home, "completion", "fish", "--install", "--yes").code == 0
+    assert place.read_text().strip() == script.strip()
+    assert "installed already" in run(capsys, home, "completion", "fish", "--install", "--dry-run").err
+    assert run(capsys, home, "completion", "fish", "--remove", "--yes").code == 0
+    assert not place.exists()
+    assert run(capsys, home, "completion", "fish", "--remove", "--yes").code == 6
 
 
 def test_words_for_systemd_are_quoted() -> None:

@@ -11,7 +11,13 @@ import pytest
 from tests.running import run
 from tests.vault.scene import Scene
 
+from recollect.cli import lean_keep
 from recollect.cli.lean_keep import try_keep
+from recollect.cli.main import main
+from recollect.library import keep_check
+from recollect.vault import selection
+from recollect.vault.seen import SeenFiles
+from recollect.vault.vault import format_mark
 
 LONG_AGO = (1_700_000_000, 1_700_000_000)
 
@@ -34,9 +40,7 @@ def _settle(scene: Scene) -> None:
         scene.keep()
 
 
-@pytest.mark.parametrize(
-    "words", [["keep"], ["keep", "--json"], ["--jsonl", "keep"], ["keep", "-q"], ["keep", "-q", "--json"]]
-)
+@pytest.mark.parametrize("words", [["keep"], ["keep", "-q"], ["keep", "--quiet"]])
 def test_the_same_bytes(scene: Scene, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     slow = run(capsys, scene.home.root, *words)
     assert try_keep(["--home", str(scene.home.root), *words]) == slow.code == 0
@@ -65,6 +69,63 @@ def test_it_needs_neither_click_nor_typing(scene: Scene, own_home: Path) -> None
     assert not {"click", "typing", "pathlib", "dataclasses", "msgspec", "hashlib"} & set(modules.split())
 
 
+def count_walks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The folders of homes that are walked through from now on, once for each walk."""
+    walked: list[str] = []
+    walk = selection.walk_root
+
+    def counted(root: str) -> selection.Walk:
+        walked.append(root)
+        return walk(root)
+
+    for module in (selection, keep_check):
+        monkeypatch.setattr(module, "walk_root", counted)
+    return walked
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_a_keep_with_something_new_walks_the_home_once_and_reads_once_what_was_seen(
+    scene: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, quiet: bool
+) -> None:
+    with open(scene.path(), "ab") as stream:
+        stream.write(b"{}\n")
+    walked = count_walks(monkeypatch)
+    compared: list[object] = []
+    is_all = SeenFiles.is_all
+
+    def counted(self: SeenFiles, files: dict[str, selection.Stamp]) -> bool:
+        compared.append(self)
+        return is_all(self, files)
+
+    monkeypatch.setattr(SeenFiles, "is_all", counted)
+    walks: dict[str, selection.Walk] = {}
+    monkeypatch.setattr(lean_keep, "WALKS", walks)
+    words = ["--home", str(scene.home.root), "keep", *(["--quiet"] if quiet else [])]
+    code = try_keep(words, walks)
+    if not quiet:
+        assert code is None
+        code = main(words)
+        assert "1 grown" in capsys.readouterr().out
+    assert (code, len(walked), len(compared)) == (0, 1, 1)
+    assert scene.kept_bytes(scene.path()) == scene.path().read_bytes()
+
+
+def test_quietly_it_says_what_was_lost_and_stored_again(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    for pack in (scene.data / "vault" / "packs").iterdir():
+        pack.unlink()
+    assert try_keep(["--home", str(scene.home.root), "keep", "--quiet"]) == 0
+    said = capsys.readouterr()
+    assert (said.out, "the vault had lost part of" in said.err) == ("", True)
+    assert scene.kept_bytes(scene.path()) == scene.path().read_bytes()
+
+
+def test_quietly_what_is_wrong_is_left_to_the_command(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open(scene.path(), "ab") as stream:
+        stream.write(b"{}\n")
+    (scene.data / "vault" / "format").write_bytes(format_mark(99))
+    assert try_keep(["--home", str(scene.home.root), "keep", "--quiet"]) is None
+
+
 @pytest.mark.parametrize("change", ["new", "grown", "touched", "gone", "vault", "link", "seen", "no projects"])
 def test_whatever_is_not_as_it_was_is_left_to_the_command(scene: Scene, change: str) -> None:
     path = scene.path()
@@ -91,7 +152,8 @@ def test_whatever_is_not_as_it_was_is_left_to_the_command(scene: Scene, change: 
 
 
 @pytest.mark.parametrize(
-    "words", [["keep", "--full"], ["keep", "--compact"], ["keep", "--home"], ["keep", "keep"], ["-q"]]
+    "words",
+    [["keep", "--full"], ["keep", "--compact"], ["keep", "--home"], ["keep", "keep"], ["-q"], ["keep", "--json"]],
 )
 def test_other_forms_are_left_to_the_command(scene: Scene, words: list[str]) -> None:
     assert try_keep(["--home", str(scene.home.root), *words]) is None

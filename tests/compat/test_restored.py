@@ -19,6 +19,7 @@ from tests.compat.wire import Block
 from recollect.edit.hook_settings import plan_hook
 from recollect.journal.changes import Journal
 from recollect.library.bundling import Unbundling, write_bundle
+from recollect.library.library import Library
 from recollect.library.restoring import RestoreRequest, plan_restoring
 from recollect.library.session import Session
 from recollect.own_program import own_command
@@ -44,6 +45,7 @@ def test_restored_sessions_are_listed_and_resumed(tmp_path: Path, version: str) 
     let_time_pass(root / "config", SUBAGENT, TALK)
     asked = [probe(project, "--continue"), probe(project, "--resume", SUBAGENT), probe(project, "--resume", TALK)]
     home, vault, journal = Home(root / "config"), Vault(root / "data" / "vault"), Journal(root / "data")
+    library = Library([home], own_folder=lambda kind: root / kind)
     capture(vault, home)
     kept = root / "before"
     shutil.copytree(root / "config", kept)
@@ -54,7 +56,7 @@ def test_restored_sessions_are_listed_and_resumed(tmp_path: Path, version: str) 
     assert not gone.conversation()  # 2.0.77 may have begun a request of the new prompt alone before it gives up
     for path in home.projects.rglob("*.jsonl"):  # what that attempt left
         path.unlink()
-    change, result = plan_restoring(vault, journal, RestoreRequest(everything=True, homes=(str(home.root),)))
+    change, result = plan_restoring(library, journal, RestoreRequest(everything=True))
     with change:
         change.commit()
     assert set(result.sessions) >= {SUBAGENT, TALK}

@@ -62,7 +62,7 @@ def test_files_of_the_future_do_not_make_every_keep_slow(scene: Scene) -> None:
         assert try_keep(["--home", str(scene.home.root), "keep", "-q"]) == 0
         with open(scene.path(), "ab") as stream:
             stream.write(b"more\n")
-        assert try_keep(["--home", str(scene.home.root), "keep", "-q"]) is None
+        assert try_keep(["--home", str(scene.home.root), "keep"]) is None
 
 
 def test_a_date_finds_what_was_kept_by_then_also_when_the_clock_went_back(

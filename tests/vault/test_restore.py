@@ -12,7 +12,9 @@ from tests.vault.scene import CWD, ELSEWHERE, OTHER, SESSION, Scene
 
 from recollect.edit.restore_files import RestoreResult
 from recollect.errors import NotFound, Refused
+from recollect.library.library import Library
 from recollect.library.restoring import RestoreRequest, plan_restoring
+from recollect.store.home import Home
 
 
 @pytest.fixture
@@ -30,9 +32,13 @@ def tree(root: Path) -> dict[str, tuple[bytes, int]]:
     }
 
 
+def library_of(home: Home, scene: Scene) -> Library:
+    return Library([home], own_folder=lambda kind: {"data": scene.data, "cache": scene.cache}[kind])
+
+
 def restore(scene: Scene, *sessions: str, **options: object) -> RestoreResult:
-    wanted = RestoreRequest(sessions=sessions, homes=(str(scene.home.root),), **options)  # type: ignore[arg-type]
-    change, result = plan_restoring(scene.vault, scene.journal, wanted)
+    wanted = RestoreRequest(sessions=sessions, **options)  # type: ignore[arg-type]
+    change, result = plan_restoring(library_of(scene.home, scene), scene.journal, wanted)
     with change:
         if change.steps:
             change.commit()
@@ -157,10 +163,10 @@ def test_two_homes_with_the_same_session(scene: Scene, tmp_path: Path) -> None:
     capture(scene.vault, second.home)
     wanted = RestoreRequest(sessions=(SESSION,), homes=(str(scene.home.root), str(second.home.root)), to=tmp_path / "x")
     with pytest.raises(Refused) as caught:
-        plan_restoring(scene.vault, scene.journal, wanted)
+        plan_restoring(library_of(scene.home, scene), scene.journal, wanted)
     assert caught.value.slug == "several-homes"
-    wanted = RestoreRequest(sessions=(SESSION,), homes=(str(second.home.root),), to=tmp_path / "x")
-    change, _ = plan_restoring(scene.vault, scene.journal, wanted)
+    wanted = RestoreRequest(sessions=(SESSION,), to=tmp_path / "x")
+    change, _ = plan_restoring(library_of(second.home, scene), scene.journal, wanted)
     with change:
         change.commit()
     assert (tmp_path / "x" / second.path().relative_to(second.home.root)).read_bytes() == b"another story\n"

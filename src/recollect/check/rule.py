@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 ERROR: Final = "error"
 """The client loses part of the conversation, finds none, or every further turn fails."""
@@ -57,6 +57,26 @@ class Finding:
     @property
     def severity(self) -> str:
         return self.milder or self.rule.severity
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the finding as plain data: the fields that `--json` and `/api/v1` give."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "session_id": self.session_id,
+            "subagent_id": self.subagent_id,
+            "path": str(self.path),
+            "line": self.line,
+            "offset": self.offset,
+            "length": self.length,
+            "uuid": self.uuid,
+            "detail": self.detail,
+            "count": self.count,
+            "title": self.rule.title,
+            "client": self.rule.client,
+            "remedy": self.rule.remedy,
+            "fix": self.rule.fix,
+        }
 
 
 def fold(findings: Iterable[Finding]) -> list[Finding]:

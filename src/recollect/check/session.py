@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..errors import RecollectError
 from ..graph.gc_pause import gc_paused
@@ -30,6 +31,17 @@ class SessionReport:
     @property
     def worst(self) -> str | None:
         return worst(self.findings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return how the session stands as plain data. The findings themselves are counted only."""
+        return {
+            "session_id": self.file.session_id,
+            "path": str(self.file.path),
+            "reachable_share": self.reachable_share,
+            "found": self.found,
+            "findings": len(self.findings),
+            "worst": self.worst,
+        }
 
 
 def check_session(file: SessionFile) -> SessionReport:

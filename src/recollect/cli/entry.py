@@ -27,9 +27,9 @@ def run() -> None:
         if code is not None:
             sys.exit(code)
     if "keep" in arguments[:5]:
-        from recollect.cli.lean_keep import try_keep
+        from recollect.cli.lean_keep import WALKS, try_keep
 
-        code = try_keep(arguments)
+        code = try_keep(arguments, WALKS)
         if code is not None:
             sys.exit(code)
     if arguments[:1] == ["statusline"] and len(arguments) == 1:

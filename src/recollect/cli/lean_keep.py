@@ -1,103 +1,82 @@
-"""`recollect keep` where nothing is new, without anything it does not need: it runs at the end of every turn, from a hook.
+"""`recollect keep --quiet` without click, and `recollect keep` where nothing is new: a hook runs it at the end of every turn.
 
-Only the plainest form is understood here, and only the answer that nothing is new is given here. Anything else (something new,
-a vault that is not as it was left, a folder that cannot be read, another option) is left to the command itself: `try_keep`
-answers None, and nothing was printed.
+Only `recollect [--home DIR]... keep [--quiet]` is understood here. Whatever else is asked for, or needs more words than these, is
+left to the command: `try_keep` answers None, and the command goes on with the walks through the homes that were made here.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 
-from ..environment import home_folders, own_folder_name, refuse_inside
-from ..errors import RecollectError
-from ..vault.seen import SeenFiles
-from ..vault.selection import walk_root
+from ..library.keep_check import walk_homes
 
-TYPE_CHECKING = False  # see vault/selection.py
+TYPE_CHECKING = False  # see library/keep_check.py
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..library.keep_check import Walk
 
-def try_keep(arguments: Sequence[str]) -> int | None:
-    """The exit code, or None where the command has to do it."""
-    asked = _understood(arguments)
-    if asked is None or os.name == "nt":
+WALKS: dict[str, Walk] = {}
+"""The walks through the homes that `try_keep` made for this run, by the folder of the home. A run is a process."""
+
+
+def try_keep(arguments: Sequence[str], walks: dict[str, Walk] | None = None) -> int | None:
+    """Return the exit code, or None where the command has to do it. The walks are put into `walks`."""
+    understood = _understood(arguments)
+    found = walk_homes(understood[0]) if understood is not None else None
+    if understood is None or found is None:
         return None
-    homes, form, quiet = asked
-    roots = _roots(homes)
-    if not roots:
-        return None
+    if walks is not None:
+        walks.update(found)
+    homes, quiet = understood
+    if all(walk.is_kept and (quiet or not walk.skipped) for walk in found.values()):
+        return 0 if quiet else _print(found)
+    return _keep(homes, found) if quiet else None
+
+
+def _keep(homes: Sequence[str], walks: dict[str, Walk]) -> int | None:
+    """Keep what is new, and say nothing unless something was wrong; None where the command has to say it."""
+    from ..library.homes import open_homes
+    from ..library.keeping import damage_words, keep_homes
+
     try:
-        vault, cache = (os.path.join(own_folder_name(kind), "vault") for kind in ("data", "cache"))
-        refuse_inside(vault, roots)
-    except RecollectError:  # the command itself tells it
+        reports = keep_homes(open_homes(homes), walks=walks)
+    except Exception:  # whatever is wrong stays wrong, and the command tells it
         return None
-    counts: list[tuple[str, int]] = []
-    for root in roots:
-        found = walk_root(root)
-        if found.skipped and not (quiet and form == "text"):
-            return None
-        if not SeenFiles(cache, vault, os.path.realpath(root)).is_all(found.files):
-            return None
-        counts.append((root, len(found.files)))
-    if not quiet or form != "text":
-        return _print(counts, form)
-    return 0
+    except KeyboardInterrupt:
+        return 130
+    words = [text for report in reports if (text := damage_words(report)) is not None]
+    if words:
+        from ..export.terminal_text import safe
+
+        sys.stderr.write("".join(f"{safe(text)}\n" for text in words))
+    return None if any(report.lost for report in reports) else 0
 
 
-def _understood(arguments: Sequence[str]) -> tuple[list[str], str, bool] | None:
+def _understood(arguments: Sequence[str]) -> tuple[list[str], bool] | None:
+    """Return the homes that are named and whether to be quiet; None where something else is asked for."""
     homes: list[str] = []
-    form, quiet, named = "text", False, False
+    quiet, named = False, False
     words = iter(arguments)
     for word in words:
-        if word in ("--json", "--jsonl"):
-            form = word[2:]
-        elif word == "--home":
-            home = next(words, "")
-            if not home:
-                return None
-            homes.append(home)
+        if word == "--home":
+            homes.append(next(words, ""))
         elif word == "keep" and not named:
             named = True
         elif named and word in ("--quiet", "-q"):
             quiet = True
-        elif word != "--no-color":
+        else:
             return None
-    return (homes, form, quiet) if named else None
+    return (homes, quiet) if named and "" not in homes else None
 
 
-def _roots(named: list[str]) -> list[str] | None:
-    """The homes as they are called, each once. None where it takes more to know what they are, or whether they are."""
-    folders, are_named = home_folders(named)
-    roots: dict[str, str] = {}
-    for folder in folders:
-        folder = folder.rstrip("/")
-        if not are_named and not os.path.lexists(folder):
-            continue
-        if not os.path.isdir(f"{folder}/projects") or any(part in ("", ".") for part in folder.split("/")[1:]):
-            return None
-        roots.setdefault(os.path.realpath(folder), folder)
-    return list(roots.values())
+def _print(walks: dict[str, Walk]) -> int | None:
+    from ..export.terminal_text import safe
 
-
-def _print(counts: list[tuple[str, int]], form: str) -> int | None:
-    if form == "text":
-        from ..export.terminal_text import safe
-
-        lines = [
-            safe(f"{root}: nothing new in {count:,} {'file' if count == 1 else 'files'}") for root, count in counts
-        ]
-    else:
-        import json
-        from dataclasses import asdict
-
-        from ..vault.report import CaptureReport
-
-        homes = [{**asdict(CaptureReport(root, count)), "sessions": []} for root, count in counts]
-        told = {"homes": homes, "bytes": 0, "stored": 0}
-        lines = [json.dumps(told, indent=2 if form == "json" else None)]
+    lines = [
+        safe(f"{root}: nothing new in {len(walk.files):,} {'file' if len(walk.files) == 1 else 'files'}")
+        for root, walk in walks.items()
+    ]
     try:
         sys.stdout.write("\n".join(lines) + "\n")
         sys.stdout.flush()

@@ -1,37 +1,20 @@
-"""What the commands about the vault share: where it is, and how they speak of sizes."""
+"""The library for commands that work on the vault alone: the home may be what was lost."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..environment import own_folder
-from ..errors import NotFound
+from .command_run import CommandRun
 
 if TYPE_CHECKING:
-    from ..vault.vault import Vault
+    from ..library.library import Library
 
 
-def vault_folder() -> Path:
-    return own_folder("data") / "vault"
+def library_of_vault(run: CommandRun) -> Library:
+    """Open the library of homes that need not be there any more."""
+    from ..library.library import open_library
 
-
-def open_vault() -> Vault:
-    """The vault in Recollect's own data folder, which need not be there yet."""
-    from ..vault.vault import Vault
-
-    return Vault(vault_folder())
-
-
-def seen_folder() -> Path:
-    return own_folder("cache") / "vault"
-
-
-def existing_vault() -> Vault:
-    vault = open_vault()
-    if not vault.exists and not vault.packs.is_dir():
-        raise NotFound(
-            f"nothing was kept yet: there is no vault at {vault.folder}",
-            hint="`recollect keep` keeps everything there is", slug="no-vault",
-        )  # fmt: skip
-    return vault
+    library = open_library(run.homes, lost=True)
+    library.tell = run.say
+    library.changes.journal.lock_seconds = run.lock_seconds
+    return library

@@ -1,6 +1,7 @@
-"""A hook in a home's `settings.json`: a command that the client runs at the end of every turn and of every session.
+"""Commands of ours in a home's `settings.json`: a hook at the end of every turn and of every session, and the status line.
 
-The client reads `hooks` as {event: [{"hooks": [{"type": "command", "command": ...}]}]} (seen in 2.1.325).
+Claude Code reads `hooks` as {event: [{"hooks": [{"type": "command", "command": ...}]}]} (seen in 2.1.325), and `statusLine` as
+{"type": "command", "command": ...}.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ from ..store.paths import read_inside
 
 EVENTS: Final = ("Stop", "SessionEnd")
 _OURS: Final = re.compile(r"\brecollect\b.*\bkeep\b")
+_OWN_STATUS_LINE: Final = re.compile(r"\brecollect\b.*\bstatusline\b")
 _SECONDS: Final = 60
 
 
 def has_hook(home: Home) -> bool:
-    """Whether one of our hooks is there."""
+    """Tell whether one of our hooks is there."""
     return any(_is_ours(entry) for groups in _hooks(_settings(home)).values() for entry in _entries(groups))
 
 
 def plan_hook(journal: Journal, home: Home, command: str | None) -> Change:
-    """The change that puts our hooks in (in place of older ones of ours), or with None takes them out."""
+    """Plan the change that puts our hooks in (in place of older ones of ours), or with None takes them out."""
     settings = _settings(home)
     hooks = {event: _without_ours(groups) for event, groups in _hooks(settings).items()}
     if command is None and not has_hook(home):
@@ -39,8 +41,35 @@ def plan_hook(journal: Journal, home: Home, command: str | None) -> Change:
     if not changed["hooks"]:
         del changed["hooks"]
     title = "Keep at the end of every turn, by a hook" if command is not None else "Take out the hook that keeps"
-    change = journal.change(home, "hook", title)
-    data = json.dumps(changed, indent=2, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+    return _write(journal.change(home, "hook", title), home, changed)
+
+
+def status_line(home: Home) -> str | None:
+    """Return the command of the status line that is set; None where there is none."""
+    entry = _settings(home).get("statusLine")
+    command = entry.get("command") if isinstance(entry, dict) else None
+    return command if isinstance(command, str) else None
+
+
+def is_own_status_line(command: str | None) -> bool:
+    """Tell whether a status line is Recollect's."""
+    return command is not None and _OWN_STATUS_LINE.search(command) is not None
+
+
+def plan_status_line(journal: Journal, home: Home, command: str | None) -> Change:
+    """Plan the change that sets the status line (in place of the one that is set), or with None takes ours out."""
+    settings = _settings(home)
+    if command is None and not is_own_status_line(status_line(home)):
+        raise Refused(f"no status line of Recollect is in {home.root / 'settings.json'}", slug="nothing-to-do")
+    changed = {key: value for key, value in settings.items() if key != "statusLine"}
+    if command is not None:
+        changed = {**settings, "statusLine": {"type": "command", "command": command}}
+    title = "Show Recollect's status line" if command is not None else "Take out Recollect's status line"
+    return _write(journal.change(home, "status-line", title), home, changed)
+
+
+def _write(change: Change, home: Home, settings: dict[str, Any]) -> Change:
+    data = json.dumps(settings, indent=2, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
     change.write(home.root / "settings.json", [data], replace=True)
     return change
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,7 @@ from .writing import session_writer
 
 if TYPE_CHECKING:
     from ..edit.append import SessionWriter
-    from ..store.file_contents import FileState
+    from ..store.file_contents import FileState as FileState
     from ..vault.vault import Vault
     from .library import Library
     from .pruning import PruneRules
@@ -175,8 +175,24 @@ class Changes:
             return Plan(None, data, nothing, what_older_versions_need(result), result.session_id)
         return Plan(change, data, said, session_id=result.fork or result.session_id, destructive=not fork)
 
-    def copies_of(self, reference: str) -> list[SessionFile]:
-        """Find a session and its copies in other project folders of its home; a path means that file alone."""
+    def sessions_to_repair(
+        self, session: str | None = None, *, project: str | None = None, rules: Sequence[str] = ()
+    ) -> Iterator[SessionFile]:
+        """Find what `repair` has to look at: a session with its copies in other project folders, else every damaged one.
+
+        A path to a transcript means that file alone. Of a project, or of all sessions, only those come in which a check finds
+        something that a repair could mend: that is much cheaper than to plan a repair.
+        """
+        from .checking import copies_to_repair, files_of, needs_repair
+
+        if session is not None:
+            yield from self._copies_of(session)
+            return
+        files = files_of(self.library, None, project)
+        copies = copies_to_repair(files)
+        yield from (file for file in files if file.path in copies or needs_repair(file, rules))
+
+    def _copies_of(self, reference: str) -> list[SessionFile]:
         found = self.session(reference).file
         if reference.endswith(".jsonl"):
             return [found]
@@ -378,7 +394,7 @@ class Changes:
         """Bring sessions back from the vault, byte for byte. What stands there and is newer stays."""
         from .restoring import plan_restoring
 
-        change, result = plan_restoring(self.library.existing_vault(), self.journal, wanted)
+        change, result = plan_restoring(self.library, self.journal, wanted)
         ident = result.sessions[0] if len(result.sessions) == 1 else None
         if not result.files:
             change.__exit__()
@@ -421,7 +437,7 @@ class Changes:
         from .pruning import plan_prune
 
         home = self.only_home()
-        change, result = plan_prune(self.library, home, self.library.existing_vault(), self.journal, rules)
+        change, result = plan_prune(self.library, home, self.library.vault.existing(), self.journal, rules)
         if change is None:
             return Plan(None, result.as_dict(), "no session fits")
         change.title = f"Remove {plural(len(result.sessions), 'session')} from {home.root}"
@@ -483,7 +499,7 @@ class Changes:
         Pruned sessions come back from the vault.
         Planning it raises nothing; `commit` (or `check`, for a dry run) refuses where somebody wrote since.
         """
-        return UndoPlan(self.journal, self.journal.record(number, self.library.homes), self.library.vault)
+        return UndoPlan(self.journal, self.journal.record(number, self.library.homes), self.library.vault.store)
 
     # --- who is meant -------------------------------------------------------------------------------------------------
 

@@ -1,32 +1,95 @@
-"""Check sessions and homes of a library: findings one session after the other, so that memory stays bounded."""
+"""Check sessions and homes: what is wrong, where, what Claude Code does because of it, and what helps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from ..check.home import check_home
-from ..check.rule import INFO, Finding
-from ..check.session import SessionReport, check_session
+from ..check.rule import INFO
+from ..check.rule import SEVERITIES as SEVERITIES
+from ..check.rule import Finding as Finding
+from ..check.rule import Rule as Rule
+from ..check.rules import RULES
+from ..check.session import SessionReport as SessionReport
+from ..check.session import check_session
 from ..errors import NotFound
 from ..store.copies import copies_of_sessions
 from ..store.scan import SessionFile
-from .library import Library
+
+if TYPE_CHECKING:
+    from .library import Library
+
+RULE_CODES: Final = tuple(RULES)
+
+
+@dataclass
+class CheckResult:
+    """What a check of several sessions, and perhaps of the homes, found."""
+
+    checked: int = 0
+    """Sessions that were looked at."""
+    whole: int = 0
+    """Sessions without an error or a warning."""
+    findings: list[Finding] = field(default_factory=list)
+    sessions: list[SessionReport] = field(default_factory=list)
+    """Of those with findings, and of those that a resume does not get at whole."""
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many findings there are of each severity."""
+        return Counter(item.severity for item in self.findings)
+
+    def at_least(self, severity: str) -> list[Finding]:
+        """List the findings that are as grave as this, or graver."""
+        mildest = SEVERITIES.index(severity)
+        return [item for item in self.findings if SEVERITIES.index(item.severity) <= mildest]
+
+
+def check(
+    library: Library,
+    session: str | None = None,
+    *,
+    project: str | None = None,
+    rules: Sequence[str] = (),
+    progress: Callable[[int, int], None] | None = None,
+) -> CheckResult:
+    """Check one session, those of a project, or everything, the homes themselves included. `rules` keeps only their findings."""
+    unknown = [code for code in rules if code not in RULES]
+    if unknown:
+        raise NotFound(f"no such rule: {', '.join(unknown)}", slug="no-such-rule", nearest=RULE_CODES)
+    files = files_of(library, session, project)
+    result = CheckResult(checked=len(files), whole=len(files))
+    for count, report in enumerate(check_sessions(files), 1):
+        if rules:
+            report.findings = [item for item in report.findings if item.code in rules]
+        result.findings += report.findings
+        result.whole -= report.worst in ("error", "warning")
+        if report.findings or (report.reachable_share or 0.0) < 1.0 or session is not None:
+            result.sessions.append(report)
+        if progress is not None:
+            progress(count, len(files))
+    if session is None and project is None:
+        result.findings += [item for item in check_homes(library) if not rules or item.code in rules]
+    return result
 
 
 def check_sessions(files: Sequence[SessionFile]) -> Iterator[SessionReport]:
-    """Reports in the order of the files."""
+    """Check sessions one after the other, so that memory stays bounded."""
     for file in files:
         yield check_session(file)
 
 
 def check_homes(library: Library) -> list[Finding]:
-    """What is wrong with the homes themselves: config, orphans, permissions, stale lists."""
+    """Check what the homes hold beside their sessions: config, orphans, permissions, stale lists."""
     return [item for home, scan in library.scans for item in check_home(home, scan)]
 
 
 def files_of(library: Library, reference: str | None, project: str | None) -> list[SessionFile]:
-    """The sessions that are meant: one, those of a project, or all. Raises NotFound where there is none of the project."""
+    """List the sessions that are meant: one, those of a project, or all. Raises NotFound where the project has none."""
     if reference is not None:
         return [library.session(reference).file]
     if project is not None:
@@ -39,12 +102,12 @@ def files_of(library: Library, reference: str | None, project: str | None) -> li
 
 
 def copies_to_repair(files: Sequence[SessionFile]) -> set[Path]:
-    """Files whose session lies in another project folder as well, which has the better right to its id."""
+    """Find files whose session lies in another project folder as well, which has the better right to its id."""
     return {file.path for same in copies_of_sessions(files) for file in same[1:]}
 
 
 def needs_repair(file: SessionFile, rules: Sequence[str] = ()) -> bool:
-    """Whether a look at a session finds something that a repair could mend: much cheaper than to plan one."""
+    """Tell whether a check of a session finds something that a repair could mend: much cheaper than to plan one."""
     return any(
         item.rule.fix is not None and (item.code in rules if rules else item.severity != INFO)
         for item in check_session(file).findings

@@ -14,14 +14,7 @@ def open_homes(homes: Sequence[str | os.PathLike[str]] = ()) -> list[Home]:
     """The named homes, else those of CLAUDE_CONFIG_DIR, else the usual ones. A named folder must be a home."""
     candidates, named = home_candidates(homes)
     if named:
-        found: list[Home] = []
-        for path in candidates:
-            home = check_home(path)
-            if home.real_root not in {item.real_root for item in found}:
-                found.append(home)
-        for kind in ("data", "config", "cache"):
-            refuse_inside(own_folder_name(kind), [str(home.root) for home in found])
-        return found
+        return _own_folders_outside(_each_once([check_home(path) for path in candidates]))
     found = existing_homes(candidates)
     if not found:
         places = " and ".join(str(path) for path in candidates)
@@ -31,6 +24,24 @@ def open_homes(homes: Sequence[str | os.PathLike[str]] = ()) -> list[Home]:
             slug="no-home",
         )
     return found
+
+
+def homes_to_restore(homes: Sequence[str | os.PathLike[str]] = ()) -> list[Home]:
+    """Name the homes that are meant, whether or not they are still there."""
+    return _own_folders_outside(_each_once([Home(path) for path in home_candidates(homes)[0]]))
+
+
+def _each_once(homes: list[Home]) -> list[Home]:
+    found: dict[str, Home] = {}
+    for home in homes:
+        found.setdefault(home.real_root, home)
+    return list(found.values())
+
+
+def _own_folders_outside(homes: list[Home]) -> list[Home]:
+    for kind in ("data", "config", "cache"):
+        refuse_inside(own_folder_name(kind), [str(home.root) for home in homes])
+    return homes
 
 
 def home_to_fill(homes: Sequence[str | os.PathLike[str]] = ()) -> Home:

@@ -7,9 +7,10 @@ library.catalogue.connection                     # SQLite, for reading
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..environment import own_folder
 from ..index.catalogue.catalogue import LOCK_SECONDS, Catalogue
@@ -83,3 +84,37 @@ def index_homes(
     return sync.bring_up_to_date(
         catalogue, homes, stages, statuses=statuses, progress=progress, lock_seconds=lock_seconds, pricing=pricing
     )
+
+
+def index_facts(library: Library, report: SyncReport) -> dict[str, Any]:
+    """Tell what bringing the index up to date did, and what the whole index has: the object of `recollect index --json`."""
+    catalogue = library.catalogue
+    db = catalogue.connection
+    return {
+        "folder": str(catalogue.folder),
+        "temporary": catalogue.is_temporary,
+        "files": report.files,
+        "gone": report.gone,
+        "lines": report.lines,
+        "bytes": report.bytes,
+        "entries": report.entries,
+        "documents": report.documents,
+        "threaded": report.threaded,
+        "unreadable": report.unreadable,
+        "left_out": report.left_out.names,
+        "seconds": round(report.seconds, 3),
+        "index_bytes": _folder_size(catalogue.folder),
+        "sessions": db.execute("SELECT count(*) FROM sessions").get,
+        "damaged": db.execute("SELECT count(*) FROM damage").get,
+    }
+
+
+def _folder_size(folder: Path) -> int:
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(place, name)).st_size
+            except OSError:  # merged away meanwhile
+                continue
+    return total

@@ -1,149 +1,65 @@
-"""The vault as the library sees it: sessions that a home has lost, read as if they were still there.
-
-A list reads heads and tails right out of the vault. A session that is opened is laid out, with all that belongs to it, in a
-folder of the cache that goes away with this process: whatever reads a home then reads it there, and nothing may be changed.
-"""
+"""Keep what is new of homes in the vault. Apart from `Library`, which takes longer to import than a small keep takes."""
 
 from __future__ import annotations
 
-import atexit
-import contextlib
-import os
-import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING
 
-from ..edit.restore_files import FileToRestore
-from ..errors import DamagedData, NotFound, RecollectError
-from ..format.path_text import to_text
-from ..journal import disk
-from ..journal import locks as presence
+from ..environment import own_folder
 from ..store.home import Home
-from ..store.scan import SessionFile, SubagentFile, is_session_id, scan_home
-from ..vault.contents import KeptFile, Snapshot
-from ..vault.footprint import Footprints, KeptSession
-from ..vault.restore import files_to_restore
-from ..vault.stream import KeptStream
-from ..vault.vault import Vault
+from ..vault.report import CaptureReport as CaptureReport
+
+if TYPE_CHECKING:
+    from .keep_check import Walk
+
+Progress = Callable[[int, int], None]
+"""Told the files done and to do."""
 
 
-class VaultSessions:
-    """What the vault has of some homes."""
+def keep_homes(
+    homes: Sequence[Home],
+    *,
+    full: bool = False,
+    progress: Progress | None = None,
+    walks: Mapping[str, Walk] | None = None,
+    folders: Callable[[str], Path] = own_folder,
+) -> list[CaptureReport]:
+    """Put everything new of the homes into the vault, and tell what that was, home by home.
 
-    def __init__(self, homes: Sequence[Home], vault: Vault, cache: Path) -> None:
-        self._homes = homes
-        self.vault = vault
-        self._cache = cache
-        self._sessions: dict[str, tuple[Home, KeptSession, Footprints]] = {}
-        self._view: Path | None = None
-        self._process = os.getpid()
+    `full` compares every file with what is kept, whatever its time says. `walks` are walks through the homes that were made just
+    now (`walk_homes`), by the home's folder; the others are walked here. `folders` says where our own folders are.
+    """
+    from ..vault.capture import capture
+    from ..vault.vault import Vault
 
-    def homes(self, *, at: float | None = None) -> Iterator[tuple[Home, Footprints]]:
-        """The homes of which something is kept, with all their sessions."""
-        for home in self._homes:
-            number = self.vault.contents.home_number(home.real_root)
-            if number is not None:
-                yield home, Footprints(self.vault, number, at=at)
-
-    def sessions(self, *, at: float | None = None) -> Iterator[SessionFile]:
-        """Every kept session, lost or not."""
-        for home, footprints in self.homes(at=at):
-            for session in footprints.sessions.values():
-                yield self._file(home, session, footprints)
-
-    def lost_sessions(self, live: Iterable[SessionFile]) -> list[SessionFile]:
-        """Those that are not among the `live` ones. None where the vault cannot be read: the live ones are good anyway."""
-        there = {(file.home.real_root, file.session_id) for file in live}
-        try:
-            return [file for file in self.sessions() if (file.home.real_root, file.session_id) not in there]
-        except (RecollectError, OSError):
-            return []
-
-    def of(self, file: SessionFile) -> tuple[KeptSession, Footprints]:
-        _, session, footprints = self._sessions[str(file.path)]
-        return session, footprints
-
-    def _file(self, home: Home, session: KeptSession, footprints: Footprints) -> SessionFile:
-        path = home.root / session.transcript.path
-        self._sessions[str(path)] = (home, session, footprints)
-        file = SessionFile(
-            session.session_id, path, home, session.folder, session.look.size, session.look.mtime_ns / 1e9,
-            client_lists=is_session_id(session.session_id), source=partial(self._open, session.transcript, session.look),
-        )  # fmt: skip
-        file.subagents = [
-            SubagentFile(
-                to_text(name[len("agent-") : -len(".jsonl")]),
-                home.root / kept.path,
-                look.size,
-                look.mtime_ns / 1e9,
-                "subagents",
-            )
-            for kept, look in session.files
-            if "/subagents/" in kept.path and (name := os.path.basename(kept.path)).endswith(".jsonl")
-        ]
-        return file
-
-    def _open(self, file: KeptFile, look: Snapshot) -> BinaryIO:
-        return cast(BinaryIO, KeptStream(self.vault, file, look))
-
-    # --- laying out ---------------------------------------------------------------------------------------------------
-
-    def laid_out(self, file: SessionFile) -> SessionFile:
-        """The session as files of a home that may be read only. Raises DamagedData where its transcript is damaged."""
-        home, session, footprints = self._sessions[str(file.path)]
-        root = self._make_view() / f"{home.root.name.lstrip('.') or 'home'}-{session.home}"
-        view = Home(root, kept_from=home.root)
-        for item in files_to_restore(self.vault, footprints.complete(session)):
-            try:
-                _lay_out(root, item)
-            except DamagedData:
-                if item.path == session.transcript.path:
-                    raise
-        found = next((item for item in _scan(view) if item.session_id == session.session_id), None)
-        if found is None:
-            raise NotFound(f"session {session.session_id} could not be laid out in {root}", slug="no-such-session")
-        return found
-
-    def _make_view(self) -> Path:
-        if self._view is None:
-            place = self._cache / "kept"
-            with contextlib.suppress(OSError):
-                for name in os.listdir(place):
-                    with contextlib.suppress(OSError):
-                        presence.remove_if_abandoned(place / name, disk.remove_tree)
-            self._view = place / uuid.uuid4().hex
-            try:
-                for folder in (self._cache, place):
-                    disk.make_folders(folder)
-                self._claim = presence.make_claimed_folder(self._view, disk.make_folders)
-            except OSError as problem:
-                raise disk.explain(problem, place) from problem
-            atexit.register(self._take_away)
-        return self._view
-
-    def _take_away(self) -> None:
-        if self._view is not None and self._process == os.getpid():
-            with contextlib.suppress(OSError):
-                disk.remove_tree(self._view)
+    vault = Vault(folders("data") / "vault")
+    return [
+        capture(
+            vault, home, cache=folders("cache") / "vault", full=full, progress=progress,
+            walk=None if walks is None else walks.get(str(home.root)),
+        )
+        for home in homes
+    ]  # fmt: skip
 
 
-def _lay_out(root: Path, item: FileToRestore) -> None:
-    target = root / item.path
-    if target.exists():
-        return
-    try:
-        disk.make_folders(target.parent)
-        disk.write_new(target, item.chunks(), mode=0o400)
-        disk.set_times(target, item.mtime_ns)
-    except OSError as problem:
-        raise disk.explain(problem, target) from problem
+def damage_words(report: CaptureReport) -> str | None:
+    """Say that the vault had lost something which the home still had; None where it had not."""
+    if not report.healed:
+        return None
+    files = f"{report.healed:,} {'file' if report.healed == 1 else 'files'}"
+    return (
+        f"DAMAGE: the vault had lost part of {files} of {report.home}; the home still has them, and they are stored again. "
+        "Look at the disk that the vault is on"
+    )
 
 
-def _scan(view: Home) -> Iterable[SessionFile]:
-    from .library import attach_subagents_beside
+def keep_on(
+    homes: Sequence[Home], *, polling: bool = False, folders: Callable[[str], Path] = own_folder
+) -> Iterator[list[CaptureReport]]:
+    """Keep now, and again whenever something changes in the homes, until interrupted."""
+    from ..vault.watching import changes
 
-    scan = scan_home(view)
-    attach_subagents_beside(view, scan, scan.beside, {})
-    return scan.sessions
+    yield keep_homes(homes, folders=folders)
+    for _ in changes(homes, at_least_every=1.0 if polling else 60.0, polling=polling):
+        yield keep_homes(homes, folders=folders)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,8 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..environment import own_folder
-from ..errors import NotFound
+from ..environment import home_candidates, own_folder
 from ..format.running import RunningSession
 from ..store.home import Home
 from ..store.liveness import open_sessions
@@ -19,7 +19,7 @@ from ..store.paths import contained
 from ..store.scan import Scan, SessionFile, Skipped, SubagentFile, is_session_id, scan_home
 from ..store.summary import SessionSummary, summarise
 from .cache import ByteBoundCache
-from .homes import home_to_fill, open_homes
+from .homes import home_to_fill, homes_to_restore, open_homes
 from .locate import find_session
 from .message_counts import MessageCounts
 from .project_paths import ProjectFilter
@@ -30,14 +30,18 @@ if TYPE_CHECKING:
     from ..index.catalogue.sync_report import Progress, SyncReport
     from ..index.search.results import SearchResults
     from ..index.sql.query import Answer, Limits
-    from ..vault.vault import Vault
+    from ..vault.report import CaptureReport
     from ..watch.events import Budget
     from .bookmarks import Bookmarks
-    from .changes import Changes
+    from .changes import Changes, UndoPlan
+    from .checking import CheckResult
+    from .configuration import Flags
     from .history import TypedPrompts
-    from .keeping import VaultSessions
+    from .installing import InstallPlan
+    from .plan import Plan
     from .plan_documents import PlanDocument
     from .todos import TodoItem
+    from .vault import LibraryVault
     from .watching import Watching
 
 __all__ = [
@@ -71,8 +75,11 @@ class Library:
         *,
         cache_bytes: int = 128 << 20,
         own_folder: Callable[[str], Path] | None = None,
+        named: bool = True,
     ) -> None:
         self.homes = list(homes)
+        self.named = named
+        """Whether somebody named the homes; else they are the usual ones."""
         self._own_folder = own_folder
         """Where our own data and cache are; without it, there is no vault to look into."""
         self.cache: ByteBoundCache[Any] = ByteBoundCache(cache_bytes)
@@ -89,7 +96,7 @@ class Library:
 
     def for_another_thread(self) -> Library:
         """Open the same homes with a catalogue of their own: a catalogue belongs to one thread."""
-        library = Library(self.homes, own_folder=self._own_folder)
+        library = Library(self.homes, own_folder=self._own_folder, named=self.named)
         library.tell = self.tell
         return library
 
@@ -120,7 +127,7 @@ class Library:
 
     def refresh(self) -> None:
         """Look at the homes again."""
-        for name in ("_names", "scans", "running", "shelf", "_kept_files", "_cleanup_days"):
+        for name in ("_names", "scans", "running", "vault", "_kept_files", "_cleanup_days"):
             self.__dict__.pop(name, None)
 
     def files(self) -> list[SessionFile]:
@@ -137,35 +144,16 @@ class Library:
         hidden = "."  # files that desktops leave everywhere
         return [item for _, scan in self.scans for item in scan.skipped if not item.path.name.startswith(hidden)]
 
-    @cached_property
-    def shelf(self) -> VaultSessions | None:
-        """What the vault has of the homes; None where nothing was ever kept."""
-        if self._own_folder is None or not self.vault.folder.is_dir():
-            return None
-        from .keeping import VaultSessions
-
-        return VaultSessions(self.homes, self.vault, self._own_folder("cache"))
-
     def own_folder(self, kind: str) -> Path:
         """Return Recollect's own folder for "config", "data" or "cache"."""
         return (self._own_folder or own_folder)(kind)
 
-    @property
-    def vault(self) -> Vault:
-        """The vault in Recollect's data folder, which need not be there yet."""
-        from ..vault.vault import Vault
+    @cached_property
+    def vault(self) -> LibraryVault:
+        """The vault: what is kept of the homes, and the verbs that keep, verify and compact it. It need not exist yet."""
+        from .vault import LibraryVault
 
-        return Vault(self.own_folder("data") / "vault")
-
-    def existing_vault(self) -> Vault:
-        """Return the vault. Raises NotFound where nothing was ever kept."""
-        vault = self.vault
-        if not vault.exists and not vault.packs.is_dir():
-            raise NotFound(
-                f"nothing was kept yet: there is no vault at {vault.folder}",
-                hint="`recollect keep` keeps everything there is", slug="no-vault",
-            )  # fmt: skip
-        return vault
+        return LibraryVault(self, is_read=self._own_folder is not None)
 
     @cached_property
     def changes(self) -> Changes:
@@ -181,7 +169,8 @@ class Library:
 
     @cached_property
     def _kept_files(self) -> list[SessionFile]:
-        return self.shelf.lost_sessions(self.files()) if self.shelf is not None else []
+        kept = self.vault.sessions
+        return kept.lost_sessions(self.files()) if kept is not None else []
 
     @cached_property
     def running(self) -> dict[str, RunningSession]:
@@ -282,8 +271,8 @@ class Library:
         known: Session | None = self.cache.get(key)
         if known is not None:
             return known
-        if file.is_kept and self.shelf is not None:
-            session = Session(self.shelf.laid_out(file), library=self)
+        if file.is_kept and self.vault.sessions is not None:
+            session = Session(self.vault.sessions.laid_out(file), library=self)
         else:
             session = Session(file, parsed=self._weigh, library=self)
         self.cache.put(key, session, 4096)
@@ -411,6 +400,132 @@ class Library:
         session_id = reference if is_session_id(reference) else self.session(reference).id
         return Watching(self.homes, session_id=session_id, from_start=from_start, polling=polling, budget=budget)
 
+    # --- what is kept -------------------------------------------------------------------------------------------------
+
+    def keep(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> list[CaptureReport]:
+        """Put everything new of the homes into the vault, and tell what that was, home by home."""
+        return self.vault.keep(full=full, progress=progress)
+
+    def restore(
+        self,
+        *sessions: str,
+        project: str | None = None,
+        everything: bool = False,
+        at: datetime | None = None,
+        to: str | os.PathLike[str] | None = None,
+        renew: bool = False,
+        partly: bool = False,
+    ) -> Plan:
+        """Bring sessions back from the vault, byte for byte: those named, those of a project, or everything.
+
+        `at` brings them back as they were then, `to` into another home, `renew` with the time of now so that Claude Code does
+        not delete them again at once. `partly` takes of a damaged transcript the lines that can still be read.
+        """
+        from .restoring import RestoreRequest
+
+        wanted = RestoreRequest(
+            sessions=sessions, project=project, everything=everything, at=None if at is None else at.timestamp(),
+            to=None if to is None else Path(os.path.abspath(os.path.expanduser(to))),
+            mtime_ns=time.time_ns() if renew else None, partly=partly,
+        )  # fmt: skip
+        return self.changes.restore(wanted)
+
+    def prune(self, *, before: datetime | None = None, larger: int | None = None, project: str | None = None) -> Plan:
+        """Take sessions out of the home that fit all rules given and that the vault has, to make room."""
+        from .pruning import PruneRules
+
+        return self.changes.prune(PruneRules(None if before is None else before.timestamp(), larger, project))
+
+    def bundle(self, sessions: Sequence[str | Session], target: str | os.PathLike[str]) -> dict[str, Any]:
+        """Put sessions with all that belongs to them into one new file, for another machine; `changes.unbundle` reads it."""
+        from .bundling import write_bundle
+
+        opened = [item if isinstance(item, Session) else self.session(item) for item in sessions]
+        unique = list({item.id: item for item in opened}.values())
+        path = Path(os.path.abspath(os.path.expanduser(target)))
+        files, length = write_bundle(unique, path)
+        return {"path": str(path), "sessions": [item.id for item in unique], "files": files, "bytes": length}
+
+    def copy_to(self, target: str | os.PathLike[str]) -> Library:
+        """Copy the sessions of the only home, with what belongs to them, into a new folder, and open that."""
+        from ..edit.migrate.session_layout import copy_home
+
+        return Library([copy_home(self.changes.only_home(), Path(os.path.expanduser(target)))])
+
+    def undo(self, number: int | None = None) -> UndoPlan:
+        """Take a change back, byte for byte: the one of this number, or the newest that is not undone."""
+        return self.changes.undo(number)
+
+    # --- how it is ----------------------------------------------------------------------------------------------------
+
+    def check(
+        self,
+        session: str | None = None,
+        *,
+        project: str | None = None,
+        rules: Sequence[str] = (),
+        progress: Callable[[int, int], None] | None = None,
+    ) -> CheckResult:
+        """Look for damage in one session, those of a project, or everything, the homes themselves included."""
+        from .checking import check
+
+        return check(self, session, project=project, rules=rules, progress=progress)
+
+    def overview(self, *, now: float | None = None) -> dict[str, Any]:
+        """Tell what is there at a glance: homes, projects, running sessions, what will be deleted soon, damage."""
+        from .overview import overview
+
+        return overview(self, now=now)
+
+    def doctor(self, *, deep: bool = False) -> dict[str, Any]:
+        """Tell how the homes are: files by kind, versions of Claude Code, permissions, damaged lines, what was passed over."""
+        from .doctor import doctor
+
+        return doctor(self, deep=deep)
+
+    def config(self, project: str | None = None) -> list[dict[str, Any]]:
+        """Give the configuration of each home, secrets masked; or what Claude Code remembers about a project."""
+        from .configuration import config
+
+        return config(self, project)
+
+    def flags(self, name: str | None = None, *, kind: str | None = None) -> Flags:
+        """List feature gates and dynamic configs that Claude Code keeps; only those whose name holds `name`."""
+        from .configuration import flags
+
+        return flags(self, name, kind=kind)
+
+    # --- what starts by itself ----------------------------------------------------------------------------------------
+
+    def install(
+        self,
+        what: str,
+        *,
+        home: Home | None = None,
+        every: int = 15,
+        shell: str | None = None,
+        script: str | None = None,
+    ) -> InstallPlan:
+        """Plan to install a hook, systemd, launchd or cron (they keep by themselves), a statusline, or a shell's completion.
+
+        `every` are the minutes between two runs of a timer; `script` is the text that teaches `shell` our commands.
+        """
+        from .installing import plan_install
+
+        return plan_install(self, what, home=home, every=every, shell=shell, script=script)
+
+    def uninstall(self, what: str, *, home: Home | None = None, shell: str | None = None) -> InstallPlan:
+        """Plan to take out what `install` put in."""
+        from .installing import plan_install
+
+        return plan_install(self, what, home=home, shell=shell, remove=True)
+
+    def installed(self) -> list[str]:
+        """List what keeps by itself now, as far as files tell: hook, systemd, launchd, cron."""
+        from .installing import installed
+
+        return installed(self)
+
     def _weigh(self, session: Session) -> None:
         """A session was parsed: the cache must know what it weighs now, to stay within its bound."""
         self.cache.put(as_seen(session.file), session, session.weight)
@@ -483,9 +598,15 @@ def sort_sessions(sessions: list[SessionSummary], by: str) -> list[SessionSummar
     return sorted(sessions, key=keys[by], reverse=True)
 
 
-def open_library(homes: Sequence[str | os.PathLike[str]] = (), *, cache_bytes: int = 128 << 20) -> Library:
-    """Open the named homes, else those of CLAUDE_CONFIG_DIR, else the usual ones. A named folder must be a home."""
-    return Library(open_homes(homes), cache_bytes=cache_bytes, own_folder=own_folder)
+def open_library(
+    homes: Sequence[str | os.PathLike[str]] = (), *, cache_bytes: int = 128 << 20, lost: bool = False
+) -> Library:
+    """Open the named homes, else those of CLAUDE_CONFIG_DIR, else the usual ones. A named folder must be a home.
+
+    With `lost` they need not be there: the home may be what was lost, and what is asked for is in the vault.
+    """
+    found = homes_to_restore(homes) if lost else open_homes(homes)
+    return Library(found, cache_bytes=cache_bytes, own_folder=own_folder, named=home_candidates(homes)[1])
 
 
 def library_to_fill(homes: Sequence[str | os.PathLike[str]] = ()) -> Library:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..edit.restore_files import RestoreResult, plan_restore
-from ..environment import home_candidates, own_folder
 from ..errors import NotFound, Refused
 from ..journal.changes import Change, Journal
 from ..store.config_files import cleanup_days
@@ -20,10 +19,10 @@ from ..vault.contents import KeptFile, Snapshot
 from ..vault.footprint import Footprints
 from ..vault.restore import files_to_restore
 from ..vault.vault import Vault
-from .keeping import VaultSessions
-from .library import project_matcher
+from .library import Library, project_matcher
 from .locate import find_among
 from .project_paths import ProjectFilter
+from .vault_sessions import VaultSessions
 
 
 @dataclass(frozen=True)
@@ -39,13 +38,14 @@ class RestoreRequest:
     """A time for all files, instead of their own."""
     partly: bool = False
     homes: Sequence[str] = ()
-    """Homes that were named; else the usual ones."""
+    """Homes that are meant; else those of the library."""
 
 
-def plan_restoring(vault: Vault, journal: Journal, wanted: RestoreRequest) -> tuple[Change, RestoreResult]:
-    """Raises NotFound where nothing of it is kept, Refused where it is not clear which home is meant."""
-    homes = _kept_homes(vault, wanted)
-    shelf = VaultSessions(homes, vault, own_folder("cache"))
+def plan_restoring(library: Library, journal: Journal, wanted: RestoreRequest) -> tuple[Change, RestoreResult]:
+    """Plan to bring sessions back. Raises NotFound where nothing of it is kept, Refused where several homes may be meant."""
+    vault = library.vault.existing()
+    homes = _kept_homes(library, vault, wanted)
+    shelf = VaultSessions(homes, vault, library.own_folder("cache"))
     files = list(shelf.sessions(at=wanted.at))
     chosen = _chosen(files, wanted)
     if wanted.everything:
@@ -74,16 +74,15 @@ def plan_restoring(vault: Vault, journal: Journal, wanted: RestoreRequest) -> tu
     return change, result
 
 
-def _kept_homes(vault: Vault, wanted: RestoreRequest) -> list[Home]:
-    candidates, named = home_candidates(wanted.homes)
+def _kept_homes(library: Library, vault: Vault, wanted: RestoreRequest) -> list[Home]:
     kept = list(dict.fromkeys(vault.contents.homes.values()))
-    asked = {os.path.realpath(path) for path in candidates}
+    asked = {os.path.realpath(root) for root in wanted.homes or [str(home.root) for home in library.homes]}
     found = [Home(Path(root)) for root in kept if root in asked]
-    if not found and not named and wanted.to is not None:
+    if not found and not library.named and wanted.to is not None:
         found = [Home(Path(root)) for root in kept]  # a new machine: whatever the vault brought along
     if not found:
         raise NotFound(
-            f"nothing of {', '.join(str(path) for path in candidates)} is kept", nearest=tuple(kept), slug="nothing-kept",
+            f"nothing of {', '.join(str(home.root) for home in library.homes)} is kept", nearest=tuple(kept), slug="nothing-kept",
             hint="these homes are kept: name one with --home DIR" if kept else "`recollect keep` keeps what is there",
         )  # fmt: skip
     return found

@@ -26,7 +26,7 @@ from weakref import WeakValueDictionary
 from ..errors import NotFound
 from ..store.scan import SessionFile
 from ..store.summary import SessionSummary
-from ..vault.retention import Guard, guard
+from ..vault.retention import Guard
 from .background import IndexWorker, Job, Jobs, StillIndexing, UsageWorker
 from .library import Library, as_seen
 from .session import Session
@@ -117,12 +117,7 @@ class Service:
         with self._lock:
             now = time.monotonic()
             if at_once or self._guards is None or now - self._guards[0] > GUARD_SECONDS:
-                vault, files = self.library.vault, self.library.files()
-                found = [
-                    guard(vault, home, [file for file in files if file.home is home], now=time.time())
-                    for home in self.library.homes
-                ]
-                self._guards = (now, found)
+                self._guards = (now, self.library.vault.guards())
             return self._guards[1]
 
     def reading(self, session: Session) -> threading.RLock:

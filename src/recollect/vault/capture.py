@@ -26,7 +26,7 @@ from .records import FileRecord, Piece
 from .recovery import recover
 from .report import CaptureReport as CaptureReport
 from .seen import SeenFiles
-from .selection import Stamp, walk_home
+from .selection import Stamp, Walk, walk_home
 from .vault import Vault
 from .verify import verify
 from .writer import BLOCK, VaultWriter
@@ -43,15 +43,28 @@ Progress = Callable[[int, int], None]
 
 
 def capture(
-    vault: Vault, home: Home, *, cache: Path | None = None, full: bool = False, progress: Progress | None = None
+    vault: Vault,
+    home: Home,
+    *,
+    cache: Path | None = None,
+    full: bool = False,
+    progress: Progress | None = None,
+    walk: Walk | None = None,
 ) -> CaptureReport:
     """Keep everything new of a home. `full` compares every file with what is kept, whatever its time says.
 
-    When it returns, all that it tells of is on the disk. Raises Refused (no room, read-only) and StoreBusy.
+    `walk` is a walk through the home that was made just now; without it, the home is walked here. Nothing is locked where
+    nothing is new. When it returns, all that it tells of is on the disk. Raises Refused (no room, read-only) and StoreBusy.
     """
+    walk = walk_home(home) if walk is None else walk
+    seen = SeenFiles(cache, vault.folder, home.real_root)
+    if walk.is_kept is None and not full:
+        walk.is_kept = seen.is_all(walk.files)
+    if walk.is_kept and not full:
+        return CaptureReport(str(home.root), len(walk.files), skipped=walk.skipped)
     try:
         with vault.locked():
-            return _Capture(vault, home, cache, full, progress).run()
+            return _Capture(vault, home, seen, full, progress).run(walk)
     except OSError as problem:
         raise disk.explain(problem, vault.folder) from problem
     finally:
@@ -59,34 +72,30 @@ def capture(
 
 
 class _Capture:
-    def __init__(self, vault: Vault, home: Home, cache: Path | None, full: bool, progress: Progress | None) -> None:
+    def __init__(self, vault: Vault, home: Home, seen: SeenFiles, full: bool, progress: Progress | None) -> None:
         self.vault = vault
         self.home = home
         self.full = full
         self.bad: set[int] = set()
         self.progress = progress
-        self.seen = SeenFiles(cache, vault.folder, home.real_root)
+        self.seen = seen
         self.report = CaptureReport(str(home.root))
 
-    def run(self) -> CaptureReport:
-        begun = time.time()
-        found = walk_home(self.home)
+    def run(self, found: Walk) -> CaptureReport:
         self.report.files, self.report.skipped = len(found.files), found.skipped
-        if not self.full and self.seen.is_all(found.files):
-            return self.report
         self.vault.refresh()
         self.report.recovered = recover(self.vault)
         if not found.files and not self.vault.exists:
             return self.report
-        checkup = Checkup(self.vault, begun)
-        settled = self._take_all(found.files, checkup)
+        checkup = Checkup(self.vault, time.time())
+        settled = self._take_all(found, checkup)
         lost = self.bad & used_blocks(self.vault.contents)  # a compaction gives blocks other numbers
         if self.full:
             self._tidy_up()
         self.report.lost = files_with(self.vault.contents, lost)
         checkup.write(lost)
         if not lost and checkup.is_done:
-            self.seen.write({name: stamp for name, stamp in settled.items() if _is_settled(stamp, begun)})
+            self.seen.write({name: stamp for name, stamp in settled.items() if _is_settled(stamp, found.time)})
         return self.report
 
     def _tidy_up(self) -> None:
@@ -98,8 +107,8 @@ class _Capture:
                 compact_locked(self.vault, needed=True)
             self.vault.refresh()
 
-    def _take_all(self, files: dict[str, Stamp], checkup: Checkup) -> dict[str, Stamp]:
-        writer = VaultWriter(self.vault)
+    def _take_all(self, found: Walk, checkup: Checkup) -> dict[str, Stamp]:
+        files, writer = found.files, VaultWriter(self.vault)
         self.bad = checkup.run(everything=self.full)
         writer.contents.by_hash = {  # only what is in use is looked after: nothing else is referred to
             piece.sha256: piece for piece in pieces_in_use(writer.contents) if piece.block not in self.bad
@@ -107,11 +116,10 @@ class _Capture:
         number = writer.home(self.home.real_root)
         kept = writer.contents.files_of(number)
         self.by_inode = {file.last.inode: file for path, file in kept.items() if path not in files}
-        now = time.time()
         known = (
             {path: _stamp_of(file) for path, file in kept.items() if not self._has_lost(file)} if not self.full else {}
         )
-        known = {path: stamp for path, stamp in known.items() if _is_settled(stamp, now)}
+        known = {path: stamp for path, stamp in known.items() if _is_settled(stamp, found.time)}
         todo = sorted(name for name, stamp in files.items() if known.get(name) != stamp)
         settled = dict(files)
         for count, name in enumerate(todo, 1):

@@ -6,6 +6,7 @@ The walk uses bare system calls and this module imports next to nothing, since m
 from __future__ import annotations
 
 import os
+import time
 
 from ..format.secret_names import is_secret_file_name
 from ..store.links import STORE_FOLDERS, is_store_place, why_not_followed
@@ -25,25 +26,29 @@ Stamp = tuple[int, int, int, int]
 """How a file looks from outside: size, mtime_ns, ctime_ns, inode. If these are the same, so are its bytes."""
 
 
-class Found:
-    """What a walk saw."""
+class Walk:
+    """The files of a home that are kept, as one walk through it saw them."""
 
-    __slots__ = ("files", "skipped")
+    __slots__ = ("files", "is_kept", "skipped", "time")
 
     def __init__(self) -> None:
+        self.time = time.time()
+        """When it began."""
         self.files: dict[str, Stamp] = {}
         self.skipped: list[str] = []
         """Links, pipes and unreadable folders, with why."""
+        self.is_kept: bool | None = None
+        """Whether the last capture saw exactly these files; None where nobody compared them yet."""
 
 
-def walk_home(home: Home) -> Found:
-    """Every file to be kept, by its path below the home."""
+def walk_home(home: Home) -> Walk:
+    """List every file to be kept, by its path below the home."""
     return walk_root(str(home.root))
 
 
-def walk_root(root: str) -> Found:
-    """The same for the folder of a home, for who has to start fast."""
-    found = Found()
+def walk_root(root: str) -> Walk:
+    """List every file to be kept of the home at a folder. Needs no `Home`, whose import takes longer than the walk."""
+    found = Walk()
     for name in KEPT_FOLDERS:
         path = os.path.join(root, name)
         if os.path.islink(path) and (why := why_not_followed(root, path)) is not None:
@@ -60,7 +65,7 @@ def walk_root(root: str) -> Found:
     return found
 
 
-def _walk(root: str, folder: str, prefix: str, found: Found, depth: int) -> None:
+def _walk(root: str, folder: str, prefix: str, found: Walk, depth: int) -> None:
     files = found.files
     try:
         with os.scandir(folder) as entries:
@@ -71,7 +76,7 @@ def _walk(root: str, folder: str, prefix: str, found: Found, depth: int) -> None
                         _walk(root, entry.path, f"{prefix}{name}/", found, depth - 1)
                     continue
                 if not entry.is_file(follow_symlinks=False):
-                    _look_at_strange(root, entry, prefix, found, depth)
+                    _note_strange(root, entry, prefix, found, depth)
                     continue
                 if is_secret_file_name(name):
                     continue
@@ -81,7 +86,7 @@ def _walk(root: str, folder: str, prefix: str, found: Found, depth: int) -> None
         found.skipped.append(f"{prefix}: {problem.strerror or problem}")
 
 
-def _look_at_strange(root: str, entry: os.DirEntry[str], prefix: str, found: Found, depth: int) -> None:
+def _note_strange(root: str, entry: os.DirEntry[str], prefix: str, found: Walk, depth: int) -> None:
     """A link or a pipe: links of the store itself are followed, all else is told and left out."""
     path = f"{prefix}{entry.name}"
     why: str | None = "not a regular file"

@@ -23,7 +23,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from ..edit.migrate.own_folder import settle
 from ..errors import DamagedData, Refused, StoreBusy
 from ..journal import disk
 from ..journal import locks as presence
@@ -101,17 +100,12 @@ class Vault:
         return self.manifest_path.exists() or (self.folder / "format").exists()
 
     def check_format(self) -> None:
-        """Raise where the vault was made by a newer Recollect, or by one so old that it has to be migrated."""
+        """Raise Refused where a newer Recollect made the vault."""
         version = read_format(self.folder) or _format_of_packs(self.packs)
         if version is not None and version > VERSION:
             raise Refused(
                 f"the vault at {self.folder} has format {version}, which this Recollect does not know",
                 hint="use a newer Recollect", slug="vault-from-the-future",
-            )  # fmt: skip
-        if version is not None and version < VERSION:
-            raise Refused(
-                f"the vault at {self.folder} has format {version}, and this Recollect writes {VERSION}",
-                hint="`recollect migrate --apply` brings it there; the old one is kept", slug="vault-of-the-past",
             )  # fmt: skip
 
     @cached_property
@@ -254,7 +248,6 @@ class Vault:
         except OSError as problem:
             raise disk.explain(problem, locks) from problem
         try:
-            settle(self.folder)  # a migration that was cut off must not look like a vault that is gone
             self._refuse_another_machine()
             yield
         finally:

@@ -15,7 +15,6 @@ from ..library.searching import search as search_library
 from ..library.service import Service
 from .api_accounts import PATIENCE, not_yet
 from .api_description import ANYTHING, TIME, Endpoint, Parameter, integer, listed, nullable, record, rows_of, text
-from .routes.health import finding_data
 from .routes.sql import ask as ask_sql
 from .usage_views import SPANS, since
 
@@ -34,7 +33,8 @@ FOUND = record(
 )  # fmt: skip
 FINDING = record(
     {
-        "code": text(), "severity": text(), "session_id": nullable("string"), "line": nullable("integer"),
+        "code": text(), "severity": text(), "session_id": nullable("string"), "subagent_id": nullable("string"),
+        "line": nullable("integer"), "offset": nullable("integer"), "length": nullable("integer"),
         "uuid": nullable("string"), "detail": text(), "count": integer(), "title": text(), "client": text(), "remedy": text(),
         "fix": nullable("string"), "path": text(),
     }
@@ -113,7 +113,7 @@ def check(service: Service, values: Values) -> Any:
     with service.reading(session):
         report = next(check_sessions([session.file]))
     return {
-        "rows": [finding_data(item) for item in report.findings],
+        "rows": [item.as_dict() for item in report.findings],
         "total": len(report.findings),
         "reachable_share": report.reachable_share,
         "found": report.found,

@@ -5,13 +5,9 @@ JSON: {path, sessions, files, bytes}.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import click
 
 from ...export.formatting import plural, size
-from ...library.bundling import write_bundle
 from ..command_run import CommandRun, command, complete_session
 
 
@@ -23,10 +19,9 @@ def bundle(run: CommandRun, sessions: tuple[str, ...], output: str) -> None:
 
     `recollect unbundle` takes them into a home. A bundle holds everything that was said, secrets that were typed included.
     """
-    opened = list({item.id: item for item in (run.library.session(name) for name in sessions)}.values())
-    target = Path(os.path.abspath(os.path.expanduser(output)))
-    files, length = write_bundle(opened, target)
+    told = run.library.bundle(sessions, output)
     if run.is_text:
-        run.print(f"{target}: {plural(len(opened), 'session')}, {plural(files, 'file')}, {size(length)}")
+        count = plural(len(told["sessions"]), "session")
+        run.print(f"{told['path']}: {count}, {plural(told['files'], 'file')}, {size(told['bytes'])}")
     else:
-        run.value({"path": str(target), "sessions": [item.id for item in opened], "files": files, "bytes": length})
+        run.value(told)

@@ -9,16 +9,11 @@ grave as --fail-on.
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from typing import Any
 
 import click
 
-from ...check.rule import SEVERITIES, Finding
-from ...check.rules import RULES
-from ...check.session import SessionReport
 from ...export.formatting import plural
-from ...library.checking import check_homes, check_sessions, files_of
+from ...library.checking import RULE_CODES, SEVERITIES, CheckResult, Finding
 from ..command_run import Column, CommandRun, command, complete_session
 
 EXAMPLES = """
@@ -54,88 +49,32 @@ def check(
 
     SESSION alone, a project, or everything. Nothing is changed; `recollect repair` mends.
     """
-    _know(rules)
+    unknown = [code for code in rules if code not in RULE_CODES]
+    if unknown:
+        raise click.UsageError(f"no such rule: {', '.join(unknown)}. There are: {', '.join(RULE_CODES)}")
     if session is not None and (project is not None or everything):
         raise click.UsageError("SESSION, --project and --all exclude one another")
-    library = run.library
-    files = files_of(library, session, project)
-    shown: list[Finding] = []
-    reports: list[SessionReport] = []
-    every: list[Finding] = []
-    mildest = SEVERITIES.index(severity)
-    with click.progressbar(
-        check_sessions(files), length=len(files), label="checking", file=sys.stderr, hidden=not sys.stderr.isatty()
-    ) as progress:
-        for report in progress:
-            if rules:
-                report.findings = [item for item in report.findings if item.code in rules]
-            every += report.findings
-            if report.findings or (report.reachable_share or 0.0) < 1.0 or session is not None:
-                reports.append(report)
-    if session is None and project is None:
-        every += [item for item in check_homes(library) if not rules or item.code in rules]
-    shown = [item for item in every if SEVERITIES.index(item.severity) <= mildest]
-    counts = Counter(item.severity for item in every)
-    whole = len(files) - sum(report.worst in ("error", "warning") for report in reports)
+    with click.progressbar(length=1, label="checking", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
+
+        def progress(done: int, todo: int) -> None:
+            bar.length = todo
+            bar.update(1)
+
+        result = run.library.check(session, project=project, rules=rules, progress=progress)
+    shown = result.at_least(severity)
     if run.is_text:
-        _print(run, shown, reports, counts, len(files), whole, alone=session is not None)
+        _print(run, result, shown, alone=session is not None)
     else:
         run.rows(
-            [finding_data(item) for item in shown], sessions=[_session_data(report) for report in reports],
-            total=len(shown), counts=dict(counts), checked=len(files), whole=whole,
+            [item.as_dict() for item in shown], sessions=[report.as_dict() for report in result.sessions],
+            total=len(shown), counts=dict(result.counts), checked=result.checked, whole=result.whole,
         )  # fmt: skip
-    if fail_on != "never" and any(counts[name] for name in SEVERITIES[: SEVERITIES.index(fail_on) + 1]):
+    if fail_on != "never" and result.at_least(fail_on):
         raise click.exceptions.Exit(1)
 
 
-def _know(codes: tuple[str, ...]) -> None:
-    unknown = [code for code in codes if code not in RULES]
-    if unknown:
-        raise click.UsageError(f"no such rule: {', '.join(unknown)}. There are: {', '.join(RULES)}")
-
-
-def finding_data(item: Finding) -> dict[str, Any]:
-    return {
-        "code": item.code,
-        "severity": item.severity,
-        "session_id": item.session_id,
-        "subagent_id": item.subagent_id,
-        "path": str(item.path),
-        "line": item.line,
-        "offset": item.offset,
-        "length": item.length,
-        "uuid": item.uuid,
-        "detail": item.detail,
-        "count": item.count,
-        "title": item.rule.title,
-        "client": item.rule.client,
-        "remedy": item.rule.remedy,
-        "fix": item.rule.fix,
-    }
-
-
-def _session_data(report: SessionReport) -> dict[str, Any]:
-    return {
-        "session_id": report.file.session_id,
-        "path": str(report.file.path),
-        "reachable_share": report.reachable_share,
-        "found": report.found,
-        "findings": len(report.findings),
-        "worst": report.worst,
-    }
-
-
-def _print(
-    run: CommandRun,
-    shown: list[Finding],
-    reports: list[SessionReport],
-    counts: Counter[str],
-    checked: int,
-    whole: int,
-    *,
-    alone: bool,
-) -> None:
-    lost = [report for report in reports if alone or not report.found or (report.reachable_share or 0.0) < 1.0]
+def _print(run: CommandRun, result: CheckResult, shown: list[Finding], *, alone: bool) -> None:
+    lost = [report for report in result.sessions if alone or not report.found or (report.reachable_share or 0.0) < 1.0]
     for report in lost:
         share = "unreadable" if report.reachable_share is None else f"{report.reachable_share:.0%} reachable"
         share = share if report.found or report.reachable_share is None else "the client finds no conversation"
@@ -172,5 +111,6 @@ def _print(
         run.print(f"  what helps: {rule.remedy}")
     if shown:
         run.print()
+    counts = result.counts
     told = ", ".join(plural(counts[name], name) for name in SEVERITIES if counts[name]).replace("infos", "remarks")
-    run.print(f"{plural(checked, 'session')} checked, {whole:,} whole" + (f"; {told}" if told else ""))
+    run.print(f"{plural(result.checked, 'session')} checked, {result.whole:,} whole" + (f"; {told}" if told else ""))

@@ -6,7 +6,6 @@ JSON: the same object as `recollect overview`, with `demo` (the folder).
 from __future__ import annotations
 
 import tempfile
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,17 +19,13 @@ from ..command_run import CommandRun, command
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
 def demo(run: CommandRun, folder: Path | None) -> None:
     """Build a demo home (in FOLDER, or a temporary one) and show its overview."""
-    from .overview import _print, survey
+    from .overview import show_overview
 
     made = make_demo(folder)
     run.say(f"demo home: {made}")
     run.homes = [str(made)]
     run.forget_library()
-    answer = survey(run.library, time.time())
-    if run.is_text:
-        _print(run, answer, time.time())
-    else:
-        run.value(answer | {"demo": str(made)})
+    show_overview(run, demo=str(made))
 
 
 def make_demo(folder: Path | None) -> Path:

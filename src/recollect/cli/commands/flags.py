@@ -8,15 +8,10 @@ where clients since about 1.0.128 keep a copy. Most names are hashes made by the
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
 
 import click
 
-from recollect.cli.command_run import Column, CommandRun, command
-from recollect.cli.moments import iso
-from recollect.store.config_files import CachedFlags, cached_flags, client_config
-from recollect.store.home import Home
+from ..command_run import Column, CommandRun, command
 
 
 @command("flags", epilog="recollect flags\nrecollect flags --kind gate --json\nrecollect flags tengu")
@@ -24,17 +19,10 @@ from recollect.store.home import Home
 @click.option("--kind", type=click.Choice(["gate", "config", "layer"]), help="Only these.")
 def flags(run: CommandRun, name: str | None, kind: str | None) -> None:
     """Feature gates and dynamic configs from the client's caches; with NAME those whose name holds it."""
-    rows: list[dict[str, Any]] = []
-    problems: list[dict[str, str]] = []
-    for home in run.library.homes:
-        for cached in cached_flags(home):
-            rows += _cached_rows(home, cached)
-            if cached.evaluations.problem is not None:
-                problems.append({"path": str(cached.file.path), "problem": cached.evaluations.problem})
-        rows += _config_rows(home)
-    found = [row for row in rows if (kind is None or row["kind"] == kind) and (name is None or name in row["name"])]
+    found = run.library.flags(name, kind=kind)
+    rows, problems = found.rows, found.problems
     run.rows(
-        found,
+        rows,
         (
             Column("kind"),
             Column("name"),
@@ -42,42 +30,12 @@ def flags(run: CommandRun, name: str | None, kind: str | None) -> None:
             Column("source"),
         ),
         empty="no feature flags are kept here",
-        total=len(found),
-        gates_on=sum(row["kind"] == "gate" and row["value"] is True for row in found),
-        gates_off=sum(row["kind"] == "gate" and row["value"] is False for row in found),
+        total=len(rows),
+        gates_on=sum(row["kind"] == "gate" and row["value"] is True for row in rows),
+        gates_off=sum(row["kind"] == "gate" and row["value"] is False for row in rows),
         problems=problems,
     )
     for problem in problems if run.is_text else ():
         run.say(f"{problem['path']}: {problem['problem']}")
-    if not found:
+    if not rows:
         raise click.exceptions.Exit(1)
-
-
-def _cached_rows(home: Home, cached: CachedFlags) -> Iterator[dict[str, Any]]:
-    evaluations = cached.evaluations
-    shared = {
-        "source": f"statsig/{cached.file.path.name}",
-        "renewed": iso(cached.renewed or evaluations.received_at),
-        "home": str(home.root),
-    }
-    for gate in evaluations.gates:
-        yield {"kind": "gate", "name": gate.name or gate.key, "value": gate.value, "rule_id": gate.rule_id, **shared}
-    for kind, configs in (("config", evaluations.dynamic_configs), ("layer", evaluations.layer_configs)):
-        for config in configs:
-            yield {
-                "kind": kind,
-                "name": config.name or config.key,
-                "value": config.value,
-                "rule_id": config.rule_id,
-                **shared,
-            }
-
-
-def _config_rows(home: Home) -> Iterator[dict[str, Any]]:
-    config = client_config(home)
-    if config is None:
-        return
-    shared = {"rule_id": None, "source": home.config_file.name, "renewed": None, "home": str(home.root)}
-    for kind, values in (("gate", config.cached_gates), ("config", config.cached_configs)):
-        for name, value in values.items():
-            yield {"kind": kind, "name": name, "value": value, **shared}

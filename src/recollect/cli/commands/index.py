@@ -7,15 +7,10 @@ index; `left_out` names up to 100 rows that Recollect fails on, each with its fi
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from typing import Any
-
 import click
 
 from ...export.formatting import number, plural, seconds, size
-from ...library.homes import open_homes
-from ...library.indexing import index_homes, open_catalogue
+from ...library.indexing import index_facts
 from ..command_run import CommandRun, command
 from ..indexing_bar import indexing_bar
 
@@ -27,28 +22,10 @@ def index(run: CommandRun, rebuild: bool) -> None:
 
     Every question does this by itself. The index is a copy of what stands in the homes; deleting it loses nothing.
     """
-    homes = open_homes(run.homes)
-    catalogue = open_catalogue(run.say)
+    library = run.library
     with indexing_bar("Reading") as progress:
-        report = index_homes(catalogue, homes, statuses=True, rebuild=rebuild, progress=progress)
-    db = catalogue.connection
-    answer: dict[str, Any] = {
-        "folder": str(catalogue.folder),
-        "temporary": catalogue.is_temporary,
-        "files": report.files,
-        "gone": report.gone,
-        "lines": report.lines,
-        "bytes": report.bytes,
-        "entries": report.entries,
-        "documents": report.documents,
-        "threaded": report.threaded,
-        "unreadable": report.unreadable,
-        "left_out": report.left_out.names,
-        "seconds": round(report.seconds, 3),
-        "index_bytes": folder_size(catalogue.folder),
-        "sessions": db.execute("SELECT count(*) FROM sessions").get,
-        "damaged": db.execute("SELECT count(*) FROM damage").get,
-    }
+        report = library.index(statuses=True, rebuild=rebuild, progress=progress)
+    answer = index_facts(library, report)
     if not run.is_text:
         run.value(answer)
         return
@@ -66,14 +43,3 @@ def index(run: CommandRun, rebuild: bool) -> None:
     run.print(
         f"the index knows {plural(answer['sessions'], 'session')}{damage}; it takes {size(answer['index_bytes'])}"
     )
-
-
-def folder_size(folder: Path) -> int:
-    total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += os.lstat(os.path.join(place, name)).st_size
-            except OSError:  # merged away meanwhile
-                continue
-    return total

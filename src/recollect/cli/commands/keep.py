@@ -5,7 +5,8 @@ stored}; lost are files of which the vault has lost something that stands nowher
 cleanup_days, sessions, kept, behind, lost, damaged, expiring, expiring_not_kept}], files, bytes, stored, ratio, reclaimable,
 last_kept, read_since (since then every block was read and found right), installed}. With --compact: {vault, files, bytes,
 blocks, unused_blocks, unused, stored, blocks_after, stored_after, dry_run}; the two of afterwards are null where nothing was
-done. With --forget-lost: {vault, files, dry_run}.
+done. With --forget-lost: {vault, files, dry_run}. With --install and --remove: {kind, home, command, events, present, files,
+commands, done, change, dry_run, steps}; present says whether it was installed already, files maps paths to texts (null: removed).
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,15 +23,13 @@ from ...errors import DamagedData
 from ...export.formatting import ago, number, plural, size
 from ...export.terminal_text import safe
 from ...library.homes import open_homes
-from ...store.home import Home
-from ...vault.report import CaptureReport
-from ...vault.seen import SeenFiles
-from ...vault.selection import walk_home
+from ...library.keeping import CaptureReport, damage_words, keep_homes, keep_on
+from .. import lean_keep
 from ..command_run import CommandRun, command
-from ..vaulting import existing_vault, open_vault, seen_folder, vault_folder
+from ..vaulting import library_of_vault
 
 if TYPE_CHECKING:
-    from ...vault.retention import Guard
+    from ...library.vault import VaultStatus
 
 Progress = Callable[[int, int], None]
 KINDS = ("hook", "systemd", "launchd", "cron")
@@ -93,11 +91,11 @@ def keep(
     stored again from the files that are still there; a part of the vault is read again every few hours.
     """
     if take_over:
-        open_vault().take_over()
+        library_of_vault(run).vault.take_over()
     if status:
         _status(run)
     elif kind is not None or gone is not None:
-        from ..keep_install import install
+        from ..installing import install
 
         install(run, kind or str(gone), remove=kind is None, every=every, yes=yes, dry_run=dry_run)
     elif compact:
@@ -107,7 +105,9 @@ def keep(
     elif watch:
         _watch(run, quiet, polling)
     else:
-        reports = _keep(run, full=full, shown=not quiet)
+        walks = {} if full else lean_keep.WALKS  # made when the process began
+        progress = _progress(run, not quiet, "files")
+        reports = keep_homes(open_homes(run.homes), full=full, progress=progress, walks=walks)
         _tell(run, reports, quiet)
         _raise_if_lost(reports)
 
@@ -124,11 +124,6 @@ def _raise_if_lost(reports: list[CaptureReport]) -> None:
         )  # fmt: skip
 
 
-def _keep(run: CommandRun, *, full: bool = False, shown: bool = False) -> list[CaptureReport]:
-    progress = _progress(run, shown, "files")
-    return [_keep_home(home, full, progress) for home in open_homes(run.homes)]
-
-
 def _progress(run: CommandRun, shown: bool, words: str) -> Progress:
     shown = shown and run.is_text and sys.stderr.isatty()
 
@@ -137,16 +132,6 @@ def _progress(run: CommandRun, shown: bool, words: str) -> Progress:
             click.echo(f"\r{done:,} of {todo:,} {words}", nl=done == todo, err=True)
 
     return progress
-
-
-def _keep_home(home: Home, full: bool, progress: Progress) -> CaptureReport:
-    if not full:  # most often nothing is new, and that is known before the rest of the program is loaded
-        found = walk_home(home)
-        if SeenFiles(seen_folder(), vault_folder(), home.real_root).is_all(found.files):
-            return CaptureReport(str(home.root), len(found.files), skipped=found.skipped)
-    from ...vault.capture import capture
-
-    return capture(open_vault(), home, cache=seen_folder(), full=full, progress=progress)
 
 
 def _tell(run: CommandRun, reports: list[CaptureReport], quiet: bool) -> None:
@@ -160,11 +145,8 @@ def _tell(run: CommandRun, reports: list[CaptureReport], quiet: bool) -> None:
         )
         return
     for report in reports:
-        if report.healed:
-            run.say(
-                f"DAMAGE: the vault had lost part of {plural(report.healed, 'file')} of {report.home}; the home still has "
-                "them, and they are stored again. Look at the disk that the vault is on"
-            )
+        if (words := damage_words(report)) is not None:
+            run.say(words)
     if quiet:
         return
     for report in reports:
@@ -188,11 +170,9 @@ def _words(report: CaptureReport) -> str:
 
 
 def _watch(run: CommandRun, quiet: bool, polling: bool) -> None:
-    """Keep now, and again whenever something changes. One row a capture with --jsonl."""
-    from ...vault.watching import changes
-
-    def once() -> None:
-        for report in _keep(run):
+    """Keep now, and again whenever something changes. With --jsonl, one row for each capture."""
+    for reports in keep_on(open_homes(run.homes), polling=polling):
+        for report in reports:
             if report.bytes or report.changed:
                 if run.is_text and not quiet:
                     run.say(f"{time.strftime('%H:%M:%S')} {report.home}: {_words(report)}")
@@ -201,98 +181,63 @@ def _watch(run: CommandRun, quiet: bool, polling: bool) -> None:
                     run.value({**asdict(report), "sessions": sorted(report.sessions)})
                     sys.stdout.flush()
 
-    once()
-    for _ in changes(open_homes(run.homes), at_least_every=1.0 if polling else 60.0, polling=polling):
-        once()
-
 
 def _compact(run: CommandRun, *, quiet: bool, dry_run: bool) -> None:
-    from ...vault.compact import compact, survey
-
-    vault = existing_vault()
-    report = (
-        survey(vault) if dry_run else compact(vault, progress=_progress(run, not quiet, "files stored and read back"))
-    )
+    plan = library_of_vault(run).vault.compact()
+    if not dry_run:
+        plan.commit(_progress(run, not quiet, "files stored and read back"))
     if not run.is_text:
-        run.value({"vault": str(vault.folder), **report.as_dict(), "dry_run": dry_run})
+        run.value({**plan.result, "dry_run": dry_run})
         return
     if quiet:
         return
+    report, folder = plan.report, plan.result["vault"]
     if not report.is_worthwhile:
-        run.print(f"{vault.folder}: nothing to gain, {size(report.bytes)} are kept in {size(report.stored)}")
+        run.print(f"{folder}: nothing to gain, {size(report.bytes)} are kept in {size(report.stored)}")
     elif report.stored_after is None or report.blocks_after is None:
         run.print(
-            f"{vault.folder}: would store {plural(report.files, 'file')} anew; {number(report.unused_blocks)} of "
+            f"{folder}: would store {plural(report.files, 'file')} anew; {number(report.unused_blocks)} of "
             f"{plural(report.blocks, 'block')} are no longer needed, so of {size(report.stored)} at least "
             f"{size(report.unused)} would be freed"
         )
     else:
         run.print(
-            f"{vault.folder}: {size(report.stored)} in {plural(report.blocks, 'block')} became "
+            f"{folder}: {size(report.stored)} in {plural(report.blocks, 'block')} became "
             f"{size(report.stored_after)} in {plural(report.blocks_after, 'block')}; nothing that was kept is gone"
         )
 
 
 def _forget_lost(run: CommandRun, *, yes: bool, dry_run: bool) -> None:
-    from ...vault.compact import forget_lost, lost_files
     from ..changing import confirm
 
-    vault = existing_vault()
-    lost = lost_files(vault)
-    if lost and not dry_run:
-        confirm(f"Give up what is lost of {plural(len(lost), 'kept file')}", yes=yes)
-        lost = forget_lost(vault)
+    plan = library_of_vault(run).vault.forget_lost()
+    if plan.steps and not dry_run:
+        confirm(plan.title, yes=yes)
+        plan.commit()
     if not run.is_text:
-        run.value({"vault": str(vault.folder), "files": lost, "dry_run": dry_run})
+        run.value({**plan.result, "dry_run": dry_run})
         return
+    lost = plan.result["files"]
     run.print(f"{'would give up' if dry_run else 'gave up'} what is lost of {plural(len(lost), 'kept file')}")
     for path in lost:
         run.print(f"  {path}")
 
 
 def _status(run: CommandRun) -> None:
-    from ...format.times import to_iso
-    from ...vault.compact import survey
-    from ...vault.health import read_state
-    from ...vault.retention import guard
-    from ..keep_install import installed
-
-    vault, library, now = open_vault(), run.library, time.time()
-    guards = [
-        guard(vault, home, [file for file in library.files() if file.home is home], now=now) for home in library.homes
-    ]
-    contents = vault.contents if vault.exists else None
-    raw = contents.raw_bytes() if contents is not None else 0
-    stored = vault.stored_bytes() if contents is not None else 0
-    last = contents.last_time if contents is not None else None
-    reclaimable = survey(vault).unused if contents is not None else 0
-    read_since = read_state(vault).read_since if contents is not None else None
-    told: dict[str, Any] = {
-        "vault": str(vault.folder),
-        "homes": [asdict(item) for item in guards],
-        "files": len(contents.files) if contents is not None else 0,
-        "bytes": raw,
-        "stored": stored,
-        "ratio": round(raw / stored, 2) if stored else None,
-        "reclaimable": reclaimable,
-        "last_kept": to_iso(last) if last is not None else None,
-        "read_since": to_iso(read_since) if read_since is not None else None,
-        "installed": installed(run),
-    }
+    now = time.time()
+    status, names = run.library.vault.status(now=now), run.library.installed()
     if not run.is_text:
-        run.value(told)
+        run.value({**status.as_dict(), "installed": names})
     else:
-        _print_status(run, guards, told, now, vault.folder, last)
-    if any(item.damaged for item in guards):
+        _print_status(run, status, names, now)
+    if status.is_damaged:
         raise click.exceptions.Exit(1)
 
 
-def _print_status(
-    run: CommandRun, guards: list[Guard], told: dict[str, Any], now: float, folder: Path, last: float | None
-) -> None:
-    from ...vault.retention import SOON_DAYS
+def _print_status(run: CommandRun, status: VaultStatus, names: list[str], now: float) -> None:
+    from ...library.vault import SOON_DAYS
 
-    for item in guards:
+    for item in status.homes:
         if item.damaged:
             text = f"DAMAGED: the vault has lost part of {plural(len(item.damaged), 'file')} of {item.home}"
             hint = "`recollect keep` stores again what the home still has, `recollect verify` tells everything"
@@ -305,16 +250,14 @@ def _print_status(
             f"  {number(item.kept)} of {plural(item.sessions, 'session')} kept as they are now, "
             f"{number(item.lost)} more only in the vault"
         )
-    if not told["files"] and last is None:
+    if not status.files and status.last_kept is None:
         run.print("nothing was kept yet: `recollect keep` keeps everything there is")
         return
     run.print(
-        f"{folder}: {plural(told['files'], 'file')}, {size(told['bytes'])} in {size(told['stored'])} "
-        f"({told['bytes'] / max(told['stored'], 1):.1f} times smaller), last kept "
-        f"{ago(last, now) if last is not None else 'never'}"
+        f"{status.folder}: {plural(status.files, 'file')}, {size(status.bytes)} in {size(status.stored)} "
+        f"({status.bytes / max(status.stored, 1):.1f} times smaller), last kept "
+        f"{ago(status.last_kept, now) if status.last_kept is not None else 'never'}"
     )
-    stored, reclaimable = told["stored"], told["reclaimable"]
-    if reclaimable > max(stored // 4, 1_000_000):
-        run.print(f"at least {size(reclaimable)} of it can be freed: `recollect keep --compact`")
-    names = told["installed"]
+    if status.is_worth_compacting:
+        run.print(f"at least {size(status.reclaimable)} of it can be freed: `recollect keep --compact`")
     run.print(f"kept by itself: {', '.join(names)}" if names else "not kept by itself: `recollect keep --install hook`")

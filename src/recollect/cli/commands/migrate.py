@@ -1,7 +1,6 @@
-"""`recollect migrate`: old layouts of the client lifted into the current one, and Recollect's own folders renewed.
+"""`recollect migrate`: old layouts of Claude Code lifted into the current one.
 
-JSON with --to: rows: {session_id, path, steps_taken [{name, description, places}], change, steps}, total, dry_run, home. Without:
-rows: {name, path, format, current, due [{name, description}], done}, dry_run.
+JSON: rows: {session_id, path, steps_taken [{name, description, places}], change, steps}, total, dry_run, home.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import click
 from ...errors import RecollectError
 from ...export.formatting import plural
 from ...library.checking import files_of
-from ...library.migrating import library_of_copy, own_folders
 from ...library.plan import Plan
 from ..changing import confirm, tell_undo, yes_option
 from ..command_run import CommandRun, command, complete_session
@@ -23,32 +21,28 @@ EXAMPLES = """
 recollect migrate 3f2a --to 2.1
 recollect migrate --all --to 2.1 --apply --yes
 recollect migrate --all --to 2.1 --copy ~/claude-lifted
-recollect migrate
-recollect migrate --rollback index
 """
 
 
 @command("migrate", epilog=EXAMPLES)
 @click.argument("session", required=False, shell_complete=complete_session)
-@click.option("--to", metavar="VERSION", help="Lift sessions to the layout of this client version: 2.1.")
+@click.option("--to", metavar="VERSION", required=True, help="Lift sessions to the layout of this client version: 2.1.")
 @click.option("--project", metavar="P", help="Only this project: its path, the end of it, or a folder above; any case.")
 @click.option("--all", "everything", is_flag=True, help="All sessions.")
 @click.option(
     "--copy", "copy", metavar="DIR", type=click.Path(path_type=Path),
     help="Copy the sessions into a new home at DIR and lift them there.",
 )  # fmt: skip
-@click.option("--rollback", metavar="NAME", help="Put one of Recollect's own folders back as it was before.")
 @click.option("--apply", is_flag=True, help="Do it. Without it the plan is shown and nothing changes.")
 @click.option("--dry-run", "-n", is_flag=True, help="Show the plan and change nothing. The default.")
 @yes_option
 def migrate(
     run: CommandRun,
     session: str | None,
-    to: str | None,
+    to: str,
     project: str | None,
     everything: bool,
     copy: Path | None,
-    rollback: str | None,
     apply: bool,
     dry_run: bool,
     yes: bool,
@@ -56,21 +50,15 @@ def migrate(
     """Lift sessions of old clients into the layout of today's, so that every client and tool finds all of them.
 
     Subagents get files of their own, answers a line for each block, to-do lists become tasks. A resume sends the same as before;
-    that is checked before anything is written, and --apply asks. Without --to: Recollect's own folders, for this version.
+    that is checked before anything is written, and --apply asks.
     """
     if apply and dry_run:
         raise click.UsageError("--apply and --dry-run exclude one another")
-    if to is None:
-        if session is not None or project is not None or everything or copy is not None:
-            raise click.UsageError("say --to 2.1 to lift sessions")
-        _own(run, rollback, apply=apply)
-        return
     if sum((session is not None, project is not None, everything)) != 1:
         raise click.UsageError("SESSION, --project or --all")
     library = run.library
     if copy is not None:
-        run.library.changes.only_home()
-        library = library_of_copy(library, copy.expanduser())
+        library = library.copy_to(copy)
         apply = yes = True  # a new home: nothing that is there is rewritten
     elif session is not None:
         run.changes.session(session)
@@ -119,38 +107,3 @@ def _convert(run: CommandRun, plan: Plan, *, apply: bool, yes: bool) -> dict[str
         if run.is_text:
             tell_undo(run, done)
     return {**plan.result, "change": number, "steps": steps}
-
-
-def _own(run: CommandRun, rollback: str | None, *, apply: bool) -> None:
-    run.may_change = apply or rollback is not None
-    folders = {item.name: item for item in own_folders()}
-    if rollback is not None:
-        if rollback not in folders:
-            raise click.UsageError(f"there are: {', '.join(folders)}")
-        folders[rollback].roll_back()
-    rows: list[dict[str, Any]] = []
-    for item in folders.values():
-        due = item.pending
-        done = item.migrate() if apply else []
-        rows.append(
-            {
-                "name": item.name,
-                "path": str(item.path),
-                "format": item.version,
-                "current": item.current,
-                "due": [{"name": step.name, "description": step.description} for step in due if not done],
-                "done": [step.name for step in done],
-            }
-        )
-    if not run.is_text:
-        run.rows(rows, dry_run=not apply)
-        return
-    for row in rows:
-        told = "nothing there" if row["format"] is None else f"format {row['format']}"
-        run.print(f"{row['name']}: {told}" + (f", {plural(len(row['due']), 'step')} due" if row["due"] else ""))
-        for step in row["due"]:
-            run.print(f"  {step['name']}: {step['description']}")
-        for name in row["done"]:
-            run.print(f"  done: {name}; `recollect migrate --rollback {row['name']}` takes it back")
-    if any(row["due"] for row in rows):
-        run.say("nothing was changed; --apply does it")

@@ -13,7 +13,6 @@ from typing import Any
 import click
 
 from ...export.formatting import number, plural, size
-from ...library.pruning import PruneRules
 from ..changing import confirm, tell_undo, yes_option
 from ..command_run import Column, CommandRun, command
 from ..moments import SINCE
@@ -62,7 +61,8 @@ def prune(
         raise click.UsageError("at least one rule: --older AGE, --larger SIZE, --project P")
     if apply and dry_run:
         raise click.UsageError("--apply and --dry-run exclude one another")
-    plan = run.changes.prune(PruneRules(older.timestamp() if older else None, larger, project))
+    run.may_change = True
+    plan = run.library.prune(before=older, larger=larger, project=project)
     result = plan.result
     if run.is_text:
         _show(run, result["sessions"], result["left"])

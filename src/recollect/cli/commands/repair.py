@@ -15,7 +15,6 @@ import click
 
 from ...errors import RecollectError
 from ...export.formatting import plural
-from ...library.checking import copies_to_repair, files_of, needs_repair
 from ...library.plan import Plan
 from ..changing import confirm, tell_undo, yes_option
 from ..command_run import CommandRun, command, complete_session
@@ -72,11 +71,7 @@ def repair(
     failed = None
     if session is not None or project is not None or everything:
         changes = run.changes
-        files = changes.copies_of(session) if session else files_of(run.library, None, project)
-        copies = copies_to_repair(files)
-        for file in files:
-            if session is None and file.path not in copies and not needs_repair(file, rules):
-                continue
+        for file in changes.sessions_to_repair(session, project=project, rules=rules):
             try:
                 with changes.repair(file, rules=rules, fork=fork) as plan:
                     row = _repair_one(run, plan, apply=apply, yes=yes or fork, alone=session is not None)

@@ -5,19 +5,16 @@ JSON: {files, sessions, bytes, same, left: [{path, why}], damaged: [{path, why}]
 
 from __future__ import annotations
 
-import os
-import time
 from datetime import datetime
-from pathlib import Path
 
 import click
 
 from ...errors import DamagedData
 from ...export.formatting import plural
-from ...library.restoring import RestoreRequest
 from ..changing import NO_EFFECT, carry_out, changing_options
 from ..command_run import CommandRun, command, complete_session
 from ..moments import UNTIL
+from ..vaulting import library_of_vault
 
 
 @command(
@@ -58,12 +55,10 @@ def restore(
     """
     if (bool(sessions) + (project is not None) + everything) != 1:
         raise click.UsageError("SESSION..., or --project P, or --all")
-    wanted = RestoreRequest(
-        sessions=sessions, project=project, everything=everything, at=at.timestamp() if at is not None else None,
-        to=Path(os.path.abspath(os.path.expanduser(to))) if to is not None else None,
-        mtime_ns=time.time_ns() if renew else None, partly=partly, homes=tuple(run.homes),
-    )  # fmt: skip
-    with run.changes.restore(wanted) as plan:
+    run.may_change = True
+    with library_of_vault(run).restore(
+        *sessions, project=project, everything=everything, at=at, to=to, renew=renew, partly=partly
+    ) as plan:
         result = plan.result
         if plan.steps:
             carry_out(run, plan, dry_run=dry_run, yes=yes)

@@ -8,12 +8,22 @@ from __future__ import annotations
 import click
 
 from ..command_run import CommandRun, command
+from ..installing import install, install_options
 
 
-@command("statusline", epilog='echo \'{"session_id": "3f2a..."}\' | recollect statusline')
+@command(
+    "statusline", epilog='echo \'{"session_id": "3f2a..."}\' | recollect statusline\nrecollect statusline --install'
+)
 @click.option("--timezone", metavar="Z", help="Time zone of today. Default: the system's.")
-def statusline(run: CommandRun, timezone: str | None) -> None:
-    """Read the client's JSON on stdin and print one line. It never fails."""
+@install_options
+def statusline(run: CommandRun, timezone: str | None, put_in: bool, take_out: bool, dry_run: bool, yes: bool) -> None:
+    """Read the client's JSON on stdin and print one line. It never fails.
+
+    --install lets Claude Code show that line.
+    """
+    if put_in or take_out:
+        install(run, "statusline", remove=take_out, yes=yes, dry_run=dry_run)
+        return
     from ..lean_statusline import print_statusline, read_input
 
     print_statusline(read_input(), run.homes, timezone)

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import click
 
-from ...errors import NotFound
 from ...export.formatting import plural, size
-from ...vault.verify import verify as verify_vault
 from ..command_run import CommandRun, command
-from ..vaulting import existing_vault
+from ..vaulting import library_of_vault
 
 
 @command("verify", epilog="recollect verify\nrecollect verify --deep\nrecollect verify --json")
@@ -21,12 +19,7 @@ def verify(run: CommandRun, deep: bool) -> None:
 
     Ends with 1 where something is damaged.
     """
-    vault = existing_vault()
-    try:
-        homes = run.library.homes if deep else []
-    except NotFound:
-        homes = []  # the home may be what was lost
-    report = verify_vault(vault, deep=deep, homes=homes)
+    report = library_of_vault(run).vault.verify(deep=deep)
     if run.is_text:
         for finding in report.findings:
             mark = "note" if finding.harmless else "damaged"

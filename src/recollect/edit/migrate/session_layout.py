@@ -1,4 +1,4 @@
-"""A session in the layout of an old client, lifted into that of 2.1: the steps of `layouts/` on a draft of it, then one change.
+"""Lift a session from the layout of an old client into that of 2.1: the steps of `layouts/` on a draft of it, then one change.
 
 What a resume sends must be the same before and after, block for block: each step is held to that before anything is written.
 """
@@ -9,9 +9,9 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, Protocol
 
-from ...errors import Refused, Unavailable
+from ...errors import DamagedData, Refused, Unavailable
 from ...graph.subagents import Subagent
 from ...graph.thread import find_thread
 from ...journal import disk
@@ -21,7 +21,6 @@ from ...store.home import Home
 from ...store.scan import SessionFile
 from ..fork_subagents import subagents_of
 from ..repair.draft import Draft
-from .framework import Done, Migration, carry_through
 
 TARGET: Final = "2.1"
 
@@ -38,24 +37,13 @@ class LayoutDraft:
     written: dict[Path, list[bytes]] = field(default_factory=dict)
     moved: dict[Path, Path] = field(default_factory=dict)
     removed: list[Path] = field(default_factory=list)
-    states: dict[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
     def subagent_folder(self) -> Path:
         return self.file.session_folder / "subagents"
 
-    def remember(self, name: str) -> None:
-        """What `go_back` returns to."""
-        self.states[name] = (self.main.state(), dict(self.written), dict(self.moved), list(self.removed))
-
-    def go_back(self, name: str) -> None:
-        if name in self.states:
-            main, written, moved, removed = self.states[name]
-            self.main.restore(main)
-            self.written, self.moved, self.removed = dict(written), dict(moved), list(removed)
-
     def said(self) -> list[Said]:
-        """What a resume sends, in a form that does not depend on how it is spread over lines."""
+        """List what a resume sends, in a form that does not depend on how it is spread over lines."""
         found: list[Said] = []
         for row in find_thread(self.main.transcript()).sent:
             calls = [ident for ident, _ in row.tool_uses]
@@ -65,11 +53,42 @@ class LayoutDraft:
         return found
 
 
+class Layout(Protocol):
+    """One step from an old layout to a newer one: a module of `layouts/`."""
+
+    @property
+    def NAME(self) -> str: ...
+    @property
+    def FROM(self) -> str: ...
+    @property
+    def TO(self) -> str: ...
+    @property
+    def DESCRIPTION(self) -> str: ...
+    def migrate(self, draft: LayoutDraft, /) -> int:
+        """Change the draft; return the number of places that were changed (0 where there was nothing to do)."""
+        ...
+
+    def verify(self, draft: LayoutDraft, /) -> str | None:
+        """Say what is wrong with the outcome; None where it is right."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StepTaken:
+    """A step that found something to do."""
+
+    name: str
+    description: str
+    places: int
+
+
 @dataclass
 class MigrateResult:
+    """What lifting a session does."""
+
     session_id: str
     path: Path
-    steps: list[Done] = field(default_factory=list)
+    steps: list[StepTaken] = field(default_factory=list)
 
     @property
     def changes_something(self) -> bool:
@@ -77,7 +96,7 @@ class MigrateResult:
 
 
 def plan_migrate(journal: Journal, file: SessionFile, *, to: str = TARGET) -> tuple[Change, MigrateResult]:
-    """Prepare the lifting of a session. In place: `undo` takes it back; for a copy, copy the home first (`copied_home`)."""
+    """Prepare the lifting of a session. In place: `undo` takes it back; for a copy, copy the home first (`copy_home`)."""
     from .layouts import LAYOUTS  # its steps work on the draft of this module
 
     if to != TARGET and not to.startswith(f"{TARGET}."):
@@ -91,33 +110,27 @@ def plan_migrate(journal: Journal, file: SessionFile, *, to: str = TARGET) -> tu
             change.rely_on(path, content=True)
         with contextlib.closing(Draft.of(file.path, file.home)) as main:
             draft = LayoutDraft(file, main, subagents_of(file, main.transcript()))
-            result.steps = [step for step in carry_through(draft, _guarded(LAYOUTS, draft)) if step.places]
+            result.steps = _take_steps(draft, LAYOUTS)
             if result.changes_something:
                 _write(change, draft, main)
         thrown_away_on_errors.pop_all()
     return change, result
 
 
-def _guarded(layouts: Sequence[Migration[LayoutDraft]], draft: LayoutDraft) -> list[Migration[LayoutDraft]]:
-    """The steps, each with a check that what a resume sends stays the same."""
+def _take_steps(draft: LayoutDraft, layouts: Sequence[Layout]) -> list[StepTaken]:
+    """Take every step on the draft. Raises DamagedData where one goes wrong; the draft is thrown away then."""
     before = draft.said()
-
-    def guarded(step: Migration[LayoutDraft]) -> Migration[LayoutDraft]:
-        def migrate(subject: LayoutDraft) -> int:
-            subject.remember(step.name)
-            return step.migrate(subject)
-
-        def verify(subject: LayoutDraft) -> str | None:
-            if subject.said() != before:
-                return "a resume would send something else than before"
-            return step.verify(subject)
-
-        return Migration(
-            step.name, step.from_version, step.to_version, step.description, migrate,
-            lambda subject: subject.go_back(step.name), verify,
-        )  # fmt: skip
-
-    return [guarded(step) for step in layouts]
+    taken = []
+    for layout in layouts:
+        places = layout.migrate(draft)
+        problem = layout.verify(draft)
+        if draft.said() != before:
+            problem = "a resume would send something else than before"
+        if problem is not None:
+            raise DamagedData(f"{layout.NAME}: {problem}", slug="migration-failed", hint="nothing was changed")
+        if places:
+            taken.append(StepTaken(layout.NAME, layout.DESCRIPTION, places))
+    return taken
 
 
 def _write(change: Change, draft: LayoutDraft, main: Draft) -> None:

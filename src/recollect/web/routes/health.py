@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -12,10 +12,7 @@ from starlette.routing import Route
 
 from ...errors import NotFound
 from ...library.background import Job
-from ...library.checking import check_homes, check_sessions
 from ...library.service import Service
-from ...vault.capture import capture
-from ...vault.verify import verify
 from ..changing import refuse_if_read_only
 from ..forms import read_form
 from ..pages import is_fragment, page, service_of
@@ -27,12 +24,10 @@ PLANNED = 8
 def health(request: Request) -> Response:
     service = service_of(request)
     service.sessions()
-    vault, guards = service.library.vault, service.guards(at_once=True)
-    contents = vault.contents if vault.exists else None
+    status = service.library.vault.status()
     values: dict[str, Any] = {
-        "guards": guards, "vault": str(vault.folder), "kept_files": len(contents.files) if contents else 0,
-        "raw": contents.raw_bytes() if contents else 0, "stored": vault.stored_bytes() if contents else 0,
-        "last": contents.last_time if contents else None,
+        "guards": status.homes, "vault": str(status.folder), "kept_files": status.files, "raw": status.bytes,
+        "stored": status.stored, "last": status.last_kept,
         "check": service.jobs.get("check"), "verify": service.jobs.get("verify"), "keep": service.jobs.get("keep"),
     }  # fmt: skip
     return page(request, "health_parts.html" if is_fragment(request) else "health.html", **values)
@@ -69,53 +64,36 @@ async def start(request: Request) -> Response:
     return RedirectResponse("/health", 303)
 
 
+def _noted(job: Job) -> Callable[[int, int], None]:
+    """Return what a verb tells its progress to, so that the page shows it."""
+
+    def note(done: int, total: int) -> None:
+        job.done, job.total = done, total
+
+    return note
+
+
 def _check(service: Service, job: Job) -> dict[str, Any]:
-    files = service.library.files()
-    job.total = len(files)
-    findings: list[dict[str, Any]] = []
-    counts: Counter[str] = Counter()
-    unwell = 0
-    for report in check_sessions(files):
-        job.done += 1
-        unwell += report.worst in ("error", "warning")
-        counts.update(item.severity for item in report.findings)
-        findings.extend(finding_data(item) for item in report.findings if item.severity != "info")
-    at_home = check_homes(service.library)
-    counts.update(item.severity for item in at_home)
-    findings.extend(finding_data(item) for item in at_home if item.severity != "info")
+    result = service.library.check(progress=_noted(job))
+    findings = [item.as_dict() for item in result.at_least("warning")]
     findings.sort(key=lambda item: (item["severity"] != "error", item["code"]))
     return {
-        "findings": findings[:SHOWN], "hidden": max(len(findings) - SHOWN, 0), "counts": dict(counts), "unwell": unwell,
-        "checked": len(files),
-    }  # fmt: skip
-
-
-def finding_data(item: Any) -> dict[str, Any]:
-    return {
-        "code": item.code, "severity": item.severity, "session_id": item.session_id, "line": item.line,
-        "uuid": item.uuid, "detail": item.detail, "count": item.count, "title": item.rule.title, "client": item.rule.client,
-        "remedy": item.rule.remedy, "fix": item.rule.fix, "path": str(item.path),
+        "findings": findings[:SHOWN], "hidden": max(len(findings) - SHOWN, 0), "counts": dict(result.counts),
+        "unwell": result.checked - result.whole, "checked": result.checked,
     }  # fmt: skip
 
 
 def _verify(service: Service) -> dict[str, Any]:
-    report = verify(service.library.vault, deep=True)
+    report = service.library.vault.verify(deep=True)
     return {"sound": report.is_sound, "findings": [item.as_dict() for item in report.findings[:SHOWN]]}
 
 
 def _keep(service: Service, job: Job) -> dict[str, Any]:
-    def note(done: int, total: int) -> None:
-        job.done, job.total = done, total
-
-    reports = [
-        capture(service.library.vault, home, cache=service.library.own_folder("cache") / "vault", progress=note)
-        for home in service.library.homes
-    ]
-    return {"reports": [asdict(item) for item in reports]}
+    return {"reports": [asdict(item) for item in service.library.keep(progress=_noted(job))]}
 
 
 routes = [
     Route("/health", health),
     Route("/health/keep", plan_keeping, methods=["GET"]),
-    Route("/health/{job}", start, methods=["POST"]),
+    Route("/health/{chore}", start, methods=["POST"]),
 ]

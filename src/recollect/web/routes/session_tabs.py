@@ -13,7 +13,6 @@ from ...library.session import Session
 from ..context_window import context_of
 from ..pages import page, service_of
 from ..session_view import around
-from .health import finding_data
 
 
 def tokens(request: Request) -> Response:
@@ -57,7 +56,7 @@ def findings(request: Request) -> Response:
 
 def _findings(session: Session) -> dict[str, Any]:
     graph = session.conversation
-    found = [finding_data(item) for item in session.check().findings]
+    found = [item.as_dict() for item in session.check().findings]
     return {
         "findings": found[:300],
         "repairable": any(item["fix"] for item in found) and session.home.kept_from is None,

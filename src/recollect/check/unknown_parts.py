@@ -1,4 +1,4 @@
-"""What in a store is not known to us: entry types, fields and blocks, counted. And the damage, found on the way."""
+"""Count entry types, fields and blocks that Recollect does not know, and the versions of Claude Code that wrote the files."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _blocks = msgspec.json.Decoder(_Content)
 
 
-class Drift:
-    """Counts over all files that it was shown. Fields are looked at only if `fields`: that costs a second decoding."""
+class UnknownParts:
+    """Counts over all files that were read. Fields are looked at only if `fields`: that costs a second decoding."""
 
     def __init__(self, *, fields: bool) -> None:
         self.look_at_fields = fields
@@ -45,7 +45,7 @@ class Drift:
         self.blocks: Counter[str] = Counter()
 
     def read(self, path: Path, home: Home, *, whole: bool) -> list[Damage]:
-        """Go through a file (or, if not `whole`, its first and last part) and return the damage."""
+        """Read a file (or, if not `whole`, its first and last part) and return the damage."""
         damage: list[Damage] = []
         lines = stream_lines(path, home) if whole else _ends(path, home)
         versions: set[str] = set()
@@ -91,7 +91,7 @@ class Drift:
 
 
 def _ends(path: Path, home: Home) -> list[RawLine]:
-    """Complete lines of the first and last 64 KiB of a file."""
+    """Return the complete lines of the first and last 64 KiB of a file."""
     with open_inside(home, path) as stream:
         head = _up_to(stream)
         size = stream.seek(0, 2)
