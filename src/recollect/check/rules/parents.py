@@ -1,4 +1,4 @@
-"""Links between rows: parents that are missing, second roots, rows that are their own ancestors."""
+"""Check the links between rows: missing parents, second roots, rows that are their own ancestors."""
 
 from __future__ import annotations
 
