@@ -283,7 +283,7 @@ def _line_start(stream: BinaryIO, end: int) -> int:
 
 
 def _last_lines(stream: BinaryIO, end: int) -> list[RawLine]:
-    """The lines that stand whole in the last part before `end`, where a line ends; an object over several of them as one."""
+    """Return the whole lines in the last part before `end`, where a line ends; an object over several lines as one."""
     start = max(end - CONTEXT, 0)
     data = _read_at(stream, start, end - start)
     if start:
