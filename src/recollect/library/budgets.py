@@ -23,7 +23,7 @@ def _budgets(folder: Path) -> OwnList[Budget]:
 
 
 def _damaged(path: Path, why: str) -> DamagedData:
-    hint = "mend it, or delete it and set budgets again"
+    hint = "repair it, or delete it and set budgets again"
     return DamagedData(f"{path} cannot be read: {why}", hint=hint, slug="bad-budgets")
 
 

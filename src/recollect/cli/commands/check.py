@@ -47,7 +47,7 @@ def check(
 ) -> None:
     """Look for damage in sessions and homes: what is wrong, where, what the client does because of it, and what helps.
 
-    SESSION alone, a project, or everything. Nothing is changed; `recollect repair` mends.
+    SESSION alone, a project, or everything. Nothing is changed; `recollect repair` repairs.
     """
     unknown = [code for code in rules if code not in RULE_CODES]
     if unknown:

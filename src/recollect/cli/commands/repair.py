@@ -53,7 +53,7 @@ def repair(
     yes: bool,
     force: bool,
 ) -> None:
-    """Mend SESSION with the fewest changes after which the client resumes it with everything that is readable.
+    """Repair SESSION with the fewest changes after which the client resumes it with everything that is readable.
 
     Shows the plan; --apply carries it out, after a question. A copy is kept, no valid line is lost, `recollect undo` takes it
     back.
@@ -65,7 +65,7 @@ def repair(
     if apply and dry_run:
         raise click.UsageError("--apply and --dry-run exclude one another")
     if apply and not fork and (project is not None or everything):  # one question for all of them
-        confirm("Sessions would be rewritten", yes=yes, question="Mend every session that needs it?")
+        confirm("Sessions would be rewritten", yes=yes, question="Repair every session that needs it?")
         yes = True
     rows: list[dict[str, Any]] = []
     failed = None
@@ -78,7 +78,7 @@ def repair(
             except RecollectError as problem:
                 if session is not None:
                     raise
-                failed = problem  # one that is in use does not keep the others from being mended
+                failed = problem  # one that is in use does not keep the others from being repaired
                 run.say(f"{file.session_id}: {problem.message}")
                 continue
             if row is not None:
