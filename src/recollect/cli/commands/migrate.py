@@ -26,7 +26,7 @@ recollect migrate --all --to 2.1 --copy ~/claude-lifted
 
 @command("migrate", epilog=EXAMPLES)
 @click.argument("session", required=False, shell_complete=complete_session)
-@click.option("--to", metavar="VERSION", required=True, help="Lift sessions to the layout of this client version: 2.1.")
+@click.option("--to", metavar="VERSION", required=True, help="Lift sessions to the layout of this version of Claude Code: 2.1.")
 @click.option("--project", metavar="P", help="Only this project: its path, the end of it, or a folder above; any case.")
 @click.option("--all", "everything", is_flag=True, help="All sessions.")
 @click.option(
@@ -47,7 +47,7 @@ def migrate(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Lift sessions of old clients into the layout of today's, so that every client and tool finds all of them.
+    """Lift sessions of old versions of Claude Code into the layout of today, so that every program finds all of them.
 
     Subagents get files of their own, answers a line for each block, to-do lists become tasks. A resume sends the same as before;
     that is checked before anything is written, and --apply asks.
