@@ -33,13 +33,13 @@ recollect repair --all --home-files
 @click.argument("session", required=False, shell_complete=complete_session)
 @click.option("--project", metavar="P", help="Only this project: its path, the end of it, or a folder above; any case.")
 @click.option("--all", "everything", is_flag=True, help="All sessions.")
-@click.option("--home-files", is_flag=True, help="The global config and the client's lists of sessions.")
+@click.option("--home-files", is_flag=True, help="The global config and Claude Code's lists of sessions.")
 @click.option("--rule", "rules", multiple=True, metavar="CODE", help="Only what this rule finds. May be repeated.")
 @click.option("--fork", is_flag=True, help="Make a repaired copy under a new id; the session stays as it is.")
 @click.option("--apply", is_flag=True, help="Do it. Without it the plan is shown and nothing changes.")
 @click.option("--dry-run", "-n", is_flag=True, help="Show the plan and change nothing. The default.")
 @yes_option
-@click.option("--force", is_flag=True, help="Restore the global config even if clients are running.")
+@click.option("--force", is_flag=True, help="Restore the global config even if Claude Code is running.")
 def repair(
     run: CommandRun,
     session: str | None,
@@ -53,7 +53,7 @@ def repair(
     yes: bool,
     force: bool,
 ) -> None:
-    """Repair SESSION with the fewest changes after which the client resumes it with everything that is readable.
+    """Repair SESSION with the fewest changes after which Claude Code resumes it with everything that is readable.
 
     Shows the plan; --apply carries it out, after a question. A copy is kept, no valid line is lost, `recollect undo` takes it
     back.
