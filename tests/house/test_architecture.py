@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.house import quick
 from tools.reference import stale
 
 from recollect import errors
@@ -447,3 +448,9 @@ def test_the_tree_tells_nothing_of_the_machine_it_was_made_on() -> None:
         if (match := PRIVATE_PATHS.search(text))
     }
     assert found == {}
+
+
+def test_the_quick_tests_cover_every_room() -> None:
+    rooms = {room for room in ROOMS if (REPOSITORY / "tests" / room).is_dir()}
+    assert {f"tests/{room}" for room in rooms} <= set(quick.ROOMS)
+    assert [path for path in (*quick.ROOMS, *quick.SLOW) if not (REPOSITORY / path).exists()] == []
