@@ -6,9 +6,9 @@ import time
 from datetime import datetime
 from typing import Any, Final
 
+from ..format.one_line import one_line as one_line
 from ..format.times import local_minute as _minute_of
 from ..format.times import to_iso
-from ..store.summary import one_line as one_line
 
 #: Which argument of a tool tells most, the first one that is there.
 _TELLING: Final = (

@@ -21,6 +21,7 @@ from ..errors import RecollectError
 from ..format.blocks import text_of
 from ..format.entries import REFUSED, Entry, decode_loosely
 from ..format.line import BOM, RawLine
+from ..format.one_line import one_line
 from ..format.project_key import repository_of, same_project_key
 from ..format.salvage import salvage_line
 from ..format.times import parse_time
@@ -94,13 +95,6 @@ class SessionSummary:
     @property
     def is_empty(self) -> bool:
         return self.file.size == 0
-
-
-def one_line(text: str | None, width: int = 200) -> str | None:
-    if text is None:
-        return None
-    line = " ".join(text.split())
-    return line[: width - 1] + "…" if len(line) > width else line
 
 
 def typed_text(content: Any) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from recollect.cli.command_run import Column, CommandRun, command
-from recollect.cli.moments import iso
+from recollect.export.formatting import iso
 from recollect.store.config_files import CachedFlags, cached_flags, client_config
 from recollect.store.home import Home
 

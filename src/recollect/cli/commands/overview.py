@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from ...errors import NotFound, RecollectError
-from ...export.formatting import ago, number, plural, size
+from ...export.formatting import ago, number, one_line, plural, size
 from ...export.terminal_text import safe
 from ...format.line import HARMLESS, Damage
 from ...format.times import local_minute, to_iso
@@ -24,7 +24,7 @@ from ...library.message_counts import COUNT_BUDGET
 from ...store.config_files import cleanup_days
 from ...store.read import stream_entries
 from ...store.scan import SessionFile
-from ...store.summary import SessionSummary, one_line
+from ...store.summary import SessionSummary
 from ..command_run import CommandRun, command
 
 SOON_DAYS = 7

@@ -1,4 +1,4 @@
-"""`recollect statusline`: one line for the client's status line.
+"""`recollect statusline`: one line for the status line of Claude Code.
 
 No JSON form. It prints text only: model, cost of the session and of today, the five-hour block, and how full the context is.
 """
