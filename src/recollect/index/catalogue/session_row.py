@@ -11,9 +11,10 @@ from typing import Any, Final
 import apsw
 
 from ...format.entries import decode_loosely
+from ...format.one_line import one_line
 from ...format.project_key import repository_of, same_project_key
 from ...format.worded_entry import IndexEntry
-from ...store.summary import command_text, one_line, typed_text
+from ...store.summary import command_text, typed_text
 from ..words.searchable_text import clean
 from .schema import TABLES
 
