@@ -15,7 +15,7 @@ SLOW: Final = (
     "tests/edit/repair/test_healthy_sessions.py", "tests/edit/repair/test_repair_properties.py",
     "tests/edit/test_move_faults.py", "tests/index/test_index_processes.py", "tests/index/test_sql_answers.py",
     "tests/index/test_sql_locked.py", "tests/index/test_sql_tables.py", "tests/journal/test_steps_fail.py",
-    "tests/library/test_migrating_vault.py", "tests/library/test_own_list.py", "tests/vault/test_verify.py",
+    "tests/library/test_own_list.py", "tests/vault/test_verify.py",
 )  # fmt: skip
 """Files that start processes, break every step in turn, or try hundreds of examples: three seconds of work and more each."""
 

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -427,3 +428,9 @@ def test_the_quick_tests_cover_every_room() -> None:
     rooms = {room for room in ROOMS if (REPOSITORY / "tests" / room).is_dir()}
     assert {f"tests/{room}" for room in rooms} <= set(quick.ROOMS)
     assert [path for path in (*quick.ROOMS, *quick.SLOW) if not (REPOSITORY / path).exists()] == []
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """Python would import one of them for both, and pytest would not start."""
+    names = Counter(path.name for path in (REPOSITORY / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
