@@ -12,6 +12,7 @@ from tests.edit.repair.mending import files_state
 
 from recollect.edit.migrate.session_layout import MigrateResult, copy_home, plan_migrate
 from recollect.errors import Refused, StoreBusy, Unavailable
+from recollect.journal import disk
 from recollect.journal.changes import Journal
 from recollect.library.library import Library, open_library
 from recollect.store.home import Home
@@ -143,3 +144,32 @@ def test_in_a_copy(tmp_path: Path) -> None:
         copy_home(library.homes[0], tmp_path / "copy")
     with pytest.raises(Refused):
         copy_home(Home(root), root / "inside")
+
+
+def test_a_subagent_of_a_subagent_is_described_by_its_call(tmp_path: Path) -> None:
+    home = HomeBuilder(tmp_path / "claude")
+    t = home.session("/w/app", version="2.1.9")
+    t.user("Look.")
+    outer = t.subagent("find the rest")
+    inner = outer.subagent("look deeper")
+    inner.finish("found")
+    outer.finish("found, too")
+    t.assistant("Done.")
+    library, session_id = aged(home.write()), t.session_id
+    lift(Journal(tmp_path / "data"), library, session_id)
+    file = open_library([library.homes[0].root]).session(session_id).file
+    prompts = {json.loads(item.meta_path.read_bytes()).get("toolUseId") for item in file.subagents if item.meta_path}
+    assert len(file.subagents) == len(prompts) == 2
+    assert None not in prompts
+
+
+def test_a_copy_that_cannot_be_written_is_told_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library, _ = old_session(tmp_path, "2.0.77")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(disk, "copy_tree", full)
+    with pytest.raises(Refused) as refused:
+        copy_home(library.homes[0], tmp_path / "copy")
+    assert refused.value.slug == "disk-full"
