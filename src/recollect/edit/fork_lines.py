@@ -25,6 +25,7 @@ from ..format.relink import (
     with_new_outputs,
 )
 from ..format.rename_lines import renamed_lines
+from ..format.row_edit import on_one_line
 from ..graph.rows import SPOKEN, Row, StateLine, Transcript
 from ..journal.disk import Piece
 from ..store.read import EntryBytes
@@ -269,11 +270,11 @@ class ForkLines:
 
 
 def entry_bytes(source: EntryBytes, item: Row | StateLine) -> bytes:
-    """Return the bytes of one entry, without the white space around it."""
+    """Return the bytes of one entry on one line, without the white space around it."""
     data = source.bytes_at(item.offset, item.length).strip()
     if data[:1] != b"{" or data[-1:] != b"}":
         raise _changed_meanwhile()
-    return data
+    return on_one_line(data) if b"\n" in data else data
 
 
 def _changed_meanwhile() -> StoreBusy:

@@ -13,6 +13,7 @@ from ..format.entries import REQUEST_LOG_TYPES, ROW_TYPES
 from ..format.line import Damage
 from ..format.names import Names, RowNames
 from ..format.relink import renamed_row, renamed_state, with_new_outputs
+from ..format.row_edit import on_one_line
 from ..format.row_entry import RowEntry
 from ..format.subagent_meta import parse_subagent_meta
 from ..graph.fork_point import ForkPoint
@@ -109,7 +110,8 @@ def subagent_chunks(file: SessionFile, item: SubagentFile, names: Names, damage:
             if not located.client_reads or located.entry.type in REQUEST_LOG_TYPES:
                 continue
             start = located.offset - line.offset
-            data = _renamed(line.data[start : start + located.length], located, names)
+            data = line.data[start : start + located.length]
+            data = _renamed(on_one_line(data) if b"\n" in data else data, located, names)
             parts += (data, b"\n")
             waiting += len(data)
         if waiting >= CHUNK:

@@ -17,8 +17,14 @@ _STRING_OR_WORD: Final = re.compile(
     rb'"[^"\\]*(?:\\.[^"\\]*)*"|-?\bInfinity\b|\bNaN\b', re.DOTALL
 )  # what may need mending: strings, and numbers that JSON does not know
 _ESCAPE: Final = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+_BLANK: Final = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\r\n]+', re.DOTALL)
 _CONTROL: Final = re.compile(rb"[\x00-\x1f]")
 _REPLACEMENT: Final = rb"\ufffd"
+
+
+def on_one_line(data: bytes) -> bytes:
+    """Return an object without the blanks between its parts, as Claude Code writes it: old versions look for that spelling."""
+    return _BLANK.sub(lambda match: match[1] or b"", data)
 
 
 def set_members(data: bytes, values: Mapping[str, Any], start: int = 0) -> bytes:

@@ -9,9 +9,9 @@ from typing import Final
 
 from ....format.decode import Located, parse_row_entries
 from ....format.line import Damage, RawLine
+from ....format.row_edit import on_one_line
 from ....format.row_entry import RowEntry
 from ..draft import IN_THE_TEXT, Draft, Piece, between
-from .one_line import on_one_line
 
 NAME: Final = "lines"
 WORDS: Final = "give every object a line of its own"

@@ -1,15 +1,14 @@
-"""Objects that were written over several lines, each on one line: for files above 5 MiB, and for older clients."""
+"""Put objects that were written over several lines on one line each: for files above 5 MiB, and for older versions."""
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from ....format.row_edit import on_one_line
 from ..draft import Draft
 
 NAME: Final = "one-line"
 WORDS: Final = "put objects that go over several lines on one line"
-_BLANK: Final = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\r\n]+', re.DOTALL)
 
 
 def fix(draft: Draft) -> int:
@@ -19,8 +18,3 @@ def fix(draft: Draft) -> int:
             draft.rewrite(place, on_one_line(draft.bytes_of(piece)))
             mended += 1
     return mended
-
-
-def on_one_line(data: bytes) -> bytes:
-    """An object without the blanks between its parts, as the client writes it: old ones look for the spelling."""
-    return _BLANK.sub(lambda match: match[1] or b"", data)
