@@ -19,6 +19,7 @@ from ..graph.fork_point import ForkPoint
 from ..graph.rows import Row, Transcript
 from ..graph.session import Conversation
 from ..graph.subagents import Subagent
+from ..store.layout import SUBAGENTS
 from ..store.parsed_file import read_if_there
 from ..store.read import EntryBytes, read_transcript, stream_lines
 from ..store.scan import SessionFile, SubagentFile
@@ -94,7 +95,7 @@ def subagent_target(file: SessionFile, item: SubagentFile, new_folder: Path) -> 
     there, which has the same name: it goes where later clients look."""
     if item.layout == "subagents":
         return new_folder / item.path.relative_to(file.session_folder)
-    return new_folder / "subagents" / item.path.name
+    return new_folder / SUBAGENTS / item.path.name
 
 
 def subagent_chunks(file: SessionFile, item: SubagentFile, names: Names, damage: list[Damage]) -> Iterator[bytes]:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from ..environment import home_candidates, own_folder
 from ..format.running import RunningSession
 from ..store.home import Home
+from ..store.layout import is_session_id
 from ..store.liveness import open_sessions
 from ..store.paths import contained
-from ..store.scan import Scan, SessionFile, Skipped, SubagentFile, is_session_id, scan_home
+from ..store.scan import Scan, SessionFile, Skipped, SubagentFile, scan_home
 from ..store.summary import SessionSummary, summarise
 from .cache import ByteBoundCache
 from .homes import home_to_fill, homes_to_restore, open_homes

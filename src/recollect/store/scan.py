@@ -11,11 +11,10 @@ from typing import BinaryIO, Final
 
 from ..errors import Refused
 from ..format.path_text import to_text
-from ..format.uuids import UUID
 from .home import Home
+from .layout import SUBAGENTS, WORKFLOWS, is_session_id, is_subagent_name, meta_of, subagent_id_of
 from .paths import list_inside, why_left_out
 
-_SUBAGENT: Final = re.compile(r"agent-(.+)\.jsonl")
 _SUBAGENT_ID: Final = re.compile(r"[A-Za-z0-9_@+.-]{1,100}")
 
 
@@ -98,10 +97,6 @@ class Scan:
         )  # fmt: skip
         file.subagents.append(subagent)
         file.mtime = max(file.mtime, subagent.mtime)
-
-
-def is_session_id(text: object) -> bool:
-    return isinstance(text, str) and UUID.fullmatch(text) is not None
 
 
 def check_session_id(session_id: object) -> None:
@@ -189,9 +184,9 @@ def _scan_folder(home: Home, path: Path, name: str, scan: Scan) -> None:
         except OSError as problem:
             scan.skipped.append(Skipped(Path(entry.path), problem.strerror or "cannot be read"))
             continue
-        subagent = _SUBAGENT.fullmatch(entry.name)
-        if subagent is not None:
-            beside = SubagentFile(to_text(subagent[1]), Path(entry.path), info.st_size, info.st_mtime, "beside")
+        subagent_id = subagent_id_of(entry.name)
+        if subagent_id is not None:
+            beside = SubagentFile(to_text(subagent_id), Path(entry.path), info.st_size, info.st_mtime, "beside")
             scan.beside.append((name, beside))
             continue
         stem = to_text(entry.name[: -len(".jsonl")])
@@ -201,7 +196,7 @@ def _scan_folder(home: Home, path: Path, name: str, scan: Scan) -> None:
         session.client_lists = is_session_id(stem)
         sessions[stem] = session
     for entry in folders:
-        subagents = _scan_subagents(home, Path(entry.path) / "subagents", None, scan)
+        subagents = _scan_subagents(home, Path(entry.path) / SUBAGENTS, None, scan)
         if to_text(entry.name) in sessions:
             sessions[to_text(entry.name)].subagents.extend(subagents)
         else:
@@ -226,29 +221,25 @@ def _scan_subagents(home: Home, folder: Path, workflow: str | None, scan: Scan) 
             if _is_left_out(home, entry, scan):
                 continue
             if entry.is_dir():
-                if entry.name == "workflows" and workflow is None:
+                if entry.name == WORKFLOWS and workflow is None:
                     with os.scandir(entry.path) as runs:
                         for run in sorted(runs, key=lambda item: item.name):
                             if run.is_dir(follow_symlinks=False):
                                 found.extend(_scan_subagents(home, Path(run.path), to_text(run.name), scan))
                 continue
-            subagent = _SUBAGENT.fullmatch(entry.name)
-            if subagent is None or not entry.is_file():
+            subagent_id = subagent_id_of(entry.name)
+            if subagent_id is None or not is_subagent_name(entry.name) or not entry.is_file():
                 continue
             info = entry.stat()
         except OSError as problem:
             scan.skipped.append(Skipped(Path(entry.path), problem.strerror or "cannot be read"))
             continue
-        meta = f"agent-{subagent[1]}.meta.json"
+        path = Path(entry.path)
+        meta = meta_of(path)
         found.append(
             SubagentFile(
-                to_text(subagent[1]),
-                Path(entry.path),
-                info.st_size,
-                info.st_mtime,
-                "subagents",
-                folder / meta if meta in names else None,
-                workflow,
+                to_text(subagent_id), path, info.st_size, info.st_mtime, "subagents",
+                meta if meta.name in names else None, workflow,
             )
-        )
+        )  # fmt: skip
     return found

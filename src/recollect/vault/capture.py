@@ -17,6 +17,7 @@ from typing import BinaryIO, Final
 from ..errors import DamagedData, RecollectError
 from ..journal import disk
 from ..store.home import Home
+from ..store.layout import file_at
 from ..store.paths import open_inside
 from .compact import compact_locked
 from .contents import LOST, KeptFile
@@ -320,9 +321,6 @@ def _read(stream: BinaryIO, count: int) -> bytes:
 
 
 def session_of(path: str) -> str | None:
-    """The session whose transcript or folder a kept path names; None for files of other kinds."""
-    parts = path.split("/")
-    if parts[0] != "projects" or len(parts) < 3:
-        return None
-    name = parts[2].removesuffix(".jsonl")
-    return None if name.startswith("agent-") or name in ("memory", "sessions-index.json") else name
+    """Name the session whose transcript or folder a kept path is; None for files of other kinds."""
+    file = file_at(path.split("/"))
+    return None if file.folder is None else file.session_id

@@ -103,7 +103,7 @@ def _note_strange(root: str, entry: os.DirEntry[str], prefix: str, found: Walk, 
 
 def is_kept_path(parts: Sequence[str]) -> bool:
     """Whether a file at this path below a home is one that is kept (and so may be put into a home again)."""
-    from ..format.home_files import FileKind, kind_of_file
+    from ..store.layout import FileKind, kind_of_file
 
     if not parts or kind_of_file(parts) is FileKind.SECRET:
         return False

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from ..format.path_text import to_text
 from ..store.home import Home
+from ..store.layout import PROJECTS, SUBAGENTS, WORKFLOWS, FileKind, file_at, is_session_id
 from ..store.links import parts_below as parts_below
 from ..store.paths import is_inside, why_left_out
-from ..store.scan import is_session_id
 
 _DEEPEST = 5
 """`<project>/<session>/subagents/workflows/<run>`"""
@@ -48,30 +48,21 @@ def identity_of(info: os.stat_result) -> int:
 
 
 def place_of(parts: Sequence[str]) -> Place | None:
-    """What a file is by the parts of its path below `projects/`; None for what is no transcript of the client."""
-    name = parts[-1] if parts else ""
-    if not name.endswith(".jsonl"):
+    """Read whose transcript a file is by the parts of its path below `projects/`; None where Claude Code reads none there."""
+    file = file_at((PROJECTS, *parts))
+    if file.kind is FileKind.TRANSCRIPT:
+        return Place(file.session_id) if is_session_id(file.session_id) else None
+    if file.kind is not FileKind.SUBAGENT_TRANSCRIPT:
         return None
-    stem = name.removesuffix(".jsonl")
-    subagent = to_text(stem.removeprefix("agent-")) if stem.startswith("agent-") else None
-    if len(parts) == 2:
-        if subagent:
-            return Place(None, subagent)
-        return Place(stem) if is_session_id(stem) else None
-    if len(parts) < 4 or not subagent or parts[2] != "subagents":
-        return None
-    if len(parts) == 4:
-        return Place(to_text(parts[1]), subagent)
-    if len(parts) == 6 and parts[3] == "workflows":
-        return Place(to_text(parts[1]), subagent, to_text(parts[4]))
-    return None
+    session_id, subagent_id, workflow = (None if name is None else to_text(name) for name in file[2:5])
+    return Place(session_id, subagent_id, workflow)
 
 
 def holds_transcripts(parts: Sequence[str]) -> bool:
     """Whether a folder below `projects/` may hold transcripts, or folders that do."""
     if len(parts) > _DEEPEST:
         return False
-    return (len(parts) < 3 or parts[2] == "subagents") and (len(parts) < 4 or parts[3] == "workflows")
+    return (len(parts) < 3 or parts[2] == SUBAGENTS) and (len(parts) < 4 or parts[3] == WORKFLOWS)
 
 
 def walk(home: Home, folder: str, known: Container[str] = ()) -> Iterator[FoundFile | FoundFolder]:

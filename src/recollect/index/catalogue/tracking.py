@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 import stat
 from binascii import crc32
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from io import FileIO
@@ -30,6 +30,7 @@ from typing import Any, BinaryIO, Final
 from ...errors import RecollectError
 from ...format.path_text import to_path
 from ...store.home import Home
+from ...store.layout import file_at
 from ...store.paths import open_inside
 from .catalogue import Catalogue
 from .home_listing import Files, list_files, note_file, signed
@@ -394,21 +395,5 @@ def read_at(stream: BinaryIO, offset: int, length: int) -> bytes:
 
 
 def describe(change: FileChange) -> None:
-    """Session, subagent, folder and workflow of a file, by its path."""
-    parts: Sequence[str] = change.path.split("/")
-    name = parts[-1]
-    if change.kind == "session":
-        change.folder, change.session_id = parts[1], name.removesuffix(".jsonl")
-    elif change.kind in ("subagent", "subagent_meta"):
-        change.folder = parts[1]
-        change.subagent_id = name.removeprefix("agent-").removesuffix(".jsonl").removesuffix(".meta.json")
-        if len(parts) > 3:
-            change.session_id = parts[2]
-            change.workflow = parts[5] if parts[4] == "workflows" else None
-    elif change.kind == "title":
-        change.folder, change.session_id = parts[1], parts[2]
-    elif change.kind == "task":
-        change.session_id = parts[1]
-    elif change.kind == "todo":
-        session, _, subagent = name.removesuffix(".json").partition("-agent-")
-        change.session_id, change.subagent_id = session, subagent or None
+    """Take down session, subagent, folder and workflow of a file, as its path tells them."""
+    _, change.folder, change.session_id, change.subagent_id, change.workflow, _ = file_at(change.path.split("/"))
