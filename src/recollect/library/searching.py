@@ -138,7 +138,7 @@ class OpenedSearch:
         catalogue = library.catalogue
         different = changed_homes(catalogue.connection, roots)
         if different is None:
-            folders = {root: folder_times(root) for root in roots}
+            folders = {home.real_root: folder_times(home) for home in library.homes}
             library.index(stages=("entries", "words"), statuses=statuses, progress=progress)
             for root in roots:
                 manifest = catalogue.kept.manifest if catalogue.kept is not None else None

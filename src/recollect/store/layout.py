@@ -39,6 +39,8 @@ _TRANSCRIPT: Final = ".jsonl"
 _META: Final = ".meta.json"
 _SUBAGENT: Final = "agent-"
 _OF_SUBAGENT: Final = "-agent-"
+_DEEPEST: Final = 5
+"""Parts of `<folder>/<session>/subagents/workflows/<run>`."""
 
 
 class FileKind(StrEnum):
@@ -235,6 +237,16 @@ def _in_project(parts: Sequence[str]) -> HomeFile:
             kind = FileKind.SUBAGENT_META if name.endswith(_META) else FileKind.SUBAGENT_TRANSCRIPT
             return HomeFile(kind, folder, first, subagent_id, workflow)
     return HomeFile(FileKind.UNKNOWN, folder, first, rest="/".join(parts))
+
+
+def holds_transcripts(parts: Sequence[str]) -> bool:
+    """Tell by the parts of its path below `projects/` whether a folder may hold transcripts, or folders that do."""
+    return (
+        len(parts) <= _DEEPEST
+        and (len(parts) < 2 or parts[1] != MEMORY)
+        and (len(parts) < 3 or parts[2] == SUBAGENTS)
+        and (len(parts) < 4 or parts[3] == WORKFLOWS)
+    )
 
 
 def _session_in(parts: Sequence[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""Where transcripts stand below `projects/`, and what is there now by names and sizes: the start of a watch opens no file."""
+"""Tell which transcripts stand below `projects/` by names and sizes: the start of a watch opens no file."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import NamedTuple
 
 from ..format.path_text import to_text
 from ..store.home import Home
-from ..store.layout import PROJECTS, SUBAGENTS, WORKFLOWS, FileKind, file_at, is_session_id
+from ..store.layout import PROJECTS, FileKind, file_at, is_session_id
+from ..store.layout import holds_transcripts as holds_transcripts
 from ..store.links import parts_below as parts_below
-from ..store.paths import is_inside, why_left_out
-
-_DEEPEST = 5
-"""`<project>/<session>/subagents/workflows/<run>`"""
+from ..store.transcript_folders import transcript_folders
 
 
 class Place(NamedTuple):
@@ -58,41 +56,16 @@ def place_of(parts: Sequence[str]) -> Place | None:
     return Place(session_id, subagent_id, workflow)
 
 
-def holds_transcripts(parts: Sequence[str]) -> bool:
-    """Whether a folder below `projects/` may hold transcripts, or folders that do."""
-    if len(parts) > _DEEPEST:
-        return False
-    return (len(parts) < 3 or parts[2] == SUBAGENTS) and (len(parts) < 4 or parts[3] == WORKFLOWS)
-
-
 def walk(home: Home, folder: str, known: Container[str] = ()) -> Iterator[FoundFile | FoundFolder]:
-    """Transcripts in and below a folder, and the folders to look at for more. What leads out of the home is left out.
+    """Find transcripts in and below a folder, and the folders to look at for more.
 
     Folders below it that are `known` are not entered again.
     """
-    root = str(home.projects)
-    waiting = [folder]
-    while waiting:
-        here = waiting.pop()
-        parts = parts_below(root, here)
-        if parts is None or not holds_transcripts(parts) or (here in (folder, root) and not is_inside(home, here)):
-            continue
-        try:
-            # Before the listing: what comes meanwhile makes the folder look changed the next time.
-            changed = os.stat(here).st_mtime_ns
-            with os.scandir(here) as listing:
-                entries = sorted(listing, key=lambda entry: entry.name)
-        except OSError:
-            continue
-        yield FoundFolder(here, changed)
-        for entry in entries:
+    for listed in transcript_folders(home, folder, known=known):
+        yield FoundFolder(listed.path, listed.mtime_ns)
+        for entry in listed.files:
             try:
-                if entry.is_symlink() and why_left_out(home, entry.path) is not None:
-                    continue
-                if entry.is_dir():
-                    if entry.path not in known:
-                        waiting.append(entry.path)
-                elif (place := place_of((*parts, entry.name))) is not None and entry.is_file():
+                if (place := place_of((*listed.parts, entry.name))) is not None and entry.is_file():
                     # Windows tells a file's identity only when it is asked for the file itself.
                     info = os.stat(entry.path) if os.name == "nt" else entry.stat()
                     yield FoundFile(entry.path, place, identity_of(info), info.st_size, info.st_mtime_ns)

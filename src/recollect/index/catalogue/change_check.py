@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
+    from ...store.home import Home
+
 FORM = 4
 """Goes up when the form of the note changes."""
 _SETTLED_NS = 100_000_000
@@ -90,33 +92,26 @@ def _notes(db: apsw.Connection) -> dict[str, object]:
 def _state(notes: dict[str, object]) -> list[object]:
     """What the catalogue itself had come to, and the code that made it."""
     try:
-        code = os.stat(__file__.replace("freshness.py", "schema.py"))
+        code = os.stat(os.path.join(os.path.dirname(__file__), "schema.py"))
         made_by = [code.st_mtime_ns, code.st_size]
     except OSError:  # not installed as files
         made_by = []
     return [notes.get("change"), notes.get("words_mark"), notes.get("last_entry"), made_by]
 
 
-def folder_times(root: str) -> _Folders | None:
-    """The folders of a home in which transcripts may stand, with their times. Take them before a sync, for `remember`.
+def folder_times(home: Home) -> _Folders | None:
+    """Note the folders of a home in which transcripts may stand, with their times. Do so before a sync, for `remember`.
 
     None where a link is among them: what it leads to may change unseen.
     """
+    from ...store.transcript_folders import transcript_folders
+
     found: _Folders = []
-    waiting = [(f"{root}/projects", 0)]
-    try:
-        while waiting:
-            path, depth = waiting.pop()
-            found.append((path, os.stat(path).st_mtime_ns))
-            with os.scandir(path) as entries:
-                for entry in entries:
-                    if entry.is_symlink():
-                        return None
-                    if entry.name != "tool-results" and depth < 5 and entry.is_dir(follow_symlinks=False):
-                        waiting.append((entry.path, depth + 1))
-    except OSError:
-        return None
-    return found
+    for folder in transcript_folders(home):
+        if folder.has_links:
+            return None
+        found.append((folder.path, folder.mtime_ns))
+    return found or None
 
 
 def remember(db: apsw.Connection, root: str, folders: _Folders | None, manifest: str | None = None) -> bool:

@@ -107,7 +107,7 @@ def changed_among(catalogue: Catalogue, home: Home, stage: str, paths: Iterable[
             "SELECT kind FROM files WHERE home_id = ? AND path = ?", (home_id, path)
         ).get
         if kind in STAGE_KINDS[stage]:
-            note_file(seen, str(home.root), path, str(kind), home)
+            note_file(seen, home, path, str(kind))
     return _Sorter(catalogue, home, home_id, stage, seen).sort(list(seen), [])
 
 
