@@ -28,7 +28,9 @@ from ..analysis.usage import PERIODS, UsageReport, from_day_totals, gather, grou
 from ..analysis.zones import Zone, zone_named
 from ..environment import own_folder, time_zone
 from ..errors import NotFound, StoreBusy
+from ..format.path_text import to_path
 from ..index.catalogue.catalogue import BROKEN, BUSY_MS, Catalogue
+from ..store.file_stamp import file_stamp
 from ..store.home import Home
 from .homes import open_homes
 
@@ -194,8 +196,7 @@ class Accounting:
             ):
                 known = True
                 with contextlib.suppress(OSError):  # what is gone is found out by the next look at everything
-                    info = os.stat(f"{home.root}/{path}")
-                    if [info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino] != before:
+                    if file_stamp(os.stat(f"{home.root}/{to_path(path)}")) != tuple(before):
                         different.append(path)
             found += changed_among(self.catalogue, home, "calls", different)
         return found if known else None

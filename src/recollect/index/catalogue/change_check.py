@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from ...format.path_text import to_path, to_text
+from ...store.file_stamp import file_stamp
 from .vault_transcripts import DEVICE as KEPT
 
 TYPE_CHECKING = False
@@ -27,6 +28,7 @@ _SETTLED_NS = 100_000_000
 """A folder that was written to within this time may be written to again without a new time: clocks of file systems tick."""
 _Folders = list[tuple[str, int]]
 _Known = tuple[str, int, int, int, int]
+"""A path and the stamp of the file there (`store.file_stamp`)."""
 
 
 class ChangedHome:
@@ -76,9 +78,8 @@ def _looked_at(db: apsw.Connection, notes: dict[str, object], root: str, most: i
     for path, mtime_ns in folders:
         if stat(path).st_mtime_ns != mtime_ns:
             return None
-    for path, size, mtime_ns, ctime_ns, inode in files:
-        info = stat(path)
-        if info.st_mtime_ns != mtime_ns or info.st_ctime_ns != ctime_ns or info.st_size != size or info.st_ino != inode:
+    for path, *before in files:
+        if file_stamp(stat(path)) != tuple(before):
             if len(found.paths) == most or not path.startswith(f"{root}/"):
                 return None
             found.paths.append(to_text(path[len(root) + 1 :]))
@@ -178,10 +179,9 @@ def _known_files(db: apsw.Connection, number: int, root: str, manifest: str | No
     files: list[_Known] = []
     if manifest is not None:
         try:
-            info = os.stat(manifest)
+            files.append((manifest, *file_stamp(os.stat(manifest))))
         except OSError:
             return None
-        files.append((manifest, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino))
     for path, size, mtime_ns, ctime_ns, inode in rows:
         if size < 0:
             return None

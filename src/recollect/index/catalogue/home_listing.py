@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable
-from typing import Final
 
 from ...format.path_text import to_path, to_text
+from ...store.file_stamp import file_stamp, signed
 from ...store.home import Home
 from ...store.layout import CUSTOM_TITLE, HISTORY, PROJECTS, TASKS, TODOS, is_subagent_name, subagent_id_of
 from ...store.paths import why_left_out
 from ...store.transcript_folders import transcript_folders
 
-_SIGN: Final = 1 << 63
-#: A file as it stands in its folder: (kind, size, mtime_ns, ctime_ns, inode, device).
+#: A file as it stands in its folder: its kind, its stamp (`store.file_stamp`) and its device.
 Seen = tuple[str, int, int, int, int, int]
 #: Files by their path below the home, as text (`format.path_text`), which is how the catalogue has all paths.
 Files = dict[str, Seen]
@@ -89,10 +88,7 @@ def _note(home: Home, entry: os.DirEntry[str], path: str, kind: str, found: File
     except OSError:
         return
     if stat.S_ISREG(info.st_mode):
-        inode, device = info.st_ino, info.st_dev
-        if inode >= _SIGN or device >= _SIGN:
-            inode, device = signed(inode), signed(device)
-        found[to_text(path)] = (kind, info.st_size, info.st_mtime_ns, info.st_ctime_ns, inode, device)
+        found[to_text(path)] = (kind, *file_stamp(info), signed(info.st_dev))
 
 
 def note_file(found: Files, home: Home, path: str, kind: str) -> None:
@@ -105,10 +101,4 @@ def note_file(found: Files, home: Home, path: str, kind: str) -> None:
     except OSError:
         return
     if stat.S_ISREG(info.st_mode):
-        inode, device = signed(info.st_ino), signed(info.st_dev)
-        found[path] = (kind, info.st_size, info.st_mtime_ns, info.st_ctime_ns, inode, device)
-
-
-def signed(number: int) -> int:
-    """SQLite's numbers have a sign; inode numbers of some file systems use all 64 bits."""
-    return number - (1 << 64) if number >= _SIGN else number
+        found[path] = (kind, *file_stamp(info), signed(info.st_dev))

@@ -29,11 +29,12 @@ from typing import Any, BinaryIO, Final
 
 from ...errors import RecollectError
 from ...format.path_text import to_path
+from ...store.file_stamp import file_stamp, signed
 from ...store.home import Home
 from ...store.layout import file_at
 from ...store.paths import open_inside
 from .catalogue import Catalogue
-from .home_listing import Files, list_files, note_file, signed
+from .home_listing import Files, list_files, note_file
 from .schema import STAGE_KINDS, STAGE_TABLES
 from .vault_transcripts import DEVICE
 
@@ -271,7 +272,7 @@ def begin(catalogue: Catalogue, change: FileChange) -> int:
             INSERT_FILE,
             (
                 home_id, change.path, change.kind, change.session_id, change.subagent_id, change.folder, change.workflow,
-                signed(change.device), signed(change.inode), number,
+                change.device, change.inode, number,
             ),
         )  # fmt: skip
         change.file_id = db.last_insert_rowid()
@@ -297,7 +298,7 @@ def begin(catalogue: Catalogue, change: FileChange) -> int:
         )
     db.execute(
         "UPDATE files SET device = ?, inode = ?, change = ? WHERE id = ?",
-        (signed(change.device), signed(change.inode), number, change.file_id),
+        (change.device, change.inode, number, change.file_id),
     )
     return change.file_id
 
@@ -330,8 +331,8 @@ def open_changed(change: FileChange) -> BinaryIO:
         return stream
     stream = open_inside(change.home, change.full_path, buffering=0)
     info = os.fstat(stream.fileno())
-    change.size, change.mtime_ns, change.ctime_ns = info.st_size, info.st_mtime_ns, info.st_ctime_ns
-    change.inode, change.device = signed(info.st_ino), signed(info.st_dev)
+    change.size, change.mtime_ns, change.ctime_ns, change.inode = file_stamp(info)
+    change.device = signed(info.st_dev)
     return stream
 
 
@@ -346,7 +347,7 @@ def _open_as_seen(change: FileChange) -> BinaryIO | None:
     if not seen or not stat.S_ISREG(info.st_mode):
         os.close(descriptor)
         return None
-    change.size, change.mtime_ns, change.ctime_ns = info.st_size, info.st_mtime_ns, info.st_ctime_ns
+    change.size, change.mtime_ns, change.ctime_ns, _ = file_stamp(info)
     return FileIO(descriptor)
 
 
