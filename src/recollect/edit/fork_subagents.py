@@ -10,10 +10,10 @@ from msgspec import UNSET
 from ..format.blocks import ToolUseBlock, parse_blocks, text_of
 from ..format.decode import Located, parse_row_entries
 from ..format.entries import REQUEST_LOG_TYPES, ROW_TYPES
+from ..format.graph_entry import GraphEntry
 from ..format.line import Damage
 from ..format.names import Names, RowNames
 from ..format.relink import renamed_row, renamed_state, with_new_outputs
-from ..format.row_entry import RowEntry
 from ..format.subagent_meta import parse_subagent_meta
 from ..graph.fork_point import ForkPoint
 from ..graph.rows import Row, Transcript
@@ -117,7 +117,7 @@ def subagent_chunks(file: SessionFile, item: SubagentFile, names: Names, damage:
     yield b"".join(parts)
 
 
-def _renamed(data: bytes, located: Located[RowEntry], names: Names) -> bytes:
+def _renamed(data: bytes, located: Located[GraphEntry], names: Names) -> bytes:
     entry = located.entry
     data = with_new_outputs(data, names)
     if entry.type not in ROW_TYPES or entry.uuid is None:

@@ -353,28 +353,19 @@ def _decide_project(summary: SessionSummary) -> None:
         summary.worktree_of = repository_of(summary.project)
 
 
-class _RowHead(msgspec.Struct, gc=False):
-    """What counting needs of a line."""
-
-    parentUuid: Any = msgspec.UNSET
-    isSidechain: bool | None = None
-    agentId: str | None = None
-    type: str | None = None
-
-
-_decode_heads: Final = msgspec.json.Decoder(_RowHead).decode_lines
+_decode_all: Final = msgspec.json.Decoder(Entry).decode_lines
 
 
 def _count(summary: SessionSummary, stream: BinaryIO, whole: bytes | None) -> None:
     """Exact numbers of lines, of user and assistant rows, and of subagents, by going through all of the file."""
     if whole is not None:
         try:
-            heads = _decode_heads(whole)
+            entries = _decode_all(whole)
         except REFUSED:
             pass  # something is damaged: go through it line by line
         else:
             summary.lines = whole.count(b"\n") + (1 if whole and not whole.endswith(b"\n") else 0)
-            _note_counts(summary, heads)
+            _note_counts(summary, entries)
             return
     from ..format.decode import parse_lines
     from ..format.several_lines import read_entry_lines
@@ -383,7 +374,7 @@ def _count(summary: SessionSummary, stream: BinaryIO, whole: bytes | None) -> No
     lines = _LineCounter()
     with _buffered(stream) as reader:
         found = (item.entry for item in parse_lines(lines.through(read_entry_lines(reader)), []))
-        _note_counts(summary, (_RowHead(e.parentUuid, e.isSidechain, e.agentId, e.type) for e in found))
+        _note_counts(summary, found)
     summary.lines = lines.count
 
 
@@ -393,16 +384,16 @@ def _buffered(stream: BinaryIO) -> AbstractContextManager[BinaryIO]:
     return nullcontext(stream)
 
 
-def _note_counts(summary: SessionSummary, heads: Iterable[_RowHead]) -> None:
+def _note_counts(summary: SessionSummary, entries: Iterable[Entry]) -> None:
     messages = roots = 0
     subagents: set[str] = set()
-    for head in heads:
-        if head.type == "user" or head.type == "assistant":
+    for entry in entries:
+        if entry.type == "user" or entry.type == "assistant":
             messages += 1
-        if head.isSidechain:
-            if head.agentId:
-                subagents.add(head.agentId)
-            elif head.parentUuid is None:
+        if entry.isSidechain:
+            if entry.agentId:
+                subagents.add(entry.agentId)
+            elif entry.parentUuid is None:
                 roots += 1
     summary.messages = messages
     if not summary.sidechain_only:

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from ..format.blocks import ToolUseBlock
 from ..format.decode import Located, parse_row_entries
+from ..format.graph_entry import GraphEntry
 from ..format.line import HARMLESS, Damage, RawLine
-from ..format.row_entry import RowEntry
 from ..format.subagent_meta import SubagentMeta, parse_subagent_meta
 from ..graph.messages import role_of
 from ..graph.rows import Row, build_transcript
@@ -88,7 +88,7 @@ class Story:
                     damage=place,
                 )  # fmt: skip
 
-    def _entry(self, item: Located[RowEntry], line: RawLine, counted: bool) -> Iterator[SessionEvent]:
+    def _entry(self, item: Located[GraphEntry], line: RawLine, counted: bool) -> Iterator[SessionEvent]:
         entry, row = item.entry, _row_of(item)
         session = self.session_id = self.session_id or entry.sessionId or Path(self.path).stem
         moment = row.time if row is not None else None
@@ -124,7 +124,7 @@ class Story:
         if row.is_boundary:
             yield self._compacted(shared, row)
 
-    def _start(self, shared: dict[str, Any], entry: RowEntry) -> Iterator[SessionEvent]:
+    def _start(self, shared: dict[str, Any], entry: GraphEntry) -> Iterator[SessionEvent]:
         if self.place.subagent_id is None:
             if self._announce(shared["session_id"]):
                 yield SessionStarted(**shared, cwd=entry.cwd)
@@ -171,7 +171,7 @@ class Story:
             tokens_before=tokens if isinstance(tokens, int) else None,
         )  # fmt: skip
 
-    def _title(self, shared: dict[str, Any], entry: RowEntry) -> Iterator[SessionEvent]:
+    def _title(self, shared: dict[str, Any], entry: GraphEntry) -> Iterator[SessionEvent]:
         before = self._shown_title()
         self._note_title(entry)
         after = self._shown_title()
@@ -181,7 +181,7 @@ class Story:
     def _shown_title(self) -> tuple[str, str] | None:
         return next(((source, self._titles[source]) for source in _TITLES if source in self._titles), None)
 
-    def _note_title(self, entry: RowEntry) -> None:
+    def _note_title(self, entry: GraphEntry) -> None:
         """The client writes its state lines again and again: only a new value is a change."""
         told = {"custom-title": ("custom", entry.customTitle), "ai-title": ("ai", entry.aiTitle),
                 "summary": ("summary", entry.summary)}.get(entry.type or "")  # fmt: skip
@@ -199,6 +199,6 @@ def _keep(memory: dict[str, T], key: str, value: T) -> None:
         del memory[next(iter(memory))]
 
 
-def _row_of(item: Located[RowEntry]) -> Row | None:
+def _row_of(item: Located[GraphEntry]) -> Row | None:
     rows = build_transcript([item], []).rows
     return rows[0] if rows else None

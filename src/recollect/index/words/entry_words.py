@@ -34,10 +34,10 @@ def loads_text(data: bytes) -> str:
     """The same from the bytes of an entry, leniently."""
     # Several times as fast, but a search that is just starting cannot wait for it.
     if sys.modules.get("msgspec") is not None:
-        from .text_fields import decode_said
+        import msgspec
 
         try:
-            return searched_text(decode_said(data))
+            return searched_text(msgspec.json.decode(data))
         except (ValueError, RecursionError):
             pass
     import json
