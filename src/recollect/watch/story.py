@@ -11,11 +11,12 @@ from ..format.blocks import ToolUseBlock
 from ..format.decode import Located, parse_row_entries
 from ..format.graph_entry import GraphEntry
 from ..format.line import HARMLESS, Damage, RawLine
-from ..format.subagent_meta import SubagentMeta, parse_subagent_meta
+from ..format.subagent_meta import SubagentMeta
 from ..graph.messages import role_of
 from ..graph.rows import Row, build_transcript
 from ..store.home import Home
-from ..store.parsed_file import read_if_there
+from ..store.session_facts import TITLE_SOURCES, state_of
+from ..store.session_files import subagent_meta
 from .events import (
     Compacted,
     EntryAdded,
@@ -35,8 +36,6 @@ T = TypeVar("T")
 
 _MESSAGES = frozenset({"user", "assistant", "system"})
 _REMEMBERED = 2048
-_TITLES = ("custom", "ai", "summary")
-"""Which title counts, if there are several."""
 
 
 class Story:
@@ -136,8 +135,7 @@ class Story:
         )  # fmt: skip
 
     def _meta(self) -> SubagentMeta | None:
-        path = Path(self.path).with_suffix(".meta.json")
-        return read_if_there(self.home, path, parse_subagent_meta)
+        return subagent_meta(self.home, Path(self.path))
 
     def _inner_subagent(self, row: Row) -> tuple[str, bool] | None:
         """The subagent that wrote a row of the main file, and whether it is its first."""
@@ -179,14 +177,17 @@ class Story:
             yield TitleChanged(**shared, title=after[1], source=after[0])
 
     def _shown_title(self) -> tuple[str, str] | None:
-        return next(((source, self._titles[source]) for source in _TITLES if source in self._titles), None)
+        return next(
+            ((source, self._titles[fact]) for fact, source in TITLE_SOURCES.items() if fact in self._titles), None
+        )
 
     def _note_title(self, entry: GraphEntry) -> None:
-        """The client writes its state lines again and again: only a new value is a change."""
-        told = {"custom-title": ("custom", entry.customTitle), "ai-title": ("ai", entry.aiTitle),
-                "summary": ("summary", entry.summary)}.get(entry.type or "")  # fmt: skip
-        if told is not None and told[1]:
-            self._titles[told[0]] = told[1]
+        """Take down a title. Claude Code writes its state lines again and again: only a new value is a change."""
+        fact, value = state_of(entry) or ("", None)
+        if fact in TITLE_SOURCES:
+            self._titles.pop(fact, None)
+            if value is not None:
+                self._titles[fact] = value
 
     def _keep_call(self, ident: str, name: str, moment: float | None) -> None:
         _keep(self._calls, ident, (name, moment))
