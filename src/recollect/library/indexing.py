@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 from ..environment import own_folder
 from ..index.catalogue.catalogue import LOCK_SECONDS, Catalogue
 from ..index.catalogue.healing import is_damage as is_damage
-from ..index.catalogue.sync_report import Progress, SyncReport
 
 if TYPE_CHECKING:
+    from ..index.catalogue.sync import Progress, SyncReport
     from ..store.home import Home
     from .library import Library
 

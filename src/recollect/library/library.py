@@ -28,7 +28,7 @@ from .session import Session
 
 if TYPE_CHECKING:
     from ..index.catalogue.catalogue import Catalogue
-    from ..index.catalogue.sync_report import Progress, SyncReport
+    from ..index.catalogue.sync import Progress, SyncReport
     from ..index.search.results import SearchResults
     from ..index.sql.query import Answer, Limits
     from ..vault.report import CaptureReport
