@@ -1,6 +1,6 @@
 """The words of an entry that is plain data, joined as the word index took them in: for snippets and slow searches.
 
-The same rules as in `texts`, which reads typed entries while indexing; importing that takes longer than a whole search. The
+The same rules as in `searchable_text`, which reads typed entries while indexing; importing that takes longer than a search. The
 tests hold the two against each other.
 """
 
