@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from ..environment import current_session_id
 from ..errors import NotFound, Refused
+from ..format.one_line import one_line
 from ..store.home import Home
 from ..store.scan import SessionFile
-from ..store.summary import SessionSummary, one_line, summarise
+from ..store.summary import SessionSummary, summarise
 
 if TYPE_CHECKING:
     from .library import Library

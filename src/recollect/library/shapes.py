@@ -25,6 +25,7 @@ from ..format.blocks import (
     UnknownBlock,
     parse_blocks,
 )
+from ..format.one_line import one_line
 from ..format.times import to_datetime, to_iso
 from ..format.usage import Usage
 from ..graph.branches import Branch
@@ -32,7 +33,7 @@ from ..graph.message_views import MessageView, blocks_of
 from ..graph.subagents import Subagent
 from ..graph.tool_calls import ToolCall
 from ..journal.changes import Record
-from ..store.summary import SessionSummary, one_line
+from ..store.summary import SessionSummary
 from .reading import prompt_words
 
 if TYPE_CHECKING:

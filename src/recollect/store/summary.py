@@ -19,15 +19,12 @@ import msgspec
 from ..errors import RecollectError
 from ..format.entries import REFUSED, Entry, decode_loosely
 from ..format.line import BOM, RawLine
-from ..format.one_line import one_line as one_line
 from ..format.salvage import salvage_line
 from ..format.several_lines import join_lines
 from ..format.times import parse_time
 from .paths import open_inside
 from .scan import SessionFile
 from .session_facts import TITLE_SOURCES, project_of, prompt_of, repository_for, state_of, title_of
-from .session_facts import command_text as command_text
-from .session_facts import typed_text as typed_text
 
 HEAD: Final = 64 << 10
 TAIL: Final = 64 << 10
