@@ -136,6 +136,22 @@ def time_zone(environ: Mapping[str, str] | None = None) -> str | None:
     return env.get("TZ", "").removeprefix(":") or None
 
 
+def font_folders(environ: Mapping[str, str] | None = None) -> list[Path]:
+    """Return where this system keeps its fonts."""
+    from pathlib import Path
+
+    env = os.environ if environ is None else environ
+    home = Path(_expand("~"))
+    if sys.platform == "win32":
+        local = env.get("LOCALAPPDATA")
+        own = [Path(local) / "Microsoft" / "Windows" / "Fonts"] if local else []
+        return [Path(env.get("SYSTEMROOT", r"C:\Windows")) / "Fonts", *own]
+    if sys.platform == "darwin":
+        return [Path("/System/Library/Fonts"), Path("/Library/Fonts"), home / "Library" / "Fonts"]
+    shared = [Path("/usr/share/fonts"), Path("/usr/local/share/fonts")]
+    return [*shared, home / ".fonts", home / ".local" / "share" / "fonts"]
+
+
 def _expand(text: str) -> str:
     expanded = os.path.expanduser(text)
     if os.path.isabs(expanded):

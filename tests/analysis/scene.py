@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from recollect.analysis.zones import zone_named
-from recollect.library.accounting import Accounting
+from recollect.library.library import Library
+from recollect.library.usage import Ledger
 from recollect.store.home import Home
 
 MODEL = "claude-sonnet-4-5-20250929"
@@ -28,13 +30,21 @@ def tokens(fresh: int, output: int, short: int = 0, long: int = 0, read: int = 0
     }
 
 
+@contextmanager
+def ledger_over(roots: Iterable[Path], folder: Path, *, zone: str = "UTC", prices: str = "then") -> Iterator[Ledger]:
+    """Count over homes; the index and Recollect's own folders are below `folder`."""
+    with Library([Home(root) for root in roots], own_folder=lambda kind: folder / kind) as library:
+        yield library.ledger(zone, prices)
+
+
 class Scene:
-    """A home below a folder, and the accounting over it."""
+    """A home below a folder, and the ledger over it."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "claude"
         (self.root / "projects" / "-p").mkdir(parents=True)
-        self.index = folder / "index"
+        self.folder = folder
+        """Where the index and Recollect's own folders are."""
         self._serial = itertools.count(1)
 
     def path(self, name: str) -> Path:
@@ -71,16 +81,22 @@ class Scene:
         with self.path(name).open("a", encoding="utf-8") as stream:
             stream.write("".join(_line(entry) + "\n" for entry in entries))
 
-    def open(self, *, zone: str = "UTC", prices: str = "then", index: Path | None = None) -> Accounting:
-        return Accounting([Home(self.root)], index or self.index, zone_named(zone), prices=prices)
+    @property
+    def index(self) -> Path:
+        return self.folder / "cache" / "index"
+
+    def open(
+        self, *, zone: str = "UTC", prices: str = "then", folder: Path | None = None
+    ) -> AbstractContextManager[Ledger]:
+        return ledger_over([self.root], folder or self.folder, zone=zone, prices=prices)
 
     def counts(self, by: str = "day") -> tuple[int, int, int, int, int, int]:
         """Calls and the four classes (writes apart), by the quick way and by the thorough one: they must agree."""
-        with self.open() as accounting:
-            quick = accounting.usage("day").totals
-            slow = accounting.usage("session").totals
+        with self.open() as ledger:
+            quick = ledger.usage("day").totals
+            slow = ledger.usage("session").totals
             assert quick == slow
-            found = accounting.usage(by).totals
+            found = ledger.usage(by).totals
         counts = found.counts
         return (
             found.calls, counts.input, counts.output, counts.cache_write_5m, counts.cache_write_1h, counts.cache_read,

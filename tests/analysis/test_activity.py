@@ -17,8 +17,8 @@ def work(scene: Scene, zone: str, begin: str, hours: float) -> dict[str, float]:
     for number in range(round(hours * 15) + 1):
         when = (first + timedelta(minutes=4 * number)).isoformat()
         scene.append("s", scene.answer(f"m{number}", tokens(1, 1), request=f"r{number}", time=when))
-    with scene.open(zone=zone) as accounting:
-        return active_seconds(accounting.responses(), accounting.zone)
+    with scene.open(zone=zone) as ledger:
+        return active_seconds(ledger.calls(), ledger.zone)
 
 
 @pytest.mark.parametrize(
@@ -42,15 +42,15 @@ def test_a_stretch_over_midnight(scene: Scene, zone: str, begin: str, hours: int
 
 def test_the_last_minute_may_be_of_the_next_day(scene: Scene) -> None:
     scene.write("s", scene.answer("m1", tokens(1, 1), time="2026-03-01T23:59:45.000Z"))
-    with scene.open() as accounting:
-        found = active_seconds(accounting.responses(), accounting.zone)
+    with scene.open() as ledger:
+        found = active_seconds(ledger.calls(), ledger.zone)
     assert found == {"2026-03-01": 15.0, "2026-03-02": 45.0}
 
 
 def test_the_end_of_the_calendar(scene: Scene) -> None:
     scene.write("s", scene.answer("m1", tokens(1, 1), time="9999-12-31T23:59:45.000Z"))
-    with scene.open() as accounting:
-        assert active_seconds(accounting.responses(), accounting.zone) == {"9999-12-31": 60.0}
+    with scene.open() as ledger:
+        assert active_seconds(ledger.calls(), ledger.zone) == {"9999-12-31": 60.0}
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,8 @@ def test_times_that_no_calendar_holds(scene: Scene, zone: str, day: str) -> None
     times = ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", None, "2026-03-01T12:00:00Z")
     for number, time in enumerate(times):
         scene.append("s", scene.answer(f"m{number}", tokens(1, 1), request=f"r{number}", time=time))
-    with scene.open(zone=zone) as accounting:
-        found = {
-            by: accounting.usage(by).timeless for by in ("day", "week", "session", "model", "hour", "day,subagent")
-        }
+    with scene.open(zone=zone) as ledger:
+        found = {by: ledger.usage(by).timeless for by in ("day", "week", "session", "model", "hour", "day,subagent")}
         assert found == dict.fromkeys(found, 3)
-        assert sum(map(sum, hours_of_week(accounting.responses(), accounting.zone))) == 1
-        assert list(active_seconds(accounting.responses(), accounting.zone)) == [day]
+        assert sum(map(sum, hours_of_week(ledger.calls(), ledger.zone))) == 1
+        assert list(active_seconds(ledger.calls(), ledger.zone)) == [day]

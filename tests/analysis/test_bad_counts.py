@@ -24,9 +24,9 @@ def test_a_count_that_no_response_has_is_marked_and_not_added_up(scene: Scene, c
         scene.append("s", scene.answer(f"m{number}", usage, request=f"r{number}"))
     scene.append("s", scene.answer("good", FULL, request="good"))
     assert scene.counts() == (31, 10, 200, 30, 40, 500)
-    with scene.open() as accounting:
+    with scene.open() as ledger:
         for by in ("day", "session"):
-            totals = accounting.usage(by).totals
+            totals = ledger.usage(by).totals
             assert (totals.odd, totals.counts.web_searches) == (30, 0)
     assert parse_usage(dict.fromkeys(FIELDS, count)) == parse_usage(dict.fromkeys(FIELDS, -1))
 
@@ -35,9 +35,9 @@ def test_the_largest_counts_of_many_calls_are_added_up_exactly(scene: Scene) -> 
     for number in range(300):
         usage = dict.fromkeys(FIELDS, LARGEST_COUNT) | {"server_tool_use": {"web_search_requests": 1_000_000}}
         scene.append("s", scene.answer(f"m{number}", usage, request=f"r{number}", model="claude-opus-4-1-20250805"))
-    with scene.open() as accounting:
-        totals = accounting.usage("day").totals
-        assert totals == accounting.usage("session").totals
+    with scene.open() as ledger:
+        totals = ledger.usage("day").totals
+        assert totals == ledger.usage("session").totals
     assert (totals.counts.input, totals.counts.web_searches, totals.odd) == (300 * 10**9, 300 * 10**6, 0)
     assert totals.cost == 300 * (10**9 * (15 + 75 + 18.75 + 1.5) + 10**6 * 10_000)
 
@@ -45,20 +45,20 @@ def test_the_largest_counts_of_many_calls_are_added_up_exactly(scene: Scene) -> 
 def test_sums_that_no_database_adds_up_are_added_up_all_the_same(scene: Scene) -> None:
     for name in ("s", "t", "u"):
         scene.write(name, scene.answer(f"m{name}", FULL, request=name, session=name))
-    with scene.open() as accounting:
-        accounting.sync()
-        accounting.catalogue.connection.execute("UPDATE api_calls SET input = ?", (2**62,))
-        totals = accounting.usage("day").totals
+    with scene.open() as ledger:
+        ledger.sync()
+        ledger.catalogue.connection.execute("UPDATE api_calls SET input = ?", (2**62,))
+        totals = ledger.usage("day").totals
         assert (totals.calls, totals.counts.input) == (3, 3 * 2**62)
-        assert totals == accounting.usage("session").totals
+        assert totals == ledger.usage("session").totals
         assert totals.counts.output == 600
 
 
 def test_rounds_of_an_advisor_that_come_to_too_much(scene: Scene) -> None:
     many = {"type": "advisor_message", "model": "claude-opus-4-5", "input_tokens": 10**9, "output_tokens": 1}
     scene.write("s", scene.answer("m", FULL | {"iterations": [{"type": "message"}, many, many]}))
-    with scene.open() as accounting:
-        totals = accounting.usage("model").totals
+    with scene.open() as ledger:
+        totals = ledger.usage("model").totals
     assert (totals.calls, totals.odd, totals.counts.input, totals.counts.output) == (2, 1, 10, 200)
 
 
@@ -76,9 +76,9 @@ def test_an_answer_without_counts_is_a_marked_call(
         del bare["message"]["usage"]
     scene.write("s", scene.answer("m", FULL), json.dumps(bare, separators=spaces), end=end)
     assert scene.counts() == (2, 10, 200, 30, 40, 500)
-    with scene.open() as accounting:
-        assert accounting.usage("day").totals.odd == accounting.usage("session").totals.odd == 1
-        marked = [explain(item, accounting.book, accounting.zone) for item in accounting.responses() if item.odd]
+    with scene.open() as ledger:
+        assert ledger.usage("day").totals.odd == ledger.usage("session").totals.odd == 1
+        marked = [explain(item, ledger.book, ledger.zone) for item in ledger.calls() if item.odd]
     assert [(row["message_id"], row["line"]) for row in marked] == [("bare", 2)]
 
 
@@ -96,25 +96,25 @@ def test_counts_on_another_line_of_the_call_are_enough(
         scene.counts()
     scene.append("s", lines[order[1]])
     assert scene.counts() == (1, 10, 200, 30, 40, 500)
-    with scene.open() as accounting:
-        assert accounting.usage("day").totals.odd == 0
+    with scene.open() as ledger:
+        assert ledger.usage("day").totals.odd == 0
 
 
 def test_counts_in_another_file_are_enough(scene: Scene) -> None:
     scene.write("s", scene.answer("m", None))
     scene.write("t", scene.answer("m", FULL, session="t", time="2025-11-03T11:00:00.000Z"))
-    with scene.open() as accounting:
+    with scene.open() as ledger:
         for by in ("day", "session"):
-            totals = accounting.usage(by).totals
+            totals = ledger.usage(by).totals
             assert (totals.calls, totals.odd, totals.counts.output) == (1, 0, 200)
 
 
 def test_counts_in_no_file_at_all(scene: Scene) -> None:
     for name in ("s", "t"):
         scene.write(name, scene.answer("m", {"output_tokens": 200}, session=name))
-    with scene.open() as accounting:
+    with scene.open() as ledger:
         for by in ("day", "session"):
-            totals = accounting.usage(by).totals
+            totals = ledger.usage(by).totals
             assert (totals.calls, totals.odd, totals.copies, totals.counts.output) == (1, 1, 1, 200)
 
 
@@ -138,8 +138,8 @@ def test_what_is_no_answer_of_the_api_is_no_call(scene: Scene, change: dict[str,
 @pytest.mark.parametrize("usage", [FULL, FULL | {"output_tokens": -1}])
 def test_times_without_a_zone_are_told(scene: Scene, time: str | None, zoneless: int, usage: Any) -> None:
     scene.write("s", scene.answer("m", usage, time=time))
-    with scene.open() as accounting:
-        assert accounting.usage("day").totals.zoneless == accounting.usage("session").totals.zoneless == zoneless
+    with scene.open() as ledger:
+        assert ledger.usage("day").totals.zoneless == ledger.usage("session").totals.zoneless == zoneless
     if time not in (None, "soon"):
         assert has_zone(str(time)) == (not zoneless)
 
@@ -148,8 +148,8 @@ def test_times_without_a_zone_are_told(scene: Scene, time: str | None, zoneless:
 def test_the_first_and_the_last_moment_of_all_calendars(scene: Scene, zone: str) -> None:
     for number, time in enumerate(("0001-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z", "2026-03-01T12:00:00.000Z")):
         scene.append("s", scene.answer(f"m{number}", FULL, request=f"r{number}", time=time, model=MODEL))
-    with scene.open(zone=zone) as accounting:
+    with scene.open(zone=zone) as ledger:
         for by in ("day", "week", "month", "year"):
-            report = accounting.usage(by)
+            report = ledger.usage(by)
             assert (report.totals.calls, report.timeless, len(report.groups)) == (3, 0, 3)
-        assert sum(map(sum, hours_of_week(accounting.responses(), accounting.zone))) == 3
+        assert sum(map(sum, hours_of_week(ledger.calls(), ledger.zone))) == 3

@@ -22,10 +22,10 @@ def side(entry: Entry, subagent: str = "a1", **more: Any) -> Entry:
 
 
 def booked(scene: Scene, index: Path | None = None) -> list[tuple[str, str | None, str | None, int, int]]:
-    with scene.open(index=index) as accounting:
+    with scene.open(folder=index) as ledger:
         return [
             (item.request_id, item.session_id, item.subagent_id, item.counts.output, item.copies)
-            for item in accounting.responses()
+            for item in ledger.calls()
         ]
 
 
@@ -52,8 +52,8 @@ def test_a_placeholder_is_filled_in_by_the_copy(scene: Scene) -> None:
     scene.write("s", scene.answer("msg_1", tokens(10, 1), stop=None, version="2.0.50"))
     scene.write("s/subagents/agent-a1", side(scene.answer("msg_1", tokens(10, 900), request="req_2")))
     assert booked(scene) == [("req_1", "s", None, 900, 2)]
-    with scene.open() as accounting:
-        assert accounting.usage("day").totals.lower_bounds == 0
+    with scene.open() as ledger:
+        assert ledger.usage("day").totals.lower_bounds == 0
 
 
 def test_of_subagents_alone_the_first_is_kept(scene: Scene) -> None:
@@ -144,15 +144,15 @@ def test_a_copied_request_is_booked_on_the_session_that_made_it(scene: Scene, or
     for name in order:
         scene.write(name, rows[name])
         scene.counts()
-    with scene.open() as accounting:
-        (item,) = accounting.responses()
+    with scene.open() as ledger:
+        (item,) = ledger.calls()
         assert (item.session_id, Path(item.path).stem, item.copies) == ("s", "s", 3)
     scene.path("s").unlink()
-    with scene.open() as accounting:
-        (item,) = accounting.responses()
+    with scene.open() as ledger:
+        (item,) = ledger.calls()
         assert (item.session_id, Path(item.path).stem, item.copies) == ("s", "u", 2), "its own file is gone"
-        assert [group.key for group in accounting.usage("session").groups] == ["s"]
-        assert accounting.session_days() == {"s": {"2025-11-03"}}
+        assert [group.key for group in ledger.usage("session").groups] == ["s"]
+        assert ledger.session_days() == {"s": {"2025-11-03"}}
 
 
 def test_a_request_that_names_its_maker_on_a_later_line(scene: Scene, tmp_path: Path) -> None:
@@ -254,9 +254,9 @@ def by_hand(lines: list[Line]) -> dict[str, tuple[int, int]]:
 
 
 def by_session(scene: Scene, index: Path) -> dict[str, tuple[int, int]]:
-    with scene.open(index=index) as accounting:
-        report = accounting.usage("session")
-        assert report.totals == accounting.usage("day").totals
+    with scene.open(folder=index) as ledger:
+        report = ledger.usage("session")
+        assert report.totals == ledger.usage("day").totals
         return {group.key: (group.totals.calls, group.totals.counts.output) for group in report.groups}
 
 
@@ -277,8 +277,8 @@ def test_any_order_of_files_and_any_split_of_what_came_gives_the_same(lines: lis
             if not waiting[name]:
                 del waiting[name]
             if data.draw(st.booleans()):
-                by_session(scene, scene.index)
-        assert by_session(scene, scene.index) == by_session(scene, Path(folder) / "fresh") == by_hand(lines)
+                by_session(scene, scene.folder)
+        assert by_session(scene, scene.folder) == by_session(scene, Path(folder) / "fresh") == by_hand(lines)
 
 
 def test_the_hand_made_rule_sees_something() -> None:

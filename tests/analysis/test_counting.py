@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.analysis.scene import START, Scene, tokens
+from tests.analysis.scene import START, Scene, ledger_over, tokens
 
-from recollect.library.accounting import Selection
+from recollect.library.usage import Selection
 
 FULL = tokens(10, 200, 30, 40, 500)
 ONCE = (1, 10, 200, 30, 40, 500)
@@ -91,8 +91,8 @@ def test_a_fork_is_known_by_the_newer_lines_before_its_copies(scene: Scene) -> N
     scene.write("a-fork", begun, {**row, "sessionId": "a-fork"})
     scene.write("s", {"type": "mode"}, row)
     assert scene.counts() == ONCE
-    with scene.open() as accounting:
-        assert [item.session_id for item in accounting.responses()] == ["s"]
+    with scene.open() as ledger:
+        assert [item.session_id for item in ledger.calls()] == ["s"]
 
 
 def test_branch_names_where_it_came_from(scene: Scene) -> None:
@@ -100,8 +100,8 @@ def test_branch_names_where_it_came_from(scene: Scene) -> None:
     scene.write("a-branch", {**row, "sessionId": "a-branch", "forkedFrom": {"sessionId": "s", "messageUuid": "u1"}})
     scene.write("s", row)
     assert scene.counts() == ONCE
-    with scene.open() as accounting:
-        assert [item.session_id for item in accounting.responses()] == ["s"]  # booked where it was not copied
+    with scene.open() as ledger:
+        assert [item.session_id for item in ledger.calls()] == ["s"]  # booked where it was not copied
 
 
 def test_resumed_copy_keeps_the_old_session_inside(scene: Scene) -> None:
@@ -109,8 +109,8 @@ def test_resumed_copy_keeps_the_old_session_inside(scene: Scene) -> None:
     scene.write("a-copy", row, scene.answer("msg_2", FULL, request="req_2", session="a-copy"))
     scene.write("s", row)
     assert scene.counts()[0] == 2
-    with scene.open() as accounting:
-        assert {item.message_id: item.session_id for item in accounting.responses()} == {
+    with scene.open() as ledger:
+        assert {item.message_id: item.session_id for item in ledger.calls()} == {
             "msg_1": "s",
             "msg_2": "a-copy",
         }
@@ -120,18 +120,18 @@ def test_subagent_copies_its_parents_line(scene: Scene) -> None:
     scene.write("s", scene.answer("msg_1", FULL))
     scene.write("s/subagents/agent-a1", scene.answer("msg_1", FULL, isSidechain=True, agentId="a1"))
     assert scene.counts() == ONCE
-    with scene.open() as accounting:
-        assert accounting.responses()[0].subagent_id is None
+    with scene.open() as ledger:
+        assert ledger.calls()[0].subagent_id is None
 
 
 @pytest.mark.parametrize("place", ["s/subagents/agent-a1", "agent-a1", "s/subagents/workflows/run1/agent-a1"])
 def test_subagents_of_every_layout_belong_to_their_session(scene: Scene, place: str) -> None:
     scene.write("s", scene.answer("msg_1", FULL))
     scene.write(place, scene.answer("msg_2", FULL, request="req_2", isSidechain=True, agentId="a1"))
-    with scene.open() as accounting:
-        report = accounting.usage("session")
+    with scene.open() as ledger:
+        report = ledger.usage("session")
         assert [(group.key, group.totals.calls) for group in report.groups] == [("s", 2)]
-        assert {group.key: group.totals.calls for group in accounting.usage("subagent").groups} == {
+        assert {group.key: group.totals.calls for group in ledger.usage("subagent").groups} == {
             "(main)": 1,
             "a1": 1,
         }
@@ -141,8 +141,8 @@ def test_a_subagent_beside_its_session_that_gets_another_name(scene: Scene) -> N
     scene.write("agent-a1", scene.answer("msg_2", FULL, isSidechain=True, agentId="a1"))
     scene.counts()
     scene.path("agent-a1").rename(scene.path("agent-a2"))
-    with scene.open() as accounting:
-        assert [group.key for group in accounting.usage("session").groups] == ["s"]
+    with scene.open() as ledger:
+        assert [group.key for group in ledger.usage("session").groups] == ["s"]
 
 
 def test_subagent_inside_the_main_file(scene: Scene) -> None:
@@ -161,14 +161,14 @@ def test_subagents_inside_the_main_file_that_have_no_name(scene: Scene) -> None:
         scene.answer("msg_3", tokens(1, 5) | {"input_tokens": "x"}, request="r3", isSidechain=True),
     )
     scene.write("s/subagents/agent-a1", scene.answer("msg_4", FULL, request="r4", isSidechain=True))
-    with scene.open() as accounting:
-        found = {item.message_id: item.subagent_id for item in accounting.responses()}
+    with scene.open() as ledger:
+        found = {item.message_id: item.subagent_id for item in ledger.calls()}
         assert found == {"msg_1": None, "msg_2": "sidechain", "msg_3": "sidechain", "msg_4": "a1"}
-        assert {group.key: group.totals.calls for group in accounting.usage("subagent").groups} == {
+        assert {group.key: group.totals.calls for group in ledger.usage("subagent").groups} == {
             "(main)": 1, "sidechain": 2, "a1": 1,
         }  # fmt: skip
-        assert len(accounting.responses(Selection(subagent="main"))) == 1
-        assert len(accounting.responses(Selection(status="subagent"))) == 3
+        assert len(ledger.calls(Selection(subagent="main"))) == 1
+        assert len(ledger.calls(Selection(status="subagent"))) == 3
 
 
 def test_the_line_of_the_output_is_known(scene: Scene) -> None:
@@ -180,26 +180,26 @@ def test_the_line_of_the_output_is_known(scene: Scene) -> None:
         scene.answer("msg_2", low, request="2"), scene.answer("msg_2", tokens(11, 9), request="2"),
         scene.answer("msg_3", FULL, request="3"), scene.answer("msg_3", low, request="3"),
     )  # fmt: skip
-    with scene.open() as accounting:
-        assert [(item.line, item.output_line) for item in accounting.responses()] == [(1, 2), (4, 5), (6, 6)]
+    with scene.open() as ledger:
+        assert [(item.line, item.output_line) for item in ledger.calls()] == [(1, 2), (4, 5), (6, 6)]
     scene.append("s", scene.answer("msg_3", high, request="3"), scene.answer("msg_1", low))
-    with scene.open() as accounting:
-        assert [(item.line, item.output_line) for item in accounting.responses()] == [(1, 2), (4, 5), (6, 8)]
+    with scene.open() as ledger:
+        assert [(item.line, item.output_line) for item in ledger.calls()] == [(1, 2), (4, 5), (6, 8)]
 
 
 def test_subagent_only_in_progress_lines(scene: Scene) -> None:
     scene.write("s", progress(scene, "msg_1", FULL), progress(scene, "msg_1", FULL))
     assert scene.counts() == ONCE
-    with scene.open() as accounting:
-        assert accounting.responses()[0].subagent_id == "a1"
+    with scene.open() as ledger:
+        assert ledger.calls()[0].subagent_id == "a1"
 
 
 def test_placeholder_in_a_progress_line_does_not_win(scene: Scene) -> None:
     scene.write("s", progress(scene, "msg_1", PLACEHOLDER, stop=None))
     scene.write("s/subagents/agent-a1", scene.answer("msg_1", FULL, agentId="a1"))
     assert scene.counts() == ONCE
-    with scene.open() as accounting:
-        assert not accounting.responses()[0].lower_bound
+    with scene.open() as ledger:
+        assert not ledger.calls()[0].lower_bound
 
 
 def test_advisor_counts_beside_the_answer(scene: Scene) -> None:
@@ -207,8 +207,8 @@ def test_advisor_counts_beside_the_answer(scene: Scene) -> None:
     usage = FULL | {"iterations": [FULL | {"type": "message"}, advisor]}
     scene.write("s", scene.answer("msg_1", FULL), scene.answer("msg_1", usage), scene.answer("msg_1", usage))
     assert scene.counts() == (2, 7010, 290, 30, 40, 500)
-    with scene.open() as accounting:
-        groups = {group.key: group.totals.counts.input for group in accounting.usage("model").groups}
+    with scene.open() as ledger:
+        groups = {group.key: group.totals.counts.input for group in ledger.usage("model").groups}
     assert groups == {"claude-opus-4-1-20250805": 7000, "claude-sonnet-4-5-20250929": 10}
 
 
@@ -268,7 +268,7 @@ def test_the_order_in_which_files_came_does_not_matter(scene: Scene, tmp_path: P
         scene.counts()
         path.write_bytes(data)
         scene.counts()
-    with scene.open() as grown, scene.open(index=tmp_path / "other") as fresh:
+    with scene.open() as grown, scene.open(folder=tmp_path / "other") as fresh:
         for by in ("day", "session", "subagent", "model", "project"):
             assert grown.usage(by) == fresh.usage(by)
 
@@ -278,23 +278,23 @@ def test_a_file_that_goes_gives_its_calls_to_the_copy(scene: Scene, tmp_path: Pa
     scene.counts()
     for name in ("s", "fork", "copy"):
         scene.path(name).unlink()
-        with scene.open() as grown, scene.open(index=tmp_path / f"without-{name}") as fresh:
+        with scene.open() as grown, scene.open(folder=tmp_path / f"without-{name}") as fresh:
             assert grown.usage("session") == fresh.usage("session")
             assert grown.usage("day") == fresh.usage("day")
 
 
 def test_a_growing_file_adds_only_what_is_new(scene: Scene) -> None:
     scene.write("s", scene.answer("msg_1", PLACEHOLDER, stop=None))
-    with scene.open() as accounting:
-        assert accounting.usage().totals.lower_bounds == 1
+    with scene.open() as ledger:
+        assert ledger.usage().totals.lower_bounds == 1
     scene.append("s", scene.answer("msg_1", FULL), scene.answer("msg_2", FULL, request="req_2"))
-    with scene.open() as accounting:
-        report = accounting.sync()
+    with scene.open() as ledger:
+        report = ledger.sync()
         assert (report.files, report.lines) == (1, 2)
-        assert accounting.usage().totals.lower_bounds == 0
+        assert ledger.usage().totals.lower_bounds == 0
     assert scene.counts() == (2, 20, 400, 60, 80, 1000)
-    with scene.open() as accounting:
-        assert accounting.sync().files == 0
+    with scene.open() as ledger:
+        assert ledger.sync().files == 0
 
 
 def test_a_rewritten_file_is_counted_anew(scene: Scene) -> None:
@@ -316,11 +316,11 @@ def test_a_last_line_without_its_line_feed(scene: Scene) -> None:
 def test_line_numbers_are_those_of_the_file(scene: Scene) -> None:
     second = scene.answer("msg_2", FULL, request="2")
     scene.write("s", "", "not json", {"type": "user"}, scene.answer("msg_1", FULL), "{}", second)
-    with scene.open() as accounting:
-        assert [item.line for item in accounting.responses()] == [4, 6]
+    with scene.open() as ledger:
+        assert [item.line for item in ledger.calls()] == [4, 6]
     scene.append("s", "{}", scene.answer("msg_3", FULL, request="3"))
-    with scene.open() as accounting:
-        assert [item.line for item in accounting.responses()] == [4, 6, 8]
+    with scene.open() as ledger:
+        assert [item.line for item in ledger.calls()] == [4, 6, 8]
 
 
 def test_a_line_longer_than_the_buffer(scene: Scene) -> None:
@@ -331,14 +331,11 @@ def test_a_line_longer_than_the_buffer(scene: Scene) -> None:
 
 
 def test_two_homes_with_the_same_call(scene: Scene, tmp_path: Path) -> None:
-    from recollect.analysis.zones import zone_named
-    from recollect.library.accounting import Accounting
-    from recollect.store.home import Home
 
     other = Scene(tmp_path / "other")
     row = scene.answer("msg_1", FULL)
     scene.write("s", row)
     other.write("s", row, scene.answer("msg_2", FULL, request="req_2"))
-    with Accounting([Home(scene.root), Home(other.root)], scene.index, zone_named("UTC")) as both:
+    with ledger_over([scene.root, other.root], scene.folder) as both:
         assert both.usage("day").totals.calls == 2
     assert scene.counts() == ONCE  # alone, in a catalogue that knows both

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from random import Random
 
@@ -9,21 +10,22 @@ import pytest
 from tests.analysis.scene import Scene, tokens
 
 from recollect.analysis.blocks import HOUR, find_blocks
-from recollect.library.accounting import Accounting, Selection
+from recollect.library.usage import Ledger, Selection
 
 DAY = 1_777_680_000_000_000
 """The second day's midnight."""
 
 
 @pytest.fixture
-def accounting(scene: Scene) -> Accounting:
+def ledger(scene: Scene) -> Iterator[Ledger]:
     times = ("01T22:30", "02T01:10", "02T02:00", "02T04:00")
     projects = ("/work/a", "/work/b", "/work/a", "/work/b")
     scene.write("s", *(
         scene.answer(f"m{number}", tokens(0, 10**number), request=f"r{number}", time=f"2026-05-{time}:00.000Z", cwd=cwd)
         for number, (time, cwd) in enumerate(zip(times, projects, strict=True))
     ))  # fmt: skip
-    return scene.open()
+    with scene.open() as opened:
+        yield opened
 
 
 @pytest.mark.parametrize(
@@ -40,17 +42,13 @@ def accounting(scene: Scene) -> Accounting:
         (Selection(until=DAY, project="/work/b"), []),
     ],
 )
-def test_blocks_begin_where_all_calls_say(
-    accounting: Accounting, chosen: Selection, expected: list[tuple[int, int]]
-) -> None:
-    with accounting:
-        found = accounting.blocks(chosen)
+def test_blocks_begin_where_all_calls_say(ledger: Ledger, chosen: Selection, expected: list[tuple[int, int]]) -> None:
+    found = ledger.blocks(chosen)
     assert [((block.start - DAY) // HOUR, block.totals.counts.output) for block in found] == expected
 
 
-def test_a_block_tells_the_first_and_last_call_that_it_shows(accounting: Accounting) -> None:
-    with accounting:
-        (block, _) = accounting.blocks(Selection(project="/work/b"))
+def test_a_block_tells_the_first_and_last_call_that_it_shows(ledger: Ledger) -> None:
+    (block, _) = ledger.blocks(Selection(project="/work/b"))
     assert (block.first, block.last) == (DAY + HOUR * 7 // 6, DAY + HOUR * 7 // 6)
 
 
@@ -65,14 +63,14 @@ def test_what_is_loaded_is_enough_for_the_blocks_of_a_time(scene: Scene, seed: i
         time = datetime.fromtimestamp(moment / 1e6, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         row = scene.answer(f"m{number}", tokens(1, number), request=f"r{number}", time=time)
         scene.append(f"s{number // 10}", row | {"cwd": random.choice(("/work/a", "/work/b"))})
-    with scene.open() as accounting:
-        every = accounting.responses()
+    with scene.open() as ledger:
+        every = ledger.calls()
         for _ in range(60):
             since, until = (random.choice((None, random.randrange(DAY - HOUR, moment + 9 * HOUR))) for _ in range(2))
             for project in (None, "/work/a"):
                 among = {item[:3] for item in every if project in (None, item.cwd)}
-                expected = find_blocks(every, accounting.book, among=among, since=since, until=until)
-                assert accounting.blocks(Selection(since, until, project=project)) == expected, (since, until)
+                expected = find_blocks(every, ledger.book, among=among, since=since, until=until)
+                assert ledger.blocks(Selection(since, until, project=project)) == expected, (since, until)
 
 
 def test_only_what_may_touch_the_blocks_is_loaded(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,14 +78,14 @@ def test_only_what_may_touch_the_blocks_is_loaded(scene: Scene, monkeypatch: pyt
         time = f"2026-05-{day:02}T10:00:00.000Z"
         scene.append("s", scene.answer(f"m{day}", tokens(1, 1), request=f"r{day}", time=time))
     loaded: list[int] = []
-    with scene.open() as accounting:
-        ask = accounting.responses
+    with scene.open() as ledger:
+        ask = ledger.calls
 
         def asked(selection: Selection | None = None) -> object:
             found = ask(selection)
             loaded.append(len(found))
             return found
 
-        monkeypatch.setattr(accounting, "responses", asked)
-        assert len(accounting.blocks(Selection(DAY + 20 * 24 * HOUR, DAY + 22 * 24 * HOUR))) == 2
+        monkeypatch.setattr(ledger, "calls", asked)
+        assert len(ledger.blocks(Selection(DAY + 20 * 24 * HOUR, DAY + 22 * 24 * HOUR))) == 2
     assert loaded == [4]

@@ -45,8 +45,8 @@ def copied(entries: list[Entry], session: str, **more: Any) -> list[Entry]:
 
 def held(scene: Scene, index: Path | None = None) -> tuple[Counts, dict[str, int]]:
     """All tokens, the quick way and the thorough one, and how many calls are booked on each session."""
-    with scene.open(index=index) as accounting:
-        totals, sessions = accounting.usage("day").totals, accounting.usage("session")
+    with scene.open(folder=index) as ledger:
+        totals, sessions = ledger.usage("day").totals, ledger.usage("session")
         assert totals == sessions.totals and totals.lower_bounds == 0
         return totals.counts, {group.key: group.totals.calls for group in sessions.groups}
 
@@ -114,8 +114,8 @@ def test_a_session_that_was_written_down_again_in_its_own_file(scene: Scene) -> 
     assert held(scene) == (wanted(0, 1), {"a": 2})
     scene.append("a", *again, *call(scene, 2, "a"))
     assert held(scene) == (wanted(0, 1, 2), {"a": 3})
-    with scene.open() as accounting:
-        assert [group.key for group in accounting.usage("day").groups] == ["2026-03-01"], "booked when it was made"
+    with scene.open() as ledger:
+        assert [group.key for group in ledger.usage("day").groups] == ["2026-03-01"], "booked when it was made"
 
 
 def test_a_session_that_was_replayed_into_another(scene: Scene) -> None:
@@ -140,9 +140,9 @@ def test_a_fork_of_which_only_a_part_was_written_has_the_larger_counts_of_the_tw
 
 
 def groups(scene: Scene, index: Path | None = None) -> dict[str, dict[str, tuple[int, int]]]:
-    with scene.open(index=index) as accounting:
+    with scene.open(folder=index) as ledger:
         return {
-            by: {group.key: (group.totals.calls, group.totals.counts.output) for group in accounting.usage(by).groups}
+            by: {group.key: (group.totals.calls, group.totals.counts.output) for group in ledger.usage(by).groups}
             for by in ("session", "subagent", "day")
         }
 
@@ -170,8 +170,8 @@ def test_a_file_that_gets_another_name_counts_as_if_it_always_had_it(
     scene.path(after).parent.mkdir(parents=True, exist_ok=True)
     scene.path(before).rename(scene.path(after))
     if entries_first:
-        with scene.open() as accounting:
-            accounting.entries()
+        with scene.open() as ledger:
+            ledger.entries()
     assert groups(scene) == groups(scene, tmp_path / "fresh")
-    with scene.open() as accounting:
-        assert accounting.sync().files == 0
+    with scene.open() as ledger:
+        assert ledger.sync().files == 0

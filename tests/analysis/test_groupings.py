@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.analysis.scene import MODEL, Scene, tokens
 
-from recollect.analysis.usage import group_data, groupings, without_first_grouping
-from recollect.library.accounting import Selection
+from recollect.analysis.usage import groupings
+from recollect.library.usage import Selection
 
 OPUS = "claude-opus-4-5-20251101"
 NAMES = ("day", "week", "month", "session", "project", "model", "subagent", "branch", "tool")
@@ -34,38 +34,38 @@ def filled(scene: Scene) -> Scene:
 
 
 def test_rows_by_day_and_model(filled: Scene) -> None:
-    with filled.open() as accounting:
-        report = accounting.usage(("day", "model"))
+    with filled.open() as ledger:
+        report = ledger.usage(("day", "model"))
         assert report.by == "day,model"
         assert {group.keys: group.totals.counts.output for group in report.groups} == {
             ("(no time)", OPUS): 50, ("2026-03-01", MODEL): 10, ("2026-03-01", OPUS): 20, ("2026-03-02", MODEL): 40,
             ("2026-03-02", OPUS): 31,
         }  # fmt: skip
         assert [group.keys[0] for group in report.groups] == ["(no time)", *["2026-03-01"] * 2, *["2026-03-02"] * 2]
-        row = group_data(report.groups[-1], report.by)
+        row = report.groups[-1].data(report.by)
         assert (row["day"], row["model"], row["calls"]) == (*report.groups[-1].keys, 1)
-        assert [group.keys for group in accounting.usage("day,model").groups] == [group.keys for group in report.groups]
+        assert [group.keys for group in ledger.usage("day,model").groups] == [group.keys for group in report.groups]
 
 
 @pytest.mark.parametrize("by", NAMES[3:])
 def test_a_report_by_day_and_more_holds_the_one_by_that_alone(filled: Scene, by: str) -> None:
-    with filled.open() as accounting:
+    with filled.open() as ledger:
         chosen = Selection(model="claude")  # from the calls, not from sums
-        assert without_first_grouping(accounting.usage(("day", by), chosen)) == accounting.usage(by, chosen)
+        assert ledger.usage(("day", by), chosen).without_first_grouping() == ledger.usage(by, chosen)
 
 
 @pytest.mark.parametrize("names", [*permutations(NAMES, 2), ("month", "day", "model"), ("tool", "day", "branch")])
 def test_the_totals_are_the_same_by_whatever_and_in_whatever_order(filled: Scene, names: tuple[str, ...]) -> None:
-    with filled.open() as accounting:
-        whole = accounting.usage("session").totals
-        report = accounting.usage(names)
+    with filled.open() as ledger:
+        whole = ledger.usage("session").totals
+        report = ledger.usage(names)
         assert report.totals == whole
         for place in range(7):
             assert sum(group.totals.counts[place] for group in report.groups) == whole.counts[place]
         assert sum(group.totals.cost for group in report.groups) == whole.cost
         assert len({group.keys for group in report.groups}) == len(report.groups)
         # Taken together by its first grouping alone, it is the report by that one.
-        alone = {group.keys[0]: group.totals.counts.output for group in accounting.usage(names[0]).groups}
+        alone = {group.keys[0]: group.totals.counts.output for group in ledger.usage(names[0]).groups}
         joined: dict[str, int] = {}
         for group in report.groups:
             joined[group.keys[0]] = joined.get(group.keys[0], 0) + group.totals.counts.output
@@ -76,8 +76,8 @@ def test_the_totals_are_the_same_by_whatever_and_in_whatever_order(filled: Scene
 @pytest.mark.parametrize("names", ["day", "model", "day,model", "model,month", "week,model,day"])
 def test_sums_and_calls_give_the_same_rows(filled: Scene, names: str) -> None:
     everything = Selection(project="/work")  # not answered by sums
-    with filled.open() as accounting:
-        quick, slow = accounting.usage(names), accounting.usage(names, everything)
+    with filled.open() as ledger:
+        quick, slow = ledger.usage(names), ledger.usage(names, everything)
         assert [(group.keys, group.totals, group.models) for group in quick.groups] == [
             (group.keys, group.totals, group.models) for group in slow.groups
         ]
@@ -85,8 +85,8 @@ def test_sums_and_calls_give_the_same_rows(filled: Scene, names: str) -> None:
 
 
 def test_a_tool_that_is_called_twice_in_a_response_is_one_call_of_it(filled: Scene) -> None:
-    with filled.open() as accounting:
-        rows = {group.key: group.totals for group in accounting.usage("tool").groups}
+    with filled.open() as ledger:
+        rows = {group.key: group.totals for group in ledger.usage("tool").groups}
     assert (rows["Read"].calls, rows["Bash"].calls) == (1, 1)
     assert (rows["Read"].counts.output, rows["Bash"].counts.output) == (21, 10)
 
@@ -114,8 +114,8 @@ def test_tools_of_a_subagent_are_known_by_its_progress_or_by_its_own_file(scene:
     scene.write("s", calling(scene, "m1", "Task"), *map(progress, parts))
     if has_own_file:
         scene.write("s/subagents/agent-a1", *(part | {"agentId": "a1", "isSidechain": True} for part in parts))
-    with scene.open() as accounting:
-        report = accounting.usage("tool")
+    with scene.open() as ledger:
+        report = ledger.usage("tool")
     outputs = {group.key: group.totals.counts.output for group in report.groups}
     assert outputs == {"Task": 30, "Grep": 15, "Read": 15, "(no tool)": 30}
 
@@ -129,8 +129,8 @@ def test_hostile_progress_lines_have_no_tools(scene: Scene) -> None:
     odd[3]["data"]["message"]["message"]["content"] = ["tool_use", {"type": "tool_use", "id": 5, "name": None}]
     odd[4]["data"]["message"]["message"]["id"] = ["tool_use"]
     scene.write("s", *odd, progress(good))
-    with scene.open() as accounting:
-        outputs = {group.key: group.totals.counts.output for group in accounting.usage("tool").groups}
+    with scene.open() as ledger:
+        outputs = {group.key: group.totals.counts.output for group in ledger.usage("tool").groups}
     assert outputs["Grep"] == 30
 
 
@@ -141,9 +141,9 @@ def test_what_an_advisor_used_goes_to_the_tools_of_its_message(scene: Scene) -> 
         {"type": "advisor_message", "model": OPUS, "input_tokens": 100, "output_tokens": 7},
     ]
     scene.write("s", answer)
-    with scene.open() as accounting:
+    with scene.open() as ledger:
         for chosen, output in ((Selection(), 37), (Selection(model="opus"), 7)):
-            [group] = accounting.usage("tool", chosen).groups
+            [group] = ledger.usage("tool", chosen).groups
             assert (group.key, group.totals.counts.output) == ("Bash", output)
 
 
@@ -151,8 +151,8 @@ def test_what_an_advisor_used_goes_to_the_tools_of_its_message(scene: Scene) -> 
 def test_an_empty_choice_is_the_same_by_whatever_it_is_grouped(filled: Scene, name: str) -> None:
     """The quick sums know no choice: they must not answer."""
     chosen = replace(Selection(), **{name: ""})  # type: ignore[arg-type]
-    with filled.open() as accounting:
-        assert accounting.usage("day", chosen).totals == accounting.usage("session", chosen).totals
+    with filled.open() as ledger:
+        assert ledger.usage("day", chosen).totals == ledger.usage("session", chosen).totals
 
 
 def test_a_grouping_that_is_named_twice_counts_once() -> None:
@@ -167,12 +167,12 @@ def test_copies_are_told_whatever_it_is_grouped_by_and_whichever_days_are_asked_
     scene.write("s", *rows)
     scene.write("t", *({**row, "sessionId": "t"} for row in rows[1:]))
     scene.write("u", *({**row, "sessionId": "u"} for row in rows[3:]))
-    with scene.open() as accounting:
+    with scene.open() as ledger:
         day = 86_400_000_000
-        first = accounting.zone.start_of(date(2026, 3, 2))
+        first = ledger.zone.start_of(date(2026, 3, 2))
         for chosen, copies in ((Selection(), 3), (Selection(first, first + day), 1), (Selection(first + day), 2)):
             for by in ("day", "month", "model", "session", "project"):
-                assert accounting.usage(by, chosen).copies == copies, (by, chosen)
+                assert ledger.usage(by, chosen).copies == copies, (by, chosen)
 
 
 def test_the_dearest_come_first_and_not_those_with_the_most_tokens(scene: Scene) -> None:
@@ -182,8 +182,8 @@ def test_the_dearest_come_first_and_not_those_with_the_most_tokens(scene: Scene)
         scene.answer("m1", tokens(1, 120), request="r1", time=when, model=MODEL),
         scene.answer("m2", tokens(1, 100), request="r2", time=when, model=OPUS),
     )
-    with scene.open() as accounting:
-        groups = accounting.usage("model").groups
+    with scene.open() as ledger:
+        groups = ledger.usage("model").groups
         assert [group.keys for group in groups] == [(OPUS,), (MODEL,)]
         assert groups[0].totals.cost > groups[1].totals.cost
         assert groups[0].totals.counts.tokens < groups[1].totals.counts.tokens

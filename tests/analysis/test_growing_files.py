@@ -7,12 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.analysis.scene import MODEL, Entry, Scene, tokens
+from tests.analysis.scene import MODEL, Entry, Scene, ledger_over, tokens
 
-from recollect.analysis.zones import zone_named
 from recollect.index.api_calls import sync as intake
-from recollect.library.accounting import Accounting
-from recollect.store.home import Home
 
 FULL = tokens(10, 200, 30, 40, 500)
 ONCE = (1, 10, 200, 30, 40, 500)
@@ -20,11 +17,11 @@ ONCE = (1, 10, 200, 30, 40, 500)
 
 def same_as_at_once(scene: Scene, folder: Path) -> list[Any]:
     """Every report of a store that grew is that of one read anew; returns its calls."""
-    with scene.open() as grown, scene.open(index=folder) as fresh:
+    with scene.open() as grown, scene.open(folder=folder) as fresh:
         for by in ("day", "session", "subagent", "model"):
             assert grown.usage(by) == fresh.usage(by), by
-        found = [item._replace(file_id=0) for item in grown.responses()]
-        assert sorted(found) == sorted(item._replace(file_id=0) for item in fresh.responses())
+        found = [item._replace(file_id=0) for item in grown.calls()]
+        assert sorted(found) == sorted(item._replace(file_id=0) for item in fresh.calls())
     return found
 
 
@@ -137,7 +134,7 @@ def test_homes_that_hold_a_call_with_and_without_its_model(scene: Scene, tmp_pat
     bare, named, _ = lines_without_a_model(scene)
     scene.write("s", bare)
     other.write("s", named)
-    with Accounting([Home(scene.root), Home(other.root)], scene.index, zone_named("UTC")) as both:
+    with ledger_over([scene.root, other.root], scene.folder) as both:
         ((model, totals),) = [(group.key, group.totals) for group in both.usage("model").groups]
     assert (model, totals.calls, totals.counts.input, totals.counts.output) == (MODEL, 1, 10, 200)
 

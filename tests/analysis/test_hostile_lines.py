@@ -98,14 +98,14 @@ def decoded_whole(lines: list[str]) -> Counted:
 
 
 def counted(scene: Scene) -> Counted:
-    with scene.open() as accounting:
+    with scene.open() as ledger:
         return {
             (item.message_id, item.request_id, item.model): (
                 item.counts.input,
                 item.counts.output,
                 item.counts.cache_read,
             )
-            for item in accounting.responses()
+            for item in ledger.calls()
             if not item.flags & PARTIAL or any(item.counts)  # what has no counts at all is named, but adds nothing
         }
 
@@ -124,8 +124,8 @@ def test_the_same_as_decoding_every_line_whole(
         scene.append("s", *lines[grown_at:])
         assert counted(scene) == decoded_whole(lines)
         for grouped in ("day", "session", "model"):
-            with scene.open() as accounting:
-                totals = accounting.usage(grouped).totals
+            with scene.open() as ledger:
+                totals = ledger.usage(grouped).totals
             sums = tuple(map(sum, zip(*decoded_whole(lines).values(), strict=True))) or (0, 0, 0)
             assert (totals.counts.input, totals.counts.output, totals.counts.cache_read) == sums
 
@@ -151,5 +151,5 @@ def test_a_line_that_all_but_repeats_the_one_before(
 def test_the_time_of_a_call_may_stand_on_its_second_line(scene: Scene) -> None:
     usage = {"input_tokens": 1, "output_tokens": 2}
     scene.write("s", scene.answer("m1", usage, time=None), scene.answer("m1", usage))
-    with scene.open() as accounting:
-        assert [item.time for item in accounting.responses()] == [1762164000000000]
+    with scene.open() as ledger:
+        assert [item.time for item in ledger.calls()] == [1762164000000000]

@@ -14,7 +14,7 @@ from recollect.analysis import running_block as module
 from recollect.analysis.api_calls import home_numbers
 from recollect.analysis.blocks import HOUR, MINUTE, find_blocks
 from recollect.analysis.running_block import running_block
-from recollect.library.accounting import Accounting
+from recollect.library.usage import Ledger
 
 NOW = 1_772_500_000_000_000
 
@@ -30,22 +30,22 @@ def write(scene: Scene, ago: list[int], per_file: int = 1000) -> None:
         scene.write(f"f{place:05}", *rows[place : place + per_file])
 
 
-def running(accounting: Accounting) -> int | None:
-    accounting.sync()
-    found = running_block(accounting.catalogue.connection, home_numbers(accounting.catalogue, accounting.homes), NOW)
+def running(ledger: Ledger) -> int | None:
+    ledger.sync()
+    found = running_block(ledger.catalogue.connection, home_numbers(ledger.catalogue, ledger.homes), NOW)
     return None if found is None else found.start
 
 
-def by_all_calls(accounting: Accounting) -> int | None:
-    found = [block for block in find_blocks(accounting.responses(), accounting.book) if block.is_active(NOW)]
+def by_all_calls(ledger: Ledger) -> int | None:
+    found = [block for block in find_blocks(ledger.calls(), ledger.book) if block.is_active(NOW)]
     return found[0].start if found else None
 
 
 @pytest.mark.parametrize("hours", [1, 6, 30, 41, 100, 500, 2500])
 def test_calls_without_a_pause(scene: Scene, hours: int) -> None:
     write(scene, [20 * MINUTE * number for number in range(3 * hours)], per_file=100)
-    with scene.open() as accounting:
-        assert running(accounting) == by_all_calls(accounting) is not None
+    with scene.open() as ledger:
+        assert running(ledger) == by_all_calls(ledger) is not None
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -58,8 +58,8 @@ def test_calls_with_pauses(scene: Scene, seed: int) -> None:
         when += random.choice((5 * MINUTE, 50 * MINUTE, 200 * MINUTE, 295 * MINUTE, 300 * MINUTE, 301 * MINUTE))
         when += random.choice((0,) * 60 + (30 * HOUR,))
     write(scene, ago, per_file=random.choice((1, 7)))
-    with scene.open() as accounting:
-        assert running(accounting) == by_all_calls(accounting)
+    with scene.open() as ledger:
+        assert running(ledger) == by_all_calls(ledger)
 
 
 def test_a_pause_of_the_last_day_is_enough(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,16 +72,16 @@ def test_a_pause_of_the_last_day_is_enough(scene: Scene, monkeypatch: pytest.Mon
         return found
 
     monkeypatch.setattr(module, "_hours_since", noted)
-    with scene.open() as accounting:
-        assert running(accounting) == by_all_calls(accounting)
+    with scene.open() as ledger:
+        assert running(ledger) == by_all_calls(ledger)
     assert looked == [3]
 
 
 def test_only_the_calls_of_the_homes_that_are_asked_for(scene: Scene, tmp_path: Path) -> None:
     other = Scene(tmp_path / "other")
-    other.index = scene.index
+    other.folder = scene.folder
     write(scene, [4 * HOUR, 8 * HOUR])
     write(other, [number * HOUR for number in range(30)])
     for one in (scene, other):
-        with one.open() as accounting:
-            assert running(accounting) == by_all_calls(accounting)
+        with one.open() as ledger:
+            assert running(ledger) == by_all_calls(ledger)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.analysis.scene import Scene, tokens
+from tests.analysis.scene import Scene, ledger_over, tokens
 
 from recollect.analysis.api_calls import ApiCall, api_calls, calls_in_sessions
-from recollect.analysis.zones import zone_named
-from recollect.library.accounting import Accounting, Selection
-from recollect.store.home import Home
+from recollect.library.usage import Ledger, Selection
 
 DAY = 1_777_680_000_000_000
 """The second day's midnight."""
 
 
 @pytest.fixture
-def both(scene: Scene, tmp_path: Path) -> Accounting:
+def both(scene: Scene, tmp_path: Path) -> Iterator[Ledger]:
     """The first home has a call that the second one has, too: later and with less output."""
     other = Scene(tmp_path / "other")
     first, second = "2026-05-01T10:00:00.000Z", "2026-05-02T10:00:00.000Z"
@@ -27,27 +26,26 @@ def both(scene: Scene, tmp_path: Path) -> Accounting:
         scene.answer("m1", tokens(1, 50), time=second, session="s2"),
         scene.answer("m2", tokens(1, 7), request="r2", time=second, session="s2"),
     )
-    return Accounting([Home(scene.root), Home(other.root)], scene.index, zone_named("UTC"))
+    with ledger_over([scene.root, other.root], scene.folder) as ledger:
+        yield ledger
 
 
 def told(found: list[ApiCall]) -> list[tuple[str, int, int]]:
     return [(item.message_id, item.counts.output, item.copies) for item in found]
 
 
-def test_a_day_has_only_what_is_booked_on_it(both: Accounting) -> None:
-    with both:
-        assert told(both.responses()) == [("m1", 100, 2), ("m2", 7, 1)]
-        assert told(both.responses(Selection(until=DAY))) == [("m1", 100, 2)]
-        assert told(both.responses(Selection(since=DAY))) == [("m2", 7, 1)]
-        assert both.responses(Selection(since=DAY * 2)) == []
-        assert both.usage("day", Selection(since=DAY)).totals.calls == 1
+def test_a_day_has_only_what_is_booked_on_it(both: Ledger) -> None:
+    assert told(both.calls()) == [("m1", 100, 2), ("m2", 7, 1)]
+    assert told(both.calls(Selection(until=DAY))) == [("m1", 100, 2)]
+    assert told(both.calls(Selection(since=DAY))) == [("m2", 7, 1)]
+    assert both.calls(Selection(since=DAY * 2)) == []
+    assert both.usage("day", Selection(since=DAY)).totals.calls == 1
 
 
-def test_a_file_has_only_what_is_booked_on_it(both: Accounting) -> None:
-    with both:
-        every = both.responses()
-        for item in every:
-            assert list(api_calls(both.catalogue, both.homes, files=[item.file_id])) == [item]
-        assert list(api_calls(both.catalogue, both.homes, files=[])) == []
-        parts = calls_in_sessions(both.catalogue, [every[1].file_id])
-        assert [item.message_id for item in parts] == ["m1", "m2"]
+def test_a_file_has_only_what_is_booked_on_it(both: Ledger) -> None:
+    every = both.calls()
+    for item in every:
+        assert list(api_calls(both.catalogue, both.homes, files=[item.file_id])) == [item]
+    assert list(api_calls(both.catalogue, both.homes, files=[])) == []
+    parts = calls_in_sessions(both.catalogue, [every[1].file_id])
+    assert [item.message_id for item in parts] == ["m1", "m2"]

@@ -10,7 +10,7 @@ from tests.analysis.scene import Entry, Scene, tokens
 from recollect.analysis.cost import usual_prices
 from recollect.index.api_calls import sync
 from recollect.index.api_calls.sync import sync_calls
-from recollect.library.accounting import SyncLag
+from recollect.library.usage import SyncLag
 
 
 @pytest.fixture(autouse=True)
@@ -30,8 +30,8 @@ def fill(scene: Scene) -> None:
 
 
 def read(scene: Scene, index: Path) -> list[tuple[object, ...]]:
-    with scene.open(index=index) as accounting:
-        found = accounting.responses()
+    with scene.open(folder=index) as ledger:
+        found = ledger.calls()
         return sorted((item.path, item.line, item.message_id, item.counts, item.copies) for item in found)
 
 
@@ -39,10 +39,10 @@ def read(scene: Scene, index: Path) -> list[tuple[object, ...]]:
 def test_in_pieces_or_at_once(scene: Scene, tmp_path: Path, most: int) -> None:
     fill(scene)
     pieces = 0
-    with scene.open(index=tmp_path / "pieces") as accounting:
+    with scene.open(folder=tmp_path / "pieces") as ledger:
         while True:
             pieces += 1
-            report = sync_calls(accounting.catalogue, accounting.homes, usual_prices(), most_bytes=most)
+            report = sync_calls(ledger.catalogue, ledger.homes, usual_prices(), most_bytes=most)
             if not report.left:
                 break
             assert report.bytes > 0, "no piece may come no further"
@@ -52,15 +52,15 @@ def test_in_pieces_or_at_once(scene: Scene, tmp_path: Path, most: int) -> None:
 
 def test_a_whole_sync_goes_on_where_a_piece_ended(scene: Scene, tmp_path: Path) -> None:
     fill(scene)
-    with scene.open(index=tmp_path / "pieces") as accounting:
-        assert sync_calls(accounting.catalogue, accounting.homes, usual_prices(), most_bytes=9000).left
+    with scene.open(folder=tmp_path / "pieces") as ledger:
+        assert sync_calls(ledger.catalogue, ledger.homes, usual_prices(), most_bytes=9000).left
     assert read(scene, tmp_path / "pieces") == read(scene, tmp_path / "whole")
 
 
 def test_a_blank_line_that_comes_later_is_a_line(scene: Scene, tmp_path: Path) -> None:
     scene.write("a", scene.answer("msg_1", tokens(1, 1)))
-    with scene.open(index=tmp_path / "grown") as accounting:
-        accounting.sync()
+    with scene.open(folder=tmp_path / "grown") as ledger:
+        ledger.sync()
     scene.append("a", "", scene.answer("msg_2", tokens(1, 1)))
     assert [line for _, line, *_ in read(scene, tmp_path / "grown")] == [1, 3]
 

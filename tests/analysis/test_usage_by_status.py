@@ -10,7 +10,7 @@ from tests.analysis.test_counting import progress
 
 from recollect.cli.commands.usage import STATUSES
 from recollect.graph import thread
-from recollect.library.accounting import Selection
+from recollect.library.usage import Selection
 
 FULL = tokens(10, 200, 30, 40, 500)
 
@@ -27,9 +27,9 @@ def answer(scene: Scene, number: int, parent: str, **more: Any) -> Entry:
 
 def by_status(scene: Scene) -> dict[str, list[str]]:
     """The calls of each status, none of which is in two of them or left out."""
-    with scene.open() as accounting:
-        found = {name: [item.answer for item in accounting.responses(Selection(status=name))] for name in STATUSES}
-        every = [item.answer for item in accounting.responses()]
+    with scene.open() as ledger:
+        found = {name: [item.answer for item in ledger.calls(Selection(status=name))] for name in STATUSES}
+        every = [item.answer for item in ledger.calls()]
     assert sorted(name for calls in found.values() for name in calls) == sorted(every)
     return {name: calls for name, calls in found.items() if calls}
 

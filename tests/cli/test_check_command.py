@@ -131,7 +131,7 @@ def test_migrate_lifts_sessions(tmp_path: Path, capsys: Capsys) -> None:
         os.utime(path, (LONG_AGO, LONG_AGO))
     before = tree_state(root)
     ran = run(capsys, root, "migrate", "--all", "--to", "2.1")
-    assert "1 session to lift" in ran.out
+    assert "1 session to migrate" in ran.out
     assert tree_state(root) == before
     told = run(capsys, root, "migrate", "--all", "--to", "2.1", "--copy", str(tmp_path / "copy"), "--json").data
     assert told["home"] == str(tmp_path / "copy")

@@ -103,7 +103,7 @@ def test_one_question_for_all_repairs(
     done = run(capsys, root, "repair", "--all", "--apply", "--json")
     assert done.code == 0
     assert [row["change"] for row in done.data["rows"]] == [1, 2]
-    assert done.err.count("Mend every session") == 1
+    assert done.err.count("Repair every session") == 1
 
 
 def test_what_only_adds_is_done_at_once(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from recollect.cli.moments import iso, local, parse_moment
+from recollect.export.formatting import iso
+from recollect.export.moments import local
+from recollect.format.moments import parse_moment
 
 NOW = datetime(2026, 3, 2, 15, 30, tzinfo=timezone(timedelta(hours=2)))
 

@@ -1,4 +1,4 @@
-"""`recollect search`: what is printed, what leads on from there, and that the fast start says the same."""
+"""`recollect search`: what is printed, what leads on from there, and how little a search imports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import pytest
 from tests.index.search_scene import build_home, session
 from tests.running import run, tree_state
 
-from recollect.cli import lean_search
 from recollect.cli.main import main
 from recollect.testing import HomeBuilder
 
@@ -23,7 +22,7 @@ from recollect.testing import HomeBuilder
 def home(tmp_path: Path) -> Path:
     root = build_home(tmp_path / "claude").write()
     for folder, _, _ in os.walk(root):
-        os.utime(folder, (1_700_000_000, 1_700_000_000))  # long ago, so that the fast start relies on them
+        os.utime(folder, (1_700_000_000, 1_700_000_000))  # long ago, so that a search relies on their times
     return root
 
 
@@ -189,68 +188,10 @@ def test_searching_changes_nothing_in_the_home(capsys: pytest.CaptureFixture[str
     assert tree_state(home) == before
 
 
-class TestLeanStart:
-    """The fast way from the start of the process."""
+class TestWarmStart:
+    """A search over an index that is up to date, or should be."""
 
-    QUERIES = (
-        ["search", "connection", "refused"],
-        ["search", "connection", "--json"],
-        ["search", "connection", "--jsonl", "--limit", "1"],
-        ["search", "connection", "-refused", "--sort", "date", "--offset", "0", "--hits", "1"],
-        ["search", "getUserName OR giraffe", "--no-color"],
-        ["search", "検索"],
-        ["search", "connection ->"],
-        ["search", "connection project:site"],
-        ["search", "connection (status:live OR giraffe)"],
-    )
-
-    def full(self, capsys: pytest.CaptureFixture[str], home: Path, arguments: list[str]) -> tuple[int, str, str]:
-        ran = run(capsys, home, *arguments)
-        return ran.code, ran.out, ran.err
-
-    def lean(self, capsys: pytest.CaptureFixture[str], home: Path, arguments: list[str]) -> tuple[int | None, str, str]:
-        capsys.readouterr()
-        code = lean_search.try_search(["--home", str(home), *arguments])
-        seen = capsys.readouterr()
-        return code, seen.out, seen.err
-
-    @pytest.mark.parametrize("arguments", QUERIES)
-    def test_it_prints_what_the_full_command_prints(
-        self, capsys: pytest.CaptureFixture[str], home: Path, arguments: list[str]
-    ) -> None:
-        assert main(["--home", str(home), "search", "connection"]) == 0
-        full = self.full(capsys, home, arguments)
-        lean = self.lean(capsys, home, arguments)
-        assert lean[0] == 0
-        masked = [re.sub(r'"score": [0-9.]+', '"score": 0', text) for text in (full[1], lean[1])]
-        assert masked[0] == masked[1]
-        assert lean[2] == full[2]
-
-    @pytest.mark.parametrize(
-        "arguments",
-        [
-            ["search"],
-            ["search", "--facets", "connection"],
-            ["search", "--regex", "connection"],
-            ["search", "-h"],
-            ["search", "--limit", "x", "connection"],
-            ["search", "--limit", "0", "connection"],
-            ["search", "--limit", "9" * 5000, "connection"],
-            ["search", "nothing-of-that-kind"],
-            ["search", "role:robot"],
-            ["show", "search"],
-            ["--version", "search", "connection"],
-        ],
-    )
-    def test_it_leaves_the_rest_to_the_full_command(
-        self, capsys: pytest.CaptureFixture[str], home: Path, arguments: list[str]
-    ) -> None:
-        assert main(["--home", str(home), "search", "connection"]) == 0
-        assert self.lean(capsys, home, arguments) == (None, "", "")
-
-    def test_it_asks_for_statuses_only_where_they_are_current(
-        self, capsys: pytest.CaptureFixture[str], home: Path
-    ) -> None:
+    def test_a_status_that_is_not_known_yet_is_found_out(self, capsys: pytest.CaptureFixture[str], home: Path) -> None:
         assert main(["--home", str(home), "search", "connection"]) == 0
         path = home / "projects" / "-w-app" / f"{session(1)}.jsonl"
         line = {
@@ -261,46 +202,30 @@ class TestLeanStart:
         }
         with path.open("ab") as stream:
             stream.write(json.dumps(line).encode() + b"\n")
-        assert main(["--home", str(home), "search", "armadillo"]) == 0
-        assert self.lean(capsys, home, ["search", "armadillo"])[0] == 0
-        assert self.lean(capsys, home, ["search", "armadillo -status:subagent"]) == (None, "", "")
-        assert main(["--home", str(home), "search", "armadillo -status:subagent"]) == 0
-        assert self.lean(capsys, home, ["search", "armadillo -status:subagent"])[0] == 0
+        for words in ("armadillo", "armadillo -status:subagent"):
+            (row,) = run(capsys, home, "search", words, "--json").data["rows"]
+            assert row["session_id"] == session(1)
 
-    def test_it_does_nothing_without_an_index(self, capsys: pytest.CaptureFixture[str], home: Path) -> None:
-        assert self.lean(capsys, home, ["search", "connection"]) == (None, "", "")
-
-    def test_it_does_nothing_when_something_changed(self, capsys: pytest.CaptureFixture[str], home: Path) -> None:
-        main(["--home", str(home), "search", "connection"])
-        os.utime(home / "projects" / "-w-app" / f"{session(1)}.jsonl")
-        assert self.lean(capsys, home, ["search", "connection"]) == (None, "", "")
-
-    def test_a_broken_index_is_left_to_the_full_command(
-        self, capsys: pytest.CaptureFixture[str], home: Path, own_home: Path
-    ) -> None:
-        main(["--home", str(home), "search", "connection"])
-        index = own_home / "recollect" / "cache" / "index"
-        for name in ("catalogue.sqlite-wal", "catalogue.sqlite-shm"):
-            (index / name).unlink(missing_ok=True)
-        (index / "catalogue.sqlite").write_bytes(b"this is no database, but it is long enough to look at" * 100)
-        assert self.lean(capsys, home, ["search", "connection"]) == (None, "", "")
-        assert self.full(capsys, home, ["search", "connection"])[0] == 0
-
-    @pytest.mark.parametrize("damage", ["gone", "broken"])
-    def test_a_broken_word_index_is_made_anew(
+    @pytest.mark.parametrize("damage", ["catalogue", "words gone", "words broken"])
+    def test_a_broken_index_is_made_anew(
         self, capsys: pytest.CaptureFixture[str], home: Path, own_home: Path, damage: str
     ) -> None:
-        main(["--home", str(home), "search", "connection"])
-        words = own_home / "recollect" / "cache" / "index" / "words"
-        for path in words.iterdir():
-            if damage == "gone" or path.name == "meta.json":
-                path.unlink()
-        if damage == "broken":
-            (words / "meta.json").write_bytes(b"{")
-        assert self.lean(capsys, home, ["search", "connection"]) == (None, "", "")
-        assert self.full(capsys, home, ["search", "connection"])[0] == 0
+        expected = run(capsys, home, "search", "connection", "--json").data["total"]
+        index = own_home / "recollect" / "cache" / "index"
+        if damage == "catalogue":
+            for name in ("catalogue.sqlite-wal", "catalogue.sqlite-shm"):
+                (index / name).unlink(missing_ok=True)
+            (index / "catalogue.sqlite").write_bytes(b"this is no database, but it is long enough to look at" * 100)
+        else:
+            for path in (index / "words").iterdir():
+                if damage == "words gone" or path.name == "meta.json":
+                    path.unlink()
+            if damage == "words broken":
+                (index / "words" / "meta.json").write_bytes(b"{")
+        assert run(capsys, home, "search", "connection", "--json").data["total"] == expected > 0
 
-    def test_it_imports_next_to_nothing(self, home: Path) -> None:
+    def test_it_imports_nothing_that_reads_or_writes_transcripts(self, home: Path) -> None:
+        """What is imported is most of the time that a search takes."""
         command = [sys.executable, "-m", "recollect", "--home", str(home), "search", "connection"]
         subprocess.run(command, check=True, capture_output=True)
         ran = subprocess.run(
@@ -310,16 +235,8 @@ class TestLeanStart:
             line.rpartition("|")[2].strip() for line in ran.stderr.splitlines() if line.startswith("import time")
         }
         assert "recollect.index.search.search" in modules
-        heavy = {
-            "click",
-            "msgspec",
-            "dataclasses",
-            "typing",
-            "inspect",
-            "pathlib",
-            "rich",
-            "platformdirs",
-            "tempfile",
-            "difflib",
-        }
-        assert modules & heavy == set()
+        heavy = {"msgspec", "rich", "platformdirs", "tempfile", "difflib", "zoneinfo", "asyncio"}
+        rooms = tuple(
+            f"recollect.{room}." for room in ("graph", "journal", "edit", "check", "watch", "vault", "analysis")
+        )
+        assert sorted(name for name in modules if name in heavy or name.startswith(rooms)) == []

@@ -18,9 +18,9 @@ import pytest
 from tests.running import Ran, run
 
 from recollect.cli.command_run import CommandRun
-from recollect.cli.sql_output import plain_value
 from recollect.cli.sql_prompt import HISTORY, Prompt, completions
 from recollect.environment import own_folder
+from recollect.export.sql_answer import plain_value
 from recollect.index.sql.query import Question
 from recollect.library.questions import SavedQueries
 from recollect.testing import HomeBuilder

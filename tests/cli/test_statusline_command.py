@@ -17,6 +17,7 @@ from tests.running import run
 
 from recollect.cli import lean_statusline
 from recollect.errors import StoreBusy
+from recollect.export import status_line
 from recollect.index.catalogue.catalogue import Catalogue
 
 __all__ = ["ask", "scene"]
@@ -150,7 +151,7 @@ def test_status_line_with_a_closed_stream(tmp_path: Path, arguments: list[str], 
 def test_status_line_on_a_terminal_with_few_letters(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
-    monkeypatch.setattr(lean_statusline, "statusline", lambda *_: "é | today ≥$1.00")
+    monkeypatch.setattr(status_line, "status_line", lambda *_: "é | today ≥$1.00")
     lean_statusline.print_statusline("{}", [])
     assert written.getvalue() == b"? | today >=$1.00\n"
 

@@ -15,7 +15,7 @@ import pytest
 from tests.analysis.scene import Scene, tokens
 from tests.cli.usage_scene import SESSION, ask, scene
 
-from recollect.cli.table_room import Wish, shared_out
+from recollect.export.table import Wish, shared_out
 from recollect.testing import build_demo_home
 
 __all__ = ["ask", "scene"]

@@ -15,9 +15,9 @@ from tests.analysis.scene import MODEL, Scene, tokens
 from tests.running import Ran, run
 
 from recollect.analysis.budgets import parse_budget
-from recollect.cli.charts import heat_map, over_time
-from recollect.cli.usage_text import tokens as in_words
 from recollect.errors import QueryError
+from recollect.export.charts import heat_map, over_time
+from recollect.export.money import tokens as in_words
 
 Ask = Callable[..., Ran]
 SESSION = "11111111-1111-4111-8111-111111111111"

@@ -14,7 +14,8 @@ import pytest
 from tests.analysis.scene import Scene, tokens
 from tests.cli.usage_scene import FULL, SESSION, ask, scene
 
-from recollect.cli import plot_fonts, usage_plot
+from recollect import environment
+from recollect.export import plot_fonts, usage_plot
 
 __all__ = ["ask", "scene"]
 
@@ -136,7 +137,7 @@ def test_text_can_be_seen_in_a_png(ask: Any, tmp_path: Path) -> None:
 
 def test_without_any_font_it_says_so(ask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plot_fonts, "_USUAL", ("No Such Family",))
-    monkeypatch.setattr(plot_fonts, "font_folders", lambda: [tmp_path / "nowhere"])
+    monkeypatch.setattr(environment, "font_folders", lambda: [tmp_path / "nowhere"])
     ran = ask("usage", "--plot", str(tmp_path / "plot.png"))
     assert ran.code == 8 and "no-font" in ran.err and "no font was found" in ran.err
     assert not (tmp_path / "plot.png").exists()
@@ -152,13 +153,15 @@ def font_file(path: Path, family: str) -> Path:
     return path
 
 
-def test_a_font_that_nobody_thought_of_is_found_by_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plot_fonts, "font_folders", lambda: [tmp_path])
+def test_a_font_that_nobody_thought_of_is_found_by_its_file(tmp_path: Path) -> None:
     (tmp_path / "a.ttf").write_bytes(b"no font")
     (tmp_path / "b.ttf").write_bytes(b"")
     assert plot_fonts.family_of(font_file(tmp_path / "c.otf", "Grace Ünd")) == "Grace Ünd"
-    drawn = plot_fonts.usable_family(lambda svg, family: b"text" if "Cost" in svg and family == "Grace Ünd" else b"")
-    assert drawn == "Grace Ünd"
+
+    def draw(svg: str, family: str) -> bytes:
+        return b"text" if "Cost" in svg and family == "Grace Ünd" else b""
+
+    assert plot_fonts.usable_family(draw, [tmp_path]) == "Grace Ünd"
 
 
 def test_a_plot_of_another_kind_is_refused(ask: Any, tmp_path: Path) -> None:

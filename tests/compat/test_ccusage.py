@@ -9,12 +9,9 @@ from typing import Any
 
 import pytest
 from bench.measure import BenchFailed
-from tests.analysis.scene import Scene, tokens
+from tests.analysis.scene import Scene, ledger_over, tokens
 
 from bench import ccusage
-from recollect.analysis.zones import zone_named
-from recollect.library.accounting import Accounting
-from recollect.store.home import Home
 from recollect.testing.ages import ALL_AGES, build_age
 from recollect.testing.demo import build_demo_home
 
@@ -38,8 +35,8 @@ def program() -> str:
 
 def ours(root: Path, index: Path) -> Told:
     found: Told = {}
-    with Accounting([Home(root)], index, zone_named("UTC")) as accounting:
-        for group in accounting.usage("day").groups:
+    with ledger_over([root], index) as ledger:
+        for group in ledger.usage("day").groups:
             for model, totals in group.models.items():
                 counts = totals.counts
                 four = (counts.input, counts.output, counts.cache_write_5m + counts.cache_write_1h, counts.cache_read)

@@ -11,8 +11,8 @@ from tests.compat.handed_out import OURS, SESSION, hand_out
 
 from recollect.analysis.api_calls import ApiCall
 from recollect.analysis.cost import Counts
-from recollect.analysis.zones import zone_named
-from recollect.library.accounting import Accounting
+from recollect.library.library import Library
+from recollect.library.usage import Ledger
 from recollect.store.home import Home
 
 pytestmark = [pytest.mark.compat, pytest.mark.timeout(900)]
@@ -27,17 +27,17 @@ def as_counts(usage: dict[str, Any]) -> Counts:
     )  # fmt: skip
 
 
-def counted(out: Path, version: str) -> tuple[dict[str, Counts], dict[str, ApiCall], Accounting]:
+def counted(out: Path, version: str) -> tuple[dict[str, Counts], dict[str, ApiCall], Ledger]:
     handed = {ident: as_counts(usage) for ident, usage in hand_out(out, version).items()}
     answers = {ident: counts for ident, counts in handed.items() if counts.input >= OURS}
-    accounting = Accounting([Home(out / "config")], out / "index", zone_named("UTC"))
-    found = {item.message_id: item for item in accounting.responses()}
+    ledger = Library([Home(out / "config")], own_folder=lambda kind: out / kind).ledger("UTC")
+    found = {item.message_id: item for item in ledger.calls()}
     ours = {ident: counts for ident, counts in answers.items() if ident in found}
     assert sorted(counts.input for counts in ours.values()) == [OURS + number for number in range(1, 9)]
     assert set(found) <= set(handed)
     # 1.0.128 shows prompts to a small model first, which gets the same answer here, and writes none of that down.
     assert version == "1.0.128" or set(answers) == set(ours)
-    return ours, found, accounting
+    return ours, found, ledger
 
 
 def total(items: dict[str, Counts]) -> Counts:
@@ -47,19 +47,19 @@ def total(items: dict[str, Counts]) -> Counts:
 @pytest.mark.parametrize("version", [clients.NEWEST, *clients.BETWEEN])
 def test_to_the_last_token(version: str, tmp_path: Path) -> None:
     """Since 2.1.98 the final output is written; how much of it was thought, only by the newest one."""
-    ours, found, accounting = counted(tmp_path, version)
+    ours, found, ledger = counted(tmp_path, version)
     tells_thinking = version == clients.NEWEST
     wanted = ours if tells_thinking else {ident: counts._replace(thinking=0) for ident, counts in ours.items()}
     assert {ident: found[ident].counts for ident in ours} == wanted
     assert sum(counts.thinking for counts in wanted.values()) == (101 + 55 + 77 if tells_thinking else 0)
     assert not any(item.lower_bound or item.odd for item in found.values())
     everything = {ident: item.counts for ident, item in found.items()}
-    assert accounting.usage("day").totals.counts == accounting.usage("session").totals.counts == total(everything)
-    assert accounting.usage("subagent").totals.calls == len(found)
+    assert ledger.usage("day").totals.counts == ledger.usage("session").totals.counts == total(everything)
+    assert ledger.usage("subagent").totals.calls == len(found)
     assert sum(item.copies - 1 for item in found.values()) == 5  # what the fork repeats
-    calls = {group.key: group.totals.calls for group in accounting.usage("session").groups}
+    calls = {group.key: group.totals.calls for group in ledger.usage("session").groups}
     assert calls.pop(SESSION) == 7 and list(calls.values()) == [1]  # booked on the original, not on the fork
-    states = {item.session_id: item for item in accounting.comparisons()}
+    states = {item.session_id: item for item in ledger.comparisons()}
     if version == clients.NEWEST:
         assert len(states) == 2 and states[SESSION].same_tokens  # the client's own count
         assert states[SESSION].theirs.thinking == states[SESSION].ours.thinking
@@ -69,7 +69,7 @@ def test_to_the_last_token(version: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", clients.OLDER)
 def test_older_clients_are_lower_bounds(version: str, tmp_path: Path) -> None:
-    ours, found, accounting = counted(tmp_path, version)
+    ours, found, ledger = counted(tmp_path, version)
     for ident, handed in ours.items():
         mine = found[ident].counts
         assert mine._replace(output=0, thinking=0) == handed._replace(
@@ -79,4 +79,4 @@ def test_older_clients_are_lower_bounds(version: str, tmp_path: Path) -> None:
         assert mine.output <= handed.output and mine.thinking <= handed.thinking
         assert found[ident].lower_bound == (found[ident].stop_reason is None)
         assert mine.output == handed.output or found[ident].lower_bound
-    assert accounting.usage("day").totals.lower_bounds > 0
+    assert ledger.usage("day").totals.lower_bounds > 0

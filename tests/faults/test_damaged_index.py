@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from recollect.cli.lean_search import try_search
 from recollect.cli.main import main
 from recollect.testing.demo import build_demo_home
 
@@ -47,13 +46,9 @@ class Told(NamedTuple):
 
 
 def ask(capsys: pytest.CaptureFixture[str], home: Path, name: str) -> Told:
-    """As the console script does: the fast way first."""
     arguments = ["--home", str(home), *QUESTIONS[name]]
     capsys.readouterr()
-    lean = {"search": try_search, "filtered": try_search}.get(name)
-    code = lean(arguments) if lean is not None else None
-    if code is None:
-        code = main(arguments)
+    code = main(arguments)
     seen = capsys.readouterr()
     return Told(code, _plain(json.loads(seen.out)) if seen.out else None, seen.err)
 

@@ -8,10 +8,10 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.analysis.scene import ledger_over
 
 from recollect.index.api_calls import store
 from recollect.index.api_calls import sync as intake
-from recollect.library.accounting import open_accounting
 
 _FILES = 45
 
@@ -48,9 +48,9 @@ def _change(folder: Path, random: Random) -> None:
 
 def _told(home: Path, index: Path) -> tuple[list[Any], Any]:
     """What is booked where, and the report."""
-    with open_accounting([home], timezone="UTC", folder=index) as accounting:
-        report = accounting.usage()
-        db = accounting.catalogue.connection
+    with ledger_over([home], index) as ledger:
+        report = ledger.usage()
+        db = ledger.catalogue.connection
         shared = db.execute(
             "SELECT a.message_id, a.request_id, f.path, s.line, s.part, s.counted, s.copies, s.input, s.output, s.flags, s.cost "
             "FROM shared_calls s JOIN api_calls a USING (file_id, line, part) JOIN files f ON f.id = s.file_id ORDER BY 1, 2, 3"

@@ -10,7 +10,7 @@ import pytest
 from tests.analysis.scene import Scene, tokens
 
 from recollect.index.catalogue.sync import bring_up_to_date
-from recollect.library.accounting import Accounting
+from recollect.library.usage import Ledger
 from recollect.store.home import Home
 from recollect.store.read import session_named_in
 
@@ -18,12 +18,12 @@ SUBAGENT = "agent-a1"
 PROMPT = {"type": "user", "uuid": "u0", "message": {"role": "user", "content": "go"}, "isSidechain": True}
 
 
-def _entries(accounting: Accounting) -> None:
-    bring_up_to_date(accounting.catalogue, accounting.homes, ("entries",))
+def _entries(ledger: Ledger) -> None:
+    bring_up_to_date(ledger.catalogue, ledger.homes, ("entries",))
 
 
-def _calls(accounting: Accounting) -> None:
-    accounting.usage("session")
+def _calls(ledger: Ledger) -> None:
+    ledger.usage("session")
 
 
 STAGES = [(_calls, _entries), (_entries, _calls), (_calls,), (_entries,)]
@@ -34,11 +34,11 @@ def scene(tmp_path: Path) -> Scene:
     return Scene(tmp_path)
 
 
-def _owner(scene: Scene, stages: tuple[Callable[[Accounting], Any], ...]) -> str | None:
-    with scene.open() as accounting:
+def _owner(scene: Scene, stages: tuple[Callable[[Ledger], Any], ...]) -> str | None:
+    with scene.open() as ledger:
         for stage in stages:
-            stage(accounting)
-        found: str | None = accounting.catalogue.connection.execute("SELECT session_id FROM files").get
+            stage(ledger)
+        found: str | None = ledger.catalogue.connection.execute("SELECT session_id FROM files").get
     (path,) = scene.root.rglob("agent-*.jsonl")
     assert found == session_named_in(path, Home(scene.root))
     return found
@@ -58,10 +58,10 @@ def test_lines_that_name_different_sessions(scene: Scene, stages: Any, first: An
 @pytest.mark.parametrize("stages", STAGES)
 def test_a_name_that_no_database_holds(scene: Scene, stages: Any) -> None:
     scene.write(SUBAGENT, PROMPT | {"sessionId": "x\ud800"}, _answer(scene, "second"))
-    with scene.open() as accounting:
+    with scene.open() as ledger:
         for stage in stages:
-            stage(accounting)
-        assert accounting.catalogue.connection.execute("SELECT session_id FROM files").get == "x\ufffd"
+            stage(ledger)
+        assert ledger.catalogue.connection.execute("SELECT session_id FROM files").get == "x\ufffd"
 
 
 @pytest.mark.parametrize("stages", STAGES)
@@ -94,9 +94,9 @@ def test_a_file_that_is_rewritten_or_moved(scene: Scene, stages: Any) -> None:
 def test_a_file_that_stood_below_another_session(scene: Scene) -> None:
     """Then its folder named its session; now its lines do."""
     scene.write(f"other/subagents/{SUBAGENT}", PROMPT | {"sessionId": "first"}, _answer(scene, "first"))
-    with scene.open() as accounting:
-        _calls(accounting)
-        _entries(accounting)
+    with scene.open() as ledger:
+        _calls(ledger)
+        _entries(ledger)
     scene.path(f"other/subagents/{SUBAGENT}").rename(scene.path(SUBAGENT))
     assert _owner(scene, (_calls, _entries)) == "first"
 
@@ -107,8 +107,8 @@ def test_the_begin_of_a_file_is_told_by_times_of_every_form(scene: Scene) -> Non
     for name, begun in (("z", "2026-03-02T09:00:00.000"), ("y", "2026-03-02T11:30:00+02:00"), ("x", None)):
         head = {"type": "mode"} if begun is None else {"type": "mode", "timestamp": begun}
         scene.write(name, head, row | {"sessionId": name})
-    with scene.open() as accounting:
-        assert [item.session_id for item in accounting.responses()] == ["z"]
+    with scene.open() as ledger:
+        assert [item.session_id for item in ledger.calls()] == ["z"]
         (scene.path("z")).unlink()
-    with scene.open() as accounting:
-        assert [item.session_id for item in accounting.responses()] == ["y"]
+    with scene.open() as ledger:
+        assert [item.session_id for item in ledger.calls()] == ["y"]

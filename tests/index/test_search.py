@@ -11,7 +11,7 @@ from tests.index.search_scene import APP, Scene, marked, session, sessions
 
 from recollect.errors import QueryError
 from recollect.index.catalogue.catalogue import Catalogue
-from recollect.index.catalogue.change_check import folder_times, remember, unchanged
+from recollect.index.catalogue.change_check import changed_homes, folder_times, remember
 from recollect.index.catalogue.sync import bring_up_to_date
 from recollect.index.search.search import Search, _bonus
 from recollect.index.words.reader import WordReader
@@ -326,7 +326,7 @@ class TestFreshness:
     """Whether a search may do without a sync."""
 
     def known(self, scene: Scene) -> bool:
-        return unchanged(scene.catalogue.connection, [scene.home.real_root]) == [1]
+        return changed_homes(scene.catalogue.connection, [scene.home.real_root], most=0) is not None
 
     def settled(self, tmp_path: Path) -> Scene:
         scene = Scene(tmp_path)

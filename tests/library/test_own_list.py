@@ -11,11 +11,10 @@ import pytest
 from tests.faults.faulty import Fault, faulty_disk
 from tests.running import run
 
-from recollect.analysis.budgets import parse_budget
 from recollect.environment import own_folder
 from recollect.errors import DamagedData, RecollectError
 from recollect.library.bookmarks import add_bookmark, read_bookmarks, remove_bookmark
-from recollect.library.budgets import read_budgets, remove_budgets, set_budget
+from recollect.library.budgets import Budgets
 from recollect.library.questions import SavedQueries
 
 Add = Callable[[Path, str], object]
@@ -23,8 +22,8 @@ Names = Callable[[Path], set[str]]
 
 KINDS: dict[str, tuple[Add, Names, str]] = {
     "budgets": (
-        lambda folder, name: set_budget(folder, parse_budget("5/month", f"/{name}")),
-        lambda folder: {(item.project or "").strip("/") for item in read_budgets(folder)},
+        lambda folder, name: Budgets(folder).set("5/month", f"/{name}"),
+        lambda folder: {(item.project or "").strip("/") for item in Budgets(folder).all()},
         "budgets.json",
     ),
     "bookmarks": (
@@ -61,7 +60,7 @@ def test_twelve_budgets_set_at_once_are_all_there() -> None:
     for process in started:
         process.communicate(timeout=240)
     assert [process.returncode for process in started] == [0] * 12
-    assert {item.project for item in read_budgets(own_folder("config"))} == {f"/p{number}" for number in range(12)}
+    assert {item.project for item in Budgets(own_folder("config")).all()} == {f"/p{number}" for number in range(12)}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -89,7 +88,7 @@ def test_a_full_disk_is_a_clean_error_of_the_command(capsys: pytest.CaptureFixtu
         ran = run(capsys, None, "budget", "set", "9/day")
     assert (ran.code, ran.out) == (6, "")
     assert "no room to write" in ran.err
-    assert [item.period for item in read_budgets(own_folder("config"))] == ["month"]
+    assert [item.period for item in Budgets(own_folder("config")).all()] == ["month"]
 
 
 @pytest.mark.parametrize("kind", ["budgets", "bookmarks"])
@@ -100,7 +99,7 @@ def test_a_damaged_list_is_told_and_not_overwritten(kind: str, damage: bytes, tm
     changes: tuple[Callable[[], object], ...] = (
         lambda: add(tmp_path, "p0"),
         lambda: names(tmp_path),
-        lambda: remove_budgets(tmp_path, None, None) if kind == "budgets" else remove_bookmark(tmp_path, "p0", None),
+        lambda: Budgets(tmp_path).remove() if kind == "budgets" else remove_bookmark(tmp_path, "p0", None),
     )
     for change in changes:
         with pytest.raises(DamagedData, match=file):

@@ -13,12 +13,12 @@ import pytest
 
 from recollect.errors import NotFound, QueryError
 from recollect.library import background, live_events
-from recollect.library.accounting import Accounting
 from recollect.library.background import IndexWorker, Jobs, StillIndexing, UsageWorker
 from recollect.library.library import Library
 from recollect.library.live_events import LiveEvents
 from recollect.library.message_counts import MessageCounts
 from recollect.library.service import Service
+from recollect.library.usage import Ledger
 from recollect.store.home import Home, check_home
 from recollect.testing import HomeBuilder
 
@@ -193,9 +193,9 @@ class TestUsage:
     def test_an_answer_is_kept_for_a_while(self, service: Service) -> None:
         asked: list[int] = []
 
-        def count(accounting: Accounting) -> int:
+        def count(ledger: Ledger) -> int:
             asked.append(1)
-            return accounting.usage("day").totals.cost
+            return ledger.usage("day").totals.cost
 
         assert service.usage.ask("cost", count, patience=60) == service.usage.ask("cost", count, patience=60)
         assert asked == [1]
@@ -206,7 +206,7 @@ class TestUsage:
         monkeypatch.setattr(background, "FRESH_SECONDS", 0.0)
         go_on = threading.Event()
 
-        def slow(_: Accounting) -> str:
+        def slow(_: Ledger) -> str:
             assert go_on.wait(20)
             return "new"
 
@@ -218,7 +218,7 @@ class TestUsage:
         until(lambda: service.usage.last("x") == "new")
 
     def test_a_question_that_fails_is_no_answer(self, service: Service) -> None:
-        def fail(_: Accounting) -> None:
+        def fail(_: Ledger) -> None:
             raise QueryError("no such day", slug="x")
 
         usage: UsageWorker = service.usage

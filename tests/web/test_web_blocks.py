@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.analysis.scene import Scene, tokens
 
-from recollect.library.accounting import Accounting
+from recollect.library.usage import Ledger
 from recollect.web import api_accounts, usage_views
 
 DAY = 1_777_680_000_000_000
@@ -22,13 +22,13 @@ def test_a_span_that_begins_within_a_block(tmp_path: Path, monkeypatch: pytest.M
     scene.write("s", *(scene.answer(time, tokens(1, 2), request=time, time=time) for time in times))
     for module in (usage_views, api_accounts):
         monkeypatch.setattr(module, "since", lambda *_: DAY)
-    with scene.open() as accounting:
+    with scene.open() as ledger:
 
-        def counted(service: object, name: object, count: Callable[[Accounting], Any]) -> Any:
-            return count(accounting)
+        def counted(service: object, name: object, count: Callable[[Ledger], Any]) -> Any:
+            return count(ledger)
 
         monkeypatch.setattr(api_accounts, "counted", counted)
-        shown = usage_views.extras(accounting, "7", tmp_path)
+        shown = usage_views.extras(ledger, "7")
         told = api_accounts.blocks(None, {"span": "7"})  # type: ignore[arg-type]
     expected = [("2026-05-02T04:00:00.000Z", 1), ("2026-05-01T22:00:00.000Z", 2)]
     assert [(row["start"], row["calls"]) for row in told["rows"]] == expected

@@ -15,9 +15,7 @@ from tests.analysis.scene import Scene as Spent
 from tests.analysis.scene import tokens
 from tests.web.scene import CACHE_SESSION, Scene, scene, until
 
-from recollect.analysis.budgets import parse_budget
-from recollect.library.budgets import set_budget
-from recollect.library.usage_words import remarks
+from recollect.export.usage_remarks import remarks
 from recollect.testing import HomeBuilder
 from recollect.web.session_choice import asked_of
 from recollect.web.wording import money
@@ -121,8 +119,8 @@ def test_what_the_command_says_below_its_table_stands_on_the_page(tmp_path: Path
     ]
     home.write("s", *rows)
     home.write("t", *({**row, "sessionId": "t"} for row in rows[:1]))
-    with home.open() as accounting:
-        told = remarks(accounting.usage("day"), more="see the calls behind their row")
+    with home.open() as ledger:
+        told = remarks(ledger.usage("day"), more="see the calls behind their row")
     assert len(told) == 7
     script = scene(home.root, tmp_path / "own").script
     text = until(lambda: script.get("/usage?span=all").text, "<tfoot>")
@@ -166,7 +164,7 @@ def test_blocks_with_the_running_one_ahead(tmp_path: Path) -> None:
 
 
 def test_budgets_and_cache_are_told(demo: Scene) -> None:
-    set_budget(demo.service.library.own_folder("config"), parse_budget("1/year", None))
+    demo.service.library.budgets.set("1/year")
     text = until(lambda: demo.script.get("/usage?span=all").text, "<tfoot>")
     assert "$1.00 a year" in text
     assert "<meter" in text
@@ -181,7 +179,7 @@ def test_the_bar_of_a_budget(tmp_path: Path, project: str | None, amount: str, b
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     home.write("s", home.answer("m1", tokens(10, 1), stop=None, time=now))
     found = scene(home.root, tmp_path / "own")
-    set_budget(found.service.library.own_folder("config"), parse_budget(amount, project))
+    found.service.library.budgets.set(amount, project)
     text = until(lambda: found.script.get("/usage?span=all").text, "<tfoot>")
     assert re.findall('<meter [^>]*value="([^"]*)"', text) == [f"{bar:.1f}" if project else f"{bar}"]
     assert "None" not in text[text.index('id="budgets"') :]

@@ -40,10 +40,11 @@ class PromptCost:
         message = value.get("message") if isinstance(value, dict) else None
         return text_of(message.get("content")) if isinstance(message, dict) else ""
 
-    def data(self, reader: EntryReader) -> dict[str, Any]:
+    def data(self, text: str) -> dict[str, Any]:
+        """Return the prompt and its sums as a row of JSON."""
         return {
             "session_id": self.session_id, "line": self.line, "time": to_iso(None if self.time is None else self.time / 1e6),
-            "project": self.project, "prompt": self.text(reader), "models": sorted(self.models), **self.totals.data(),
+            "project": self.project, "prompt": text, "models": sorted(self.models), **self.totals.data(),
         }  # fmt: skip
 
 

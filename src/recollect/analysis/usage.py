@@ -37,6 +37,14 @@ class Group:
     def key(self) -> str:
         return " ".join(self.keys)
 
+    def data(self, by: str) -> dict[str, Any]:
+        """Return the group as a row of JSON: one field for each grouping, then its totals."""
+        models = [
+            {"model": model, **totals.data()}
+            for model, totals in sorted(self.models.items(), key=lambda pair: (-pair[1].cost, pair[0]))
+        ]
+        return {**dict(zip(groupings(by), self.keys, strict=True)), **self.totals.data(), "models": models}
+
 
 @dataclass(slots=True)
 class UsageReport:
@@ -63,6 +71,22 @@ class UsageReport:
     @property
     def groupings(self) -> tuple[str, ...]:
         return groupings(self.by)
+
+    def without_first_grouping(self) -> UsageReport:
+        """Return a report of the same calls, grouped by the other groupings alone."""
+        names = self.groupings[1:]
+        groups: dict[tuple[str, ...], Group] = {}
+        for part in self.groups:
+            keys = part.keys[1:]
+            group = groups.get(keys)
+            if group is None:
+                group = groups[keys] = Group(keys)
+            group.totals.join(part.totals)
+            for model, totals in part.models.items():
+                group.models.setdefault(model, Totals()).join(totals)
+            group.first = min((time for time in (group.first, part.first) if time is not None), default=None)
+            group.last = max((time for time in (group.last, part.last) if time is not None), default=None)
+        return replace(self, by=",".join(names), groups=in_order(groups.values(), names))
 
     def group(self, *keys: str) -> Group | None:
         return next((group for group in self.groups if group.keys == keys), None)
@@ -134,23 +158,6 @@ def gather(
     return report
 
 
-def without_first_grouping(report: UsageReport) -> UsageReport:
-    """The same calls, grouped by the other groupings alone."""
-    names = report.groupings[1:]
-    groups: dict[tuple[str, ...], Group] = {}
-    for part in report.groups:
-        keys = part.keys[1:]
-        group = groups.get(keys)
-        if group is None:
-            group = groups[keys] = Group(keys)
-        group.totals.join(part.totals)
-        for model, totals in part.models.items():
-            group.models.setdefault(model, Totals()).join(totals)
-        group.first = min((time for time in (group.first, part.first) if time is not None), default=None)
-        group.last = max((time for time in (group.last, part.last) if time is not None), default=None)
-    return replace(report, by=",".join(names), groups=in_order(groups.values(), names))
-
-
 def in_order(groups: Iterable[Group], names: tuple[str, ...]) -> list[Group]:
     """Periods by time, everything else by cost, the dearest first; by the first grouping, then within it by the next."""
     listed = list(groups)
@@ -200,12 +207,3 @@ def from_day_totals(
 def models_in_words(models: Iterable[str]) -> list[str]:
     """Names of models without what all of them share."""
     return sorted({plain_name(model).removeprefix("claude-") or model for model in models})
-
-
-def group_data(group: Group, by: str) -> dict[str, Any]:
-    """A group as a row of JSON: one field for each grouping, then its totals."""
-    models = [
-        {"model": model, **totals.data()}
-        for model, totals in sorted(group.models.items(), key=lambda pair: (-pair[1].cost, pair[0]))
-    ]
-    return {**dict(zip(groupings(by), group.keys, strict=True)), **group.totals.data(), "models": models}

@@ -10,6 +10,6 @@ from .subject import HomeSubject
 
 
 def check_home(home: Home, scan: Scan) -> list[Finding]:
-    """Findings about a home's own files. `scan` has the subagents that stand beside sessions with their sessions."""
+    """Return the findings about a home's own files. In `scan`, subagents beside sessions belong to their sessions."""
     subject = HomeSubject(home, scan)
     return fold(item for look in HOME_CHECKS for item in look(subject))

@@ -1,4 +1,4 @@
-"""Rules and findings: what can be wrong, how bad it is, what the client makes of it, and what helps."""
+"""Define rules and findings: what can be wrong, how bad it is, what Claude Code does then, and what helps."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Finding:
 
 
 def fold(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings of folding rules as one each: the first place, and how many there are."""
+    """Combine the findings of each folding rule into one: the first place, and how many there are."""
     kept: list[Finding] = []
     place: dict[tuple[str, str, Path], int] = {}
     for item in findings:
@@ -98,6 +98,6 @@ def fold(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def worst(findings: Iterable[Finding]) -> str | None:
-    """The gravest severity among some findings; None where there are none."""
+    """Return the worst severity of some findings; None if there are none."""
     found = {item.severity for item in findings}
     return next((severity for severity in SEVERITIES if severity in found), None)

@@ -18,7 +18,7 @@ _SUBAGENT_CHECKS = (line_damage.check, parents.check, nul_text.check)
 
 @dataclass
 class SessionReport:
-    """What was found in a session, and how much of it a resume gets at."""
+    """The findings of a session, and how much of it a resume reaches."""
 
     file: SessionFile
     findings: list[Finding] = field(default_factory=list)
@@ -45,7 +45,7 @@ class SessionReport:
 
 
 def check_session(file: SessionFile) -> SessionReport:
-    """All findings of a session, in the order of the rules. Never raises for what stands in the files."""
+    """Return all findings of a session in the order of the rules. Never raises because of what is in the files."""
     report = SessionReport(file)
     with gc_paused():
         report.findings = fold(

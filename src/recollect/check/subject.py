@@ -1,4 +1,4 @@
-"""What the rules look at: one session, read once, with the views of it that several rules need."""
+"""Hold what the rules check: one session, read once, with the views that several rules need; or the names of a home."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NEEDLES: Final = (IMAGE, NUL_ESCAPE, LONG_OUTPUT)
 
 
 class WatchedLines:
-    """Passes lines on, counts them, and notes on which the needles were seen."""
+    """Yields lines, counts them, and notes on which of them the needles stand."""
 
     def __init__(self, lines: Iterator[RawLine]) -> None:
         self._lines = lines
@@ -50,7 +50,7 @@ class WatchedLines:
 
 
 def read_watched(path: Path, home: Home, *, file: int = 0) -> tuple[Transcript, dict[bytes, set[int]]]:
-    """The rows of a file, and the lines on which the needles stand."""
+    """Return the rows of a file, and the lines on which the needles stand."""
     damage: list[Damage] = []
     watched = WatchedLines(stream_lines(path, home))
     with gc_paused():
@@ -60,7 +60,7 @@ def read_watched(path: Path, home: Home, *, file: int = 0) -> tuple[Transcript, 
 
 
 class SessionSubject:
-    """A session's main file, or the file of one of its subagents, for the rules to look at."""
+    """A session's main file, or the file of one of its subagents, for the rules to check."""
 
     def __init__(self, file: SessionFile, subagent: SubagentFile | None = None) -> None:
         self.file = file
@@ -88,12 +88,12 @@ class SessionSubject:
 
     @cached_property
     def known(self) -> dict[str, Row]:
-        """Rows that the client reads, by uuid; of copies the last."""
+        """The rows that Claude Code reads, by uuid; of copies the last."""
         return {row.uuid: row for row in self.rows if row.uuid is not None and row.client_reads}
 
     @cached_property
     def parents(self) -> set[str | None]:
-        """What rows hang on."""
+        """The uuids that are the parents of rows."""
         return {row.parent for row in self.rows}
 
     @cached_property
@@ -102,17 +102,17 @@ class SessionSubject:
 
     @cached_property
     def live(self) -> set[int]:
-        """Indexes of the rows that a resume sends."""
+        """The indexes of the rows that a resume sends."""
         return {row.index for row in self.thread.sent}
 
     def rows_with(self, needle: bytes) -> Iterator[Row]:
-        """Rows of messages on whose line a needle was seen."""
+        """Yield the rows of messages on whose line a needle stands."""
         lines = self._seen[needle]
         if lines:
             yield from (row for row in self.rows if row.line in lines and row.is_message)
 
     def value(self, row: Row) -> dict[str, Any]:
-        """The entry of a row as plain data, read back from disk."""
+        """Return the entry of a row as plain data, read from disk."""
         if self._source is None:
             self._source = EntryBytes(self.path, self.file.home).__enter__()
         return self._source.value_at(row.offset, row.length)
@@ -131,9 +131,11 @@ class SessionSubject:
 
 @dataclass
 class HomeSubject:
+    """A home and the scan of its files, for the rules to check."""
+
     home: Home
     scan: Scan
-    """With the subagents beside sessions given to their sessions."""
+    """Subagents beside sessions belong to their sessions here."""
 
     @cached_property
     def session_ids(self) -> Counter[str]:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +24,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from ..errors import RecollectError
+from ..export.table import Column as Column
+from ..export.table import table_lines
 from ..export.terminal_text import safe, safe_line
 from . import colors
 from .streams import OutputFailed, discard_output
@@ -37,26 +38,6 @@ Row = Mapping[str, Any]
 _AT_ONCE = 1 << 16
 """Characters of a long answer that are written together."""
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table: the row's key, the heading, and how a value is written."""
-
-    key: str
-    heading: str | None = None
-    show: Callable[[Any], str] | None = None
-    right: bool = False
-    stretch: bool = False
-    """Takes the room that is left, and is what the table is read for: it keeps more of its words than the others."""
-    spare: bool = False
-    """Left out of a table that has no room for all its columns."""
-    drawn: bool = False
-    """Bars: whole, or not at all."""
-
-    @property
-    def title(self) -> str:
-        return self.key.replace("_", " ") if self.heading is None else self.heading
 
 
 @dataclass
@@ -177,40 +158,17 @@ class CommandRun:
         self._echo("".join(waiting))
 
     def table(self, rows: Iterable[Row], columns: Sequence[Column]) -> int:
-        """Print a table, every cell made safe, and return how many rows it has. Without rows nothing is printed."""
-        from rich.cells import cell_len  # which knows how wide characters are
+        """Print a table, every cell made safe first. Returns how many rows it has; nothing is printed where there are none."""
+        import shutil
 
-        from .table_room import BETWEEN, Wish, shared_out
-
-        same: dict[str, str] = {}  # most cells of a column say the same
-        widest = [cell_len(column.title) for column in columns]
-        cells: list[tuple[str, ...]] = []
-        for row in rows:
-            texts = tuple(_cell(row.get(column.key), column) for column in columns)
-            cells.append(tuple(same.setdefault(text, text) for text in texts))
-            widest = [max(width, cell_len(text)) for width, text in zip(widest, texts, strict=True)]
-        if not cells:
-            return 0
         on_terminal = sys.stdout.isatty()
         room = shutil.get_terminal_size().columns if on_terminal else 200
-        wishes = [
-            Wish(place, width, column.right or column.drawn, column.spare, column.stretch)
-            for place, (column, width) in enumerate(zip(columns, widest, strict=True))
-        ]
-        shown = dict(shared_out(wishes, room))
-        stretched = [place for place in shown if columns[place].stretch] if on_terminal else []
-        left = room - sum(shown.values()) - BETWEEN * (len(shown) - 1)
-        for count, place in enumerate(stretched):
-            more = max(left, 0) // (len(stretched) - count)
-            shown[place], left = shown[place] + more, left - more
-        header = _line((columns[place].title for place in shown), columns, shown)
-        self._write_lines(
-            itertools.chain(
-                [click.style(header, bold=True) if self.colored else header],
-                (_line((row[place] for place in shown), columns, shown) for row in cells),
-            )
-        )
-        return len(cells)
+        found = table_lines(rows, columns, room, fill=on_terminal)
+        if found is None:
+            return 0
+        header = click.style(found.header, bold=True) if self.colored else found.header
+        self._write_lines(itertools.chain([header], found.lines))
+        return found.count
 
     def _write_lines(self, lines: Iterable[str]) -> None:
         with self._unread():
@@ -230,31 +188,7 @@ def _data(row: Row) -> Row:
     return {key: value for key, value in row.items() if key != "shown"} if "shown" in row else row
 
 
-def _line(texts: Iterable[str], columns: Sequence[Column], widths: Mapping[int, int]) -> str:
-    """Join the cells of a row, each as wide as its column; a text that is too long ends in an ellipsis."""
-    from rich.cells import cell_len, set_cell_size
-
-    from .table_room import BETWEEN
-
-    parts = []
-    for text, (place, width) in zip(texts, widths.items(), strict=True):
-        size = cell_len(text)
-        if size > width:
-            parts.append(set_cell_size(text, width - 1) + "…")
-        else:
-            parts.append(" " * (width - size) + text if columns[place].right else text + " " * (width - size))
-    return (" " * BETWEEN).join(parts)
-
-
 _LONG_JSON: Final = 10_000
-
-
-def _cell(value: Any, column: Column) -> str:
-    if value is None:
-        return ""
-    text = column.show(value) if column.show else str(value)
-    indent = len(text) - len(text.lstrip(" "))  # how trees are drawn in a column
-    return " " * indent + safe_line(text)
 
 
 def _dumps(value: Any, indent: int | None = None) -> str:

@@ -20,12 +20,6 @@ def run() -> None:
     arguments = sys.argv[1:]
     if arguments in (["--help"], ["-h"]) and _print_help():
         return
-    if "search" in arguments[:5]:
-        from recollect.cli.lean_search import try_search
-
-        code = try_search(arguments)
-        if code is not None:
-            sys.exit(code)
     if "keep" in arguments[:5]:
         from recollect.cli.lean_keep import WALKS, try_keep
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from ..environment import own_folder
 from ..errors import RecollectError
-from ..journal import disk
-from ..library.questions import SavedQueries
-from . import sql_output, standard_input
+from ..library.own_list import replace_own_file
+from ..library.questions import SavedQueries, column_names
+from . import sql_asking, standard_input
 from .command_run import Column, CommandRun, report
 
 HISTORY: Final = "sql-history"
@@ -88,11 +88,9 @@ class Prompt:
             self.run.say("stopped")
 
     def _ask(self, query: str) -> None:
-        from .sql_asking import ask
-
         self.last = query
-        answer = ask(self.run, query)
-        sql_output.show(self.run, answer)
+        answer = sql_asking.ask(self.run, query)
+        sql_asking.show(self.run, answer)
         if answer.rows:
             self.run.say(f"{len(answer.rows):,} rows, {answer.seconds:.2f} s")
 
@@ -100,7 +98,7 @@ class Prompt:
         name, _, argument = text.rstrip(";").partition(" ")
         argument = argument.strip()
         if name == ".tables":
-            sql_output.tables(self.run, argument.split())
+            sql_asking.show_tables(self.run, argument.split())
         elif name == ".saved":
             rows = [{"name": item.name, "sql": item.sql} for item in self.kept.all()]
             self.run.rows(rows, (Column("name"), Column("sql", stretch=True)), empty="no query is saved")
@@ -136,12 +134,8 @@ class Prompt:
         count = editor.get_current_history_length()
         first = max(count - MOST_REMEMBERED, 0)
         lines = [editor.get_history_item(number + 1) or "" for number in range(first, count)]
-        staged = self.history.with_name(f".{self.history.name}.staged")
         try:
-            disk.make_folders(self.history.parent)
-            disk.remove_if_there(staged)
-            disk.write_new(staged, ["".join(f"{line}\n" for line in lines).encode("utf-8", "replace")])
-            disk.replace(staged, self.history)
+            replace_own_file(self.history, "".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
         except OSError as problem:
             self.run.say(f"the history was not kept: {problem.strerror or problem}")
 
@@ -167,9 +161,7 @@ class Completer:
 
 def completions(word: str) -> list[str]:
     """Tables, columns and keywords that begin so; after `table.` the columns of that table."""
-    from ..index.sql.tables import names
-
-    known = names()
+    known = column_names()
     table, dot, start = word.rpartition(".")
     if dot and table:
         columns = known.get(table.lower(), sorted({column for each in known.values() for column in each}))

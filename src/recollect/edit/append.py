@@ -1,4 +1,4 @@
-"""Appending messages to a session: one O_APPEND write a line, synced, on the end of the active conversation.
+"""Append messages to the end of the active conversation of a session: one synced O_APPEND write for each line.
 
 A writer may be used while a client or another Recollect process appends too: before every line the file's size is looked
 at under the lock, and where somebody else wrote, the end of the conversation is found again. The first line of a writer is
@@ -68,7 +68,7 @@ class SessionWriter:
         force: bool = False,
         companion: tuple[Path, bytes] | None = None,
     ) -> None:
-        """With `new`, the file must not be there yet; with `force`, a session that somebody else uses is appended to.
+        """Prepare to append. With `new`, the file must not exist yet; `force` appends to a session that is in use.
 
         `companion` is a file that a new transcript has beside it; it is written with the first line.
         """
@@ -139,7 +139,7 @@ class SessionWriter:
         allow_unknown_call: bool = False,
         **fields: Any,
     ) -> str:
-        """A prompt or an answer on the end of the conversation (or below `parent`). Returns its uuid.
+        """Append a prompt or an answer to the end of the conversation, or below `parent`, and return its uuid.
 
         Below any other row than the end it begins a branch: where a checkpoint in the file says that the conversation ends
         elsewhere, the client goes on from there until it is rewound to the branch.
@@ -221,7 +221,7 @@ class SessionWriter:
         )
 
     def append_thinking(self, thinking: str, *, signature: str = "", message_id: str, model: str | None = None) -> str:
-        """A thought, as a line of the response `message_id` whose words follow."""
+        """Append a thought as a line of the response `message_id`, whose text follows."""
         block = {"type": "thinking", "thinking": thinking, "signature": signature}
         return self.append_message("assistant", [block], message_id=message_id, model=model)
 
@@ -234,7 +234,7 @@ class SessionWriter:
         text: str | None = None,
         **more: Any,
     ) -> str:
-        """A call, with words before it if given. Returns the call's id, which its result must name."""
+        """Append a tool call, after a text if given, and return its id, which its result must name."""
         ident = call_id or f"toolu_{secrets.token_hex(12)}"
         blocks: list[Mapping[str, Any]] = [{"type": "text", "text": text}] if text else []
         blocks.append({"type": "tool_use", "id": ident, "name": name, "input": dict(arguments)})
@@ -244,21 +244,23 @@ class SessionWriter:
     def append_tool_result(
         self, call_id: str, content: Content, *, is_error: bool = False, structured: Any = None, **more: Any
     ) -> str:
-        """The result of a call."""
+        """Append the result of a tool call."""
         block: dict[str, Any] = {"type": "tool_result", "tool_use_id": call_id, "content": content}
         if is_error:
             block["is_error"] = True
         return self.append_message("user", [block], toolUseResult=structured, **more)
 
     def append_image(self, data_base64: str, media_type: str, *, text: str | None = None) -> str:
-        """A picture in a prompt."""
+        """Append a prompt with a picture."""
         source = {"type": "base64", "media_type": media_type, "data": data_base64}
         blocks: list[Mapping[str, Any]] = [{"type": "text", "text": text}] if text else []
         return self.append_message("user", [*blocks, {"type": "image", "source": source}])
 
     def append_entry(self, entry: Mapping[str, Any]) -> None:
-        """Any entry as it is: a state line, or a row whose fields the caller answers for. Its `type` must be there, and
-        a uuid must be a new one."""
+        """Append an entry as it is: a state line, or a row whose fields the caller is responsible for.
+
+        It needs a `type`, and its uuid, if it has one, must be new.
+        """
         if not isinstance(entry, Mapping) or not isinstance(entry.get("type"), str):
             raise Refused("an entry needs a type", slug="bad-entry")
         uuid = entry.get("uuid")
@@ -289,7 +291,7 @@ class SessionWriter:
     # --- how it is appended -------------------------------------------------------------------------------------------
 
     def _recover(self) -> None:
-        """See to it that nothing is in the home that a crash left half done. Call with the lock held."""
+        """Roll back what a crash left half done in the home. Call with the lock held."""
         if self.record is not None and self._lock.size == self._lock_size and self._lock_size is not None:
             return
         if self.record is None or self.journal.is_interrupted(self.home):
@@ -297,16 +299,16 @@ class SessionWriter:
         self._lock_size = self._lock.size
 
     def _open_if_unchanged(self) -> int | None:
-        """The file opened to append to it, if it still is as our last line left it: then its end need not be looked for.
+        """Open the file for appending if it still is as our last line left it, so that its end need not be found again.
 
-        While it is open nobody else can open it, where the system knows leases; so it also stays so.
+        On systems with leases no other program can open it meanwhile, so it stays unchanged.
         """
         if not self._known or self._seen is None or self.record is None:
             return None
         return disk.open_if_unchanged(self._place, self._seen)
 
     def _look(self) -> Stamp | None:
-        """The file as it is now."""
+        """Return the stamp of the file now. Raises if the file was moved, or the session is in use."""
         now = stamp_of(self._place)
         if self._exists and now is None:  # never a second session of the same name
             raise StoreBusy(
@@ -320,7 +322,7 @@ class SessionWriter:
         return now
 
     def _find_end(self, now: Stamp | None) -> None:
-        """The end of the conversation, found anew where somebody else wrote since the last look."""
+        """Find the end of the conversation, if another program has written since the last time."""
         if self._known and now is not None and now == self._seen:
             return
         transcript = read_transcript(self.path, self.home) if now is not None else None
@@ -354,7 +356,7 @@ class SessionWriter:
         )
 
     def _end(self) -> str | None:
-        """The row to hang the next message on. Raises where the client would not resume with what is written there."""
+        """Return the parent of the next message. Raises if Claude Code would not resume with a message there."""
         if self._end_hides:
             raise Refused(
                 f"the client would not resume {self.path.stem} with what is appended to it: its rows or checkpoints are damaged",
@@ -364,7 +366,7 @@ class SessionWriter:
         return self.leaf
 
     def _is_of_this_subagent(self, item: Row) -> bool:
-        """Inside a main file (to 2.0.26) only rows that name the subagent are, so that its first one has no parent."""
+        """Whether a row was written by the subagent of this writer. In a main file (to 2.0.26) the row must name it."""
         if self.path.stem == self.context.session_id:
             return item.sidechain and item.subagent_id == self.context.subagent_id
         return item.subagent_id in (None, self.context.subagent_id)
@@ -386,7 +388,7 @@ class SessionWriter:
                 )  # fmt: skip
 
     def _write(self, line: bytes, now: Stamp | None, fd: int | None = None) -> None:
-        """Into the file as `now` says it is: the open one, or (at the first line, and where somebody else wrote) by its name."""
+        """Write a line: to the open file, or by its path for the first line and after other programs wrote."""
         if self.record is None:
             self._begin()
         try:
@@ -404,14 +406,14 @@ class SessionWriter:
         self.journal.written[self._place] = done.left
 
     def planned_line(self, role: str, content: Content, *, model: str | None = None) -> bytes:
-        """The line that `append_message` would write now, but for its uuid. Raises what that would; changes nothing."""
+        """Return the line that `append_message` would write now, with another uuid. Raises the same errors; changes nothing."""
         check_message(content)
         self._find_end(self._look())
         message = user_message(content) if role == "user" else self._answer(content, model, None, None, None)
         return encode_line(row(self.context, role, new_uuid(), self._end(), time.time(), message))
 
     def _begin(self) -> None:
-        """Write down, once, that this file is about to grow."""
+        """Record in the journal that this file is about to grow."""
         change = Change(self.journal, self.home, "append", self.title)
         if not self.path.parent.is_dir():
             change.folder(self.path.parent)
@@ -422,7 +424,7 @@ class SessionWriter:
         self.record = change.begin() if does_something else change.note()
 
     def _give_up_if_empty(self) -> None:
-        """A change that wrote nothing is none. Call with the lock held."""
+        """Roll back the record of a writer that has written nothing. Call with the lock held."""
         if self.record is not None and self._written_up_to is None:
             record, self.record = self.record, None
             with contextlib.suppress(OSError):
@@ -447,7 +449,7 @@ class SessionWriter:
 
 
 def project_folder(home: Home, cwd: str) -> Path:
-    """The folder of a project in a home: by its key, of the path with links resolved."""
+    """Return the folder of a project in a home, named after its path with links resolved."""
     from ..format.project_key import project_key
 
     return home.projects / project_key(os.path.realpath(cwd))
@@ -456,7 +458,10 @@ def project_folder(home: Home, cwd: str) -> Path:
 def plan_new_session(
     journal: Journal, home: Home, cwd: str, session_id: str, *, title: str | None = None
 ) -> tuple[Change, Path]:
-    """The change that begins it, and its file. The client resumes it once it has a message."""
+    """Plan a session without messages: a file that says its project, and its title if given. Returns the change and the path.
+
+    Claude Code resumes the session once it has a message.
+    """
     path = project_folder(home, cwd) / f"{session_id}.jsonl"
     # Without rows, nothing else tells the project.
     lines = [{"type": "relocated", "sessionId": session_id, "relocatedCwd": cwd}]

@@ -1,4 +1,4 @@
-"""Files of a home that name projects by path: the global config, the prompt history, installed plugins, session indexes.
+"""Edit the files of a home that name projects by path: global config, prompt history, installed plugins, session indexes.
 
 Only the strings that name a path change; two entries of one project become one, and nothing that stands there is lost.
 """
@@ -41,7 +41,7 @@ _LAST: Final = "last"
 
 
 def history_edits(home: Home, path: Path, paths: PathMap) -> tuple[list[Edit], int]:
-    """Every line's `project`, and how many lines keep an old one because they are damaged there."""
+    """Return the edits of each line's `project`, and how many damaged lines keep an old path."""
     found: list[Edit] = []
     left = 0
     with open_inside(home, path) as stream:
@@ -63,7 +63,7 @@ def history_edits(home: Home, path: Path, paths: PathMap) -> tuple[list[Edit], i
 
 
 def history_lines_without(home: Home, path: Path, drop: Callable[[str], bool]) -> tuple[list[Edit], int]:
-    """Edits that take out the lines of some projects, and how many lines those are."""
+    """Return the edits that remove the lines of some projects, and how many lines those are."""
     found: list[Edit] = []
     with open_inside(home, path) as stream:
         for line in read_lines(stream):
@@ -91,12 +91,12 @@ class ConfigChange:
 
 
 def config_problem(data: bytes) -> str | None:
-    """Why a config cannot be written anew without loss; None where it can."""
+    """Return why a config cannot be rewritten without loss; None if it can."""
     return decode_json_file(data, expect=dict).problem
 
 
 def moved_config(data: bytes, paths: PathMap) -> ConfigChange | None:
-    """The config with the projects under their new paths; None where it cannot be read or names none of them."""
+    """Return the config with the new paths of projects; None if it cannot be read or names none of them."""
     projects = _projects(data)
     if projects is None:
         return None
@@ -125,7 +125,7 @@ def moved_config(data: bytes, paths: PathMap) -> ConfigChange | None:
 
 
 def config_without(data: bytes, drop: Callable[[str], bool]) -> ConfigChange | None:
-    """The config without some projects; None where it cannot be read or has none of them."""
+    """Return the config without some projects; None if it cannot be read or has none of them."""
     projects = _projects(data)
     if projects is None:
         return None
@@ -138,7 +138,7 @@ def config_without(data: bytes, drop: Callable[[str], bool]) -> ConfigChange | N
 
 
 def project_paths(data: bytes) -> list[str]:
-    """The paths under which a config keeps projects."""
+    """Return the paths of the projects in a config."""
     projects = _projects(data)
     return [item.key for item in projects[1]] if projects is not None else []
 
@@ -152,7 +152,7 @@ def _projects(data: bytes) -> tuple[Member, list[Member]] | None:
 
 
 def _repository_edits(data: bytes, paths: PathMap) -> Iterator[Edit]:
-    """`githubRepoPaths`: where a repository is checked out."""
+    """Return the edits of `githubRepoPaths`, which says where repositories are checked out."""
     place = member(data, "githubRepoPaths", 3 if data.startswith(b"\xef\xbb\xbf") else 0)
     if place is None:
         return
@@ -163,7 +163,7 @@ def _repository_edits(data: bytes, paths: PathMap) -> Iterator[Edit]:
 
 
 def _entry(data: bytes, key: str, group: list[Member], paths: PathMap, margin: str | None) -> bytes:
-    """One project's member: its bytes with the new key, or, of several, one that holds all they hold."""
+    """Return the member of one project with its new key; several entries become one that holds all they hold."""
     item = group[0]
     between = data[item.key_end : item.value_start]
     value = data[item.value_start : item.value_end]
@@ -184,7 +184,7 @@ def _entry(data: bytes, key: str, group: list[Member], paths: PathMap, margin: s
 
 
 def merged_project(stands: Mapping[str, Any], comes: Mapping[str, Any]) -> dict[str, Any]:
-    """Two entries of one project as one. What stands there wins; what it lacks, or has only empty, comes from the other.
+    """Merge two entries of one project. The first one wins; what it lacks, or has empty, comes from the other.
 
     Lists are joined, objects merged by key, and the figures of the last session are taken as a group.
     """
@@ -204,7 +204,7 @@ def merged_project(stands: Mapping[str, Any], comes: Mapping[str, Any]) -> dict[
 
 
 def _rebuilt(data: bytes, place: Member, listed: list[Member], texts: list[bytes]) -> Edit:
-    """The object of all projects with other members, in the layout that it had."""
+    """Return the object of all projects with other members, in its old layout."""
     before = data[place.value_start + 1 : listed[0].key_start]
     after = data[listed[-1].value_end : place.value_end - 1]
     text = b"{" + before + (b"," + before).join(texts) + after + b"}" if texts else b"{}"
@@ -212,13 +212,13 @@ def _rebuilt(data: bytes, place: Member, listed: list[Member], texts: list[bytes
 
 
 def _margin(data: bytes, key_start: int) -> str | None:
-    """The white space before a key, from the line's start; None where all stands on one line."""
+    """Return the white space before a key, from the start of the line; None if everything is on one line."""
     line = data[data.rfind(b"\n", 0, key_start) + 1 : key_start]
     return line.decode("ascii", "ignore") if not line.strip() and b"\n" in data[:key_start] else None
 
 
 def _dumps(value: Any, margin: str | None = "") -> bytes:
-    """Two spaces a level, as the client writes; compact where `margin` is None."""
+    """Return a value as JSON with two spaces for each level, as Claude Code writes it; compact if `margin` is None."""
     layout: dict[str, Any] = {"separators": (",", ":")} if margin is None else {"indent": 2}
     try:
         data = json.dumps(value, ensure_ascii=False, **layout).encode()
@@ -231,7 +231,7 @@ def _dumps(value: Any, margin: str | None = "") -> bytes:
 
 
 def plugin_edits(data: bytes, paths: PathMap) -> list[Edit]:
-    """Plugins that are installed for one project only."""
+    """Return the edits for plugins that are installed for one project only."""
     return [
         Edit(token.start, token.end, encode_text(str(paths.moved(token.text))))
         for token in values_of(data, "projectPath")
@@ -243,7 +243,7 @@ def plugin_edits(data: bytes, paths: PathMap) -> list[Edit]:
 
 
 def index_entries(data: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
-    """The index as plain data and its entries; None where it is none (the client then makes a new one)."""
+    """Return a session index as plain data, and its entries; None if it is not one (Claude Code then makes a new one)."""
     value = decode_json_file(data, expect=dict).value
     if not isinstance(value, dict) or not isinstance(value.get("entries"), list):
         return None
@@ -251,18 +251,18 @@ def index_entries(data: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]] | 
 
 
 def listed_session(entry: Mapping[str, Any]) -> str | None:
-    """The session that an entry of such a list is about; None where something else than a name stands there."""
+    """Return the session that an entry of a session index is about; None if its id is not a text."""
     named = entry.get("sessionId")
     return named if isinstance(named, str) else None
 
 
 def index_bytes(value: Mapping[str, Any], entries: list[dict[str, Any]]) -> bytes:
-    """An index in the layout of the client."""
+    """Return the bytes of a session index in the layout of Claude Code."""
     return _dumps({**value, "entries": entries})
 
 
 def moved_index_entry(entry: Mapping[str, Any], paths: PathMap, place: Path) -> dict[str, Any]:
-    """One entry with the path of its file and its project."""
+    """Return an entry of a session index with new paths of its file and project."""
     moved = {**entry, "fullPath": str(place)}
     project = entry.get("projectPath")
     if isinstance(project, str) and paths.moved(project) is not None:

@@ -1,4 +1,4 @@
-"""Deleting: everything that belongs to a session or a project goes into the journal, from where `undo` brings it back.
+"""Delete sessions and projects: everything that belongs to them goes into the journal, from where `undo` brings it back.
 
 A session's footprint is all that is named by its id; while another transcript of that id stays in the home, its other
 places stay with it. Its lines in `history.jsonl` stay: they are the user's own prompts, and
@@ -47,7 +47,7 @@ _BY_ID: Final = (
 
 @dataclass
 class DeleteResult:
-    """What a deletion takes out."""
+    """What a deletion removes."""
 
     sessions: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ class DeleteResult:
 
 
 def footprint(home: Home, session: SessionFile, scan: Scan | None = None) -> list[Path]:
-    """Every file and folder that is of this session alone, its transcript first."""
+    """Return every file and folder that belongs to this session alone, its transcript first."""
     beside = subagents_beside(home, scan_home(home) if scan is None else scan)
     return _footprints(home, [session], beside)[0]
 
@@ -72,7 +72,7 @@ def _footprints(
     beside: dict[tuple[str, str], list[Path]],
     staying: Container[str] = (),
 ) -> list[list[Path]]:
-    """Of each session; of those `staying` (their ids) only what is of this very transcript."""
+    """Return the footprint of each session; of sessions whose id stays in the home (`staying`), only this transcript's own."""
     pastes = _pastes(home, {file.session_id for file in sessions})
     found = []
     for file in sessions:
@@ -92,7 +92,7 @@ def _footprints(
 
 
 def _pastes(home: Home, sessions: set[str]) -> dict[str, list[Path]]:
-    """Pastes that the history names for these sessions only, by session."""
+    """Return the pastes that the history names for these sessions only, by session."""
     users: dict[str, set[str | None]] = {}
     for entry in prompt_history(home):
         for paste in entry.pasted:
@@ -109,7 +109,7 @@ def _pastes(home: Home, sessions: set[str]) -> dict[str, list[Path]]:
 def plan_delete(
     journal: Journal, home: Home, sessions: Sequence[SessionFile], *, scan: Scan | None = None, name: str = "delete"
 ) -> tuple[Change, DeleteResult]:
-    """The change that moves the footprints of these sessions into the journal; `name` is what the journal calls it."""
+    """Plan to move the footprints of sessions into the journal; `name` is the name of the change there."""
     names = ", ".join(file.session_id for file in sessions[:3]) + (" ..." if len(sessions) > 3 else "")
     change = journal.change(home, name, f"{name.capitalize()} {names}")
     result = DeleteResult()
@@ -122,7 +122,7 @@ def plan_delete(
 
 
 def plan_delete_project(journal: Journal, home: Home, path: str, *, force: bool = False) -> tuple[Change, DeleteResult]:
-    """The change that takes out a project: all that is at `path` and below it, worktrees included."""
+    """Plan to remove a project: all that is at `path` and below it, worktrees included."""
     if os.path.dirname(os.path.realpath(path)) == os.path.realpath(path):
         raise Refused(
             f"{path} is the root of the file system, not a project", slug="bad-path",
@@ -175,7 +175,7 @@ def _plan_project(change: Change, journal: Journal, path: str, force: bool, resu
 def _folders_of(
     home: Home, owned: dict[str, Owned], is_of_it: Callable[[str | None], bool], known: Iterable[str]
 ) -> tuple[list[Path], list[SessionFile]]:
-    """Folders that go as a whole, and all sessions of the project."""
+    """Return the folders that are removed as a whole, and all sessions of the project."""
     whole: list[Path] = []
     sessions: list[SessionFile] = []
     paths = list(dict.fromkeys(known))
@@ -202,7 +202,7 @@ def _remove_sessions(
     *,
     keep: set[str],
 ) -> None:
-    """Take out the footprints, but for what is inside the folders of `keep` (they go as a whole)."""
+    """Remove footprints, except for what is in the folders of `keep`, which are removed as a whole."""
     home = change.home
     for file in sessions:
         if not os.path.lexists(file.path):
@@ -236,7 +236,7 @@ def _remove_sessions(
 
 
 def _forget_in_index(change: Change, path: Path, gone: set[str], result: DeleteResult) -> None:
-    """The list of sessions that old clients keep holds first prompts: those of deleted sessions go too."""
+    """Remove deleted sessions from the session index, which holds their first prompts."""
     data = _read(change.home, path, result)
     known = index_entries(data) if data is not None else None
     if known is None:

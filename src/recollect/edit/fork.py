@@ -1,4 +1,4 @@
-"""Forking: a conversation up to some message as a session of its own, with what belongs to it. The source is only read.
+"""Fork a session: copy a conversation up to a message into a new session, with what belongs to it. The source is only read.
 
     change, result = plan_fork(journal, file, at=uuid)
     with change:
@@ -69,7 +69,7 @@ class ForkResult:
     file_backups: int = 0
 
     def uuid_of(self, old: str) -> str:
-        """The fork's uuid of a row of the source."""
+        """Return the uuid that a row of the source has in the fork."""
         return Names(self.source, self.session_id, self.keep_uuids).row(old)
 
 
@@ -86,7 +86,7 @@ def plan_fork(
     with_file_history: bool = True,
     new_id: str | None = None,
 ) -> tuple[Change, ForkResult]:
-    """Prepare a fork. `at` is a row's uuid or the start of one, `branch` a number as `recollect tree` shows it.
+    """Plan a fork. `at` is a row's uuid or the start of one, `branch` a number as `recollect tree` shows it.
 
     Uuids are new and say where they came from (`forkedFrom`, as the SDK and the client's /branch do), or are kept (as
     `--fork-session` does).
@@ -105,7 +105,7 @@ def plan_fork(
 
 
 class _ForkOptions(NamedTuple):
-    """What was asked for."""
+    """The options of `plan_fork`."""
 
     session_id: str
     at: str | None
@@ -143,7 +143,7 @@ def _plan(change: Change, file: SessionFile, wanted: _ForkOptions) -> ForkResult
 def _planned_lines(
     source: EntryBytes, file: SessionFile, wanted: _ForkOptions, names: Names, result: ForkResult
 ) -> tuple[ForkLines, list[Subagent]]:
-    """The lines to be written, and the subagents that come along. Nobody but the lines has what was read of the session."""
+    """Return the lines to write and the subagents to copy. Only the lines refer to the transcript, so that it can be freed."""
     transcript = read_transcript(file.path, file.home, check_text=False)
     ending = find_ending(file, transcript, wanted.at, wanted.branch)
     subagents = subagents_of_ending(subagents_of(file, transcript), ending) if wanted.with_subagents else []
@@ -168,7 +168,7 @@ def _given_title(title: str | None) -> str | None:
 
 
 def find_ending(file: SessionFile, transcript: Transcript, at: str | None, branch: int | None) -> ForkPoint:
-    """The conversation that a fork takes along. Raises where there is none."""
+    """Return the conversation to fork. Raises if there is none."""
     if at is not None and branch is not None:
         raise Refused("a fork ends at a message or is made of a branch, not both", slug="bad-fork")
     thread = find_thread(transcript)
@@ -201,7 +201,7 @@ def _branch_ending(file: SessionFile, transcript: Transcript, thread: Thread, nu
 
 
 def _titles(file: SessionFile, given: str | None) -> Titles:
-    """The given title, or that of the source with "(fork)" behind it; the client's display name follows where it was the same."""
+    """Return the given title, or the title of the source followed by "(fork)"; the display name follows if it was the same."""
     summary = summarise(file)
     old = summary.title or "Untitled"
     derived = old.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", "\ufffd")
@@ -210,7 +210,7 @@ def _titles(file: SessionFile, given: str | None) -> Titles:
 
 
 def _rows_inside(subagents: list[Subagent], transcript: Transcript) -> list[Row]:
-    """Rows of subagents that stand in the main file."""
+    """Return the rows of subagents in the main file."""
     own = {row.index for subagent in subagents if subagent.layout == "inside" for row in subagent.rows}
     if not own:
         return []

@@ -1,6 +1,6 @@
-"""The lines of a fork's main file, one after the other: the planned rows, and the state lines that belong to them.
+"""Make the lines of a fork's main file: the planned rows, and the state lines that belong to them.
 
-What the client itself takes along when it forks decides about the state lines.
+The state lines are those that Claude Code itself copies when it forks.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _Part = range | int | StateLine
 
 @dataclass
 class Titles:
-    """What the fork is called."""
+    """The title of the fork."""
 
     title: str
     subagent_name: bool = False
@@ -83,7 +83,7 @@ class Titles:
 
 @dataclass
 class ForkLines:
-    """Makes the lines. What was written and what was left out is known when the last one was taken."""
+    """Makes the lines. The counts of what was written and left out are complete after the last line."""
 
     source: EntryBytes
     transcript: Transcript
@@ -103,7 +103,7 @@ class ForkLines:
     """What the room holds of the source."""
 
     def chunks(self) -> Iterator[Piece]:
-        """The bytes of the file, in pieces."""
+        """Yield the bytes of the file in pieces."""
         parts: list[Piece] = []
         waiting = 0
         for piece in self._pieces():
@@ -124,7 +124,7 @@ class ForkLines:
         del self.transcript, self.plan
 
     def _pieces(self) -> Iterator[Piece]:
-        """The rows, and state lines where they stood among them: one or more whole lines each."""
+        """Yield the rows, and the state lines where they stood among them, as one or more whole lines each."""
         for part in self._parts():
             if isinstance(part, StateLine):
                 yield self._state(part)
@@ -147,7 +147,7 @@ class ForkLines:
         yield from self._rows(place, len(rows))
 
     def _rows(self, start: int, stop: int) -> Iterator[_Part]:
-        """Rows by their places in the plan: as many at once as can be."""
+        """Yield the rows from `start` to `stop` of the plan, as many at once as possible."""
         rows, special = self.plan.rows, self.plan.special
         while start < stop:
             behind, last = start, -1
@@ -167,7 +167,7 @@ class ForkLines:
                 start += 1
 
     def _plain_rows(self, start: int, stop: int) -> Iterator[_Part]:
-        """Plain rows that stand close to each other. Those that lead to long outputs are looked at one by one."""
+        """Yield plain rows that stand close to each other; those that name long outputs are yielded one by one."""
         alone: list[int] = []
         if self.names.outputs:
             block, base = self._block(start, stop)
@@ -186,7 +186,7 @@ class ForkLines:
         return renamed_lines(block, base, plan.rows[places], plan.uuids[places], plan.parents[places], self.names)
 
     def _block(self, start: int, stop: int) -> tuple[bytearray, int]:
-        """The bytes of the source with these rows in them, and where they begin; in a room that is used again."""
+        """Return a buffer with the bytes of the source that hold these rows, and the offset of its first byte."""
         first, last = self.plan.rows[start], self.plan.rows[stop - 1]
         offset, length = first.offset, last.offset + last.length - first.offset
         if self._held_from <= offset and offset + length <= self._held_up_to:
@@ -217,7 +217,7 @@ class ForkLines:
         return renamed_state(with_new_outputs(entry_bytes(self.source, line), self.names), self.names) + b"\n"
 
     def _states(self) -> Iterator[StateLine]:
-        """State lines that stay where they are among the rows."""
+        """Yield the state lines that keep their places among the rows."""
         kept = {row.uuid for row in self.plan.rows}
         for line in self.transcript.states:
             if line.type in LEFT_BEHIND or line.type in LAST_COUNTS:
@@ -237,7 +237,7 @@ class ForkLines:
         return bool(named) and named <= kept
 
     def _ending_lines(self) -> Iterator[bytes]:
-        """State of which the last line counts, the title, and a checkpoint where the client would go astray without."""
+        """Yield state lines of which only the last counts, the title, and a checkpoint if Claude Code needs one."""
         last: dict[str, StateLine] = {}
         for line in self.transcript.states:
             kind = line.type or ""
@@ -269,7 +269,7 @@ class ForkLines:
 
 
 def entry_bytes(source: EntryBytes, item: Row | StateLine) -> bytes:
-    """The bytes of one entry and nothing around it."""
+    """Return the bytes of one entry, without the white space around it."""
     data = source.bytes_at(item.offset, item.length).strip()
     if data[:1] != b"{" or data[-1:] != b"}":
         raise _changed_meanwhile()

@@ -1,4 +1,4 @@
-"""Which rows a fork has, in which order and under which names; settled before a byte is written, and proven by resuming them.
+"""Plan the rows of a fork, their order and their names before a byte is written, and prove the plan by resuming it.
 
 Right for all clients since 2.0.77: the order of the file is the order of the chain (parallel calls and results are hung one
 below the other, rows that a compaction preserved stand below its summary), there is one leaf, and it has the newest time.
@@ -31,7 +31,7 @@ _NAMES_ROOM: Final = 200
 
 @dataclass(frozen=True)
 class ForkPlan:
-    """The rows in the order of the file, rows of subagents inside it where they stood; what each is called, by its place."""
+    """The rows of a fork in the order of its file, with the new name of each."""
 
     ending: ForkPoint
     rows: list[Row]
@@ -44,7 +44,7 @@ class ForkPlan:
 
     @property
     def leaf(self) -> str:
-        """The new uuid of the message on which the fork ends."""
+        """Return the new uuid of the message on which the fork ends."""
         last = range(len(self.rows) - 1, -1, -1)
         return self.uuids[next(place for place in last if self.rows[place] is self.ending.leaf)]
 
@@ -58,7 +58,7 @@ class ForkPlan:
 def plan_rows(
     transcript: Transcript, ending: ForkPoint, names: Names, subagent_rows: list[Row], read: Callable[[Row], bytes]
 ) -> ForkPlan:
-    """Settle the rows of a fork. `read` gives the bytes of a row's entry."""
+    """Plan the rows of a fork. `read` returns the bytes of a row's entry."""
     bare = msgspec.structs.replace(ending, before=ending.before[-1:])
     for wanted in (ending, bare) if len(ending.before) > 1 else (ending,):
         plan = _planned(transcript, wanted, names, subagent_rows)
@@ -77,14 +77,14 @@ def plan_rows(
 
 
 def uuid_of(row: Row, names: Names) -> str:
-    """A row's new uuid. One that has none gets one, or nothing could hang on it."""
+    """Return the new uuid of a row. A row without one gets one, so that others can have it as their parent."""
     if row.uuid:
         return names.row(row.uuid)
     return Names(names.source, names.session_id).row(f"{row.line}:{row.offset}")
 
 
 def _planned(transcript: Transcript, ending: ForkPoint, names: Names, subagent_rows: list[Row]) -> ForkPlan:
-    """The conversation, each row below the one before it, with the rows of subagents among them."""
+    """Return the conversation, the parent of each row being the row before it, with the rows of subagents among them."""
     chain = [*ending.before, *ending.live]
     olds = [row.uuid for row in chain if row.uuid]
     uuids = names.rows(olds) if len(olds) == len(chain) else [uuid_of(row, names) for row in chain]
@@ -98,7 +98,7 @@ def _planned(transcript: Transcript, ending: ForkPoint, names: Names, subagent_r
 def _special(
     transcript: Transcript, ending: ForkPoint, chain: list[Row], uuids: Sequence[str], parents: list[str | None]
 ) -> dict[int, RowNames]:
-    """Rows of which more is to be changed. Boundaries hang on nothing: what they come after is their logical parent."""
+    """Return the places of rows of which more changes than their names. Boundaries have no parent, only a logical one."""
     times = _new_times(chain, ending.leaf, transcript.first_time or 0.0)
     found: dict[int, RowNames] = {}
     boundary = ending.boundary
@@ -115,14 +115,14 @@ def _special(
 
 
 def _is_plain(row: Row) -> bool:
-    """Whether a row's line names no rows but those that it hangs on and answers."""
+    """Whether a row's line names no rows but its parent and the call it answers."""
     if row.type == "system" and not (row.subtype in PLAIN_SYSTEM and row.logical_parent is None):
         return False
     return row.has_parent_field and bool(row.uuid)
 
 
 def _new_times(chain: list[Row], leaf: Row | None, start: float) -> dict[int, str | None]:
-    """A time for each row that has none, and for the leaf if it is not the newest: by that 2.0.77 finds it."""
+    """Return a time for each row without one, and for the leaf if it is not the newest: 2.0.77 finds the leaf by its time."""
     end = next((place for place in range(len(chain) - 1, -1, -1) if chain[place] is leaf), len(chain))
     newest, later = (newest_of([row.timestamp for row in part]) for part in (chain[:end], chain[end:]))
     if newest is not None and later is not None and max(newest, later) <= LATEST:
@@ -174,7 +174,7 @@ def _with_subagent_rows(plan: ForkPlan, names: Names, subagent_rows: list[Row]) 
 
 
 def _made(transcript: Transcript, plan: ForkPlan, names: Names, read: Callable[[Row], bytes]) -> Transcript:
-    """The fork's rows as a reader will find them. Lines that name other rows are renamed and read for this."""
+    """Return the rows of the fork as a reader will find them. Lines that name other rows are renamed and decoded for this."""
     size = sum([row.length for row in plan.rows]) + len(plan.rows) * _NAMES_ROOM
     made: list[Row] = []
     for place in range(_first_that_counts(plan.rows, size), len(plan.rows)):
@@ -193,7 +193,7 @@ def _made(transcript: Transcript, plan: ForkPlan, names: Names, read: Callable[[
 
 
 def _first_that_counts(rows: list[Row], size: int) -> int:
-    """Of a large file the client forgets everything before the last plain boundary while it reads it."""
+    """Return the first row that Claude Code remembers: in a large file, the first after the last plain boundary."""
     if size > LARGE_FILE:
         for place in range(len(rows) - 1, -1, -1):
             if rows[place].is_boundary and not preserves(rows[place].compact):

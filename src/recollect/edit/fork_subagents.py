@@ -1,4 +1,4 @@
-"""The subagents that belong to a fork, and the lines of their files under the fork's names."""
+"""Find the subagents that belong to a fork, and rename the lines of their files."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ CHUNK = 1 << 20
 
 
 def subagents_of(file: SessionFile, transcript: Transcript) -> list[Subagent]:
-    """All subagents of a session in every layout, each with the call that started it where that can be told.
+    """Return all subagents of a session in every layout, each with the call that started it if that is known.
 
-    Where there is no line of any, nobody looks for those that are only mentioned.
+    If the session has no line of a subagent, those that are only mentioned are not looked for.
     """
     if not file.subagents and not any(transcript.rows[index].side is True for index in transcript.others):
         return []
@@ -46,7 +46,7 @@ def subagents_of(file: SessionFile, transcript: Transcript) -> list[Subagent]:
 
 
 def _prompts(file: SessionFile) -> Callable[[Row], str | None]:
-    """The words of a prompt's row, or the prompt that a call passes on to a subagent."""
+    """Return the text of a prompt, or the prompt that a call gives to a subagent."""
 
     def words(row: Row) -> str | None:
         path = file.path if row.file == 0 else file.subagents[row.file - 1].path
@@ -62,7 +62,7 @@ def _prompts(file: SessionFile) -> Callable[[Row], str | None]:
 
 
 def subagents_of_ending(subagents: Iterable[Subagent], ending: ForkPoint) -> list[Subagent]:
-    """Those that its calls started, and theirs; and of those of which the call is not known, the ones begun by then."""
+    """Return the subagents that a conversation started, theirs, and those without a known call that began by then."""
     waiting = list(subagents)
     if not waiting:
         return []
@@ -91,15 +91,18 @@ def subagents_of_ending(subagents: Iterable[Subagent], ending: ForkPoint) -> lis
 
 
 def subagent_target(file: SessionFile, item: SubagentFile, new_folder: Path) -> Path:
-    """Where a subagent's copy goes. One that stood beside its session (2.0.28 - 2.1.8) would get in the way of the original
-    there, which has the same name: it goes where later clients look."""
+    """Return the path of a subagent's copy.
+
+    The copy of one that stands beside its session (2.0.28 - 2.1.8) cannot stand there, since its name is taken by the
+    original: it goes where later versions look.
+    """
     if item.layout == "subagents":
         return new_folder / item.path.relative_to(file.session_folder)
     return new_folder / SUBAGENTS / item.path.name
 
 
 def subagent_chunks(file: SessionFile, item: SubagentFile, names: Names, damage: list[Damage]) -> Iterator[bytes]:
-    """The lines of a subagent's file under new names. What no client can read is left out."""
+    """Yield the lines of a subagent's file with new names. Unreadable lines are left out."""
     parts: list[bytes] = []
     waiting = 0
     for line in stream_lines(item.path, file.home):

@@ -1,4 +1,4 @@
-"""Commands of ours in a home's `settings.json`: a hook at the end of every turn and of every session, and the status line.
+"""Add or remove our commands in `settings.json`: a hook at the end of every turn and session, and the status line.
 
 Claude Code reads `hooks` as {event: [{"hooks": [{"type": "command", "command": ...}]}]} (seen in 2.1.325), and `statusLine` as
 {"type": "command", "command": ...}.
@@ -23,12 +23,12 @@ _SECONDS: Final = 60
 
 
 def has_hook(home: Home) -> bool:
-    """Tell whether one of our hooks is there."""
+    """Whether one of our hooks is in the settings."""
     return any(_is_ours(entry) for groups in _hooks(_settings(home)).values() for entry in _entries(groups))
 
 
 def plan_hook(journal: Journal, home: Home, command: str | None) -> Change:
-    """Plan the change that puts our hooks in (in place of older ones of ours), or with None takes them out."""
+    """Plan to add our hooks, replacing older ones of ours; with None, to remove them."""
     settings = _settings(home)
     hooks = {event: _without_ours(groups) for event, groups in _hooks(settings).items()}
     if command is None and not has_hook(home):
@@ -82,7 +82,7 @@ def _settings(home: Home) -> dict[str, Any]:
     if read.problem is not None or not isinstance(read.value, dict):
         raise DamagedData(
             f"{path} cannot be read: {read.problem}", slug="damaged-settings",
-            hint="mend it first: nothing was changed",
+            hint="repair the file first: nothing was changed",
         )  # fmt: skip
     return read.value
 

@@ -1,4 +1,4 @@
-"""Moving a project: its folder below `projects/` gets the name of the new path, and every place that names the old follows.
+"""Move a project: rename its folder below `projects/` after the new path, and update every place that names the old one.
 
     change, result = plan_move(journal, home, "/old/app", "/new/app")
     with change:
@@ -6,7 +6,7 @@
 
 What follows: the project's sessions with subagents, long outputs, titles and memory; those of its sub-directories and
 worktrees; `relocated` and `worktree-state` lines at the end of each session (its time stays, so `--continue` picks what it
-picked); paths inside transcripts that must be right to work (see transcript_places.py); `history.jsonl`; the projects of
+picked); paths inside transcripts that must be right to work (see path_references.py); `history.jsonl`; the projects of
 `.claude.json`; plugins installed for the project; backups in `file-history/`. Todos, tasks, plans, logs and pastes are
 named by session and stay. Nothing is ever overwritten. The project's own folder is not touched: move it yourself.
 """
@@ -66,8 +66,11 @@ def plan_move(
     merge: bool = False,
     force: bool = False,
 ) -> tuple[Change, MoveResult]:
-    """The change that moves the project at `old`, and all below it, to `new`; `maps` are further pairs, as for a home
-    that came from another machine. Raises Refused where something is in the way, StoreBusy where a session is open."""
+    """Plan to move the project at `old`, and all below it, to `new`.
+
+    `maps` are further pairs of paths, for a home that came from another machine. Raises Refused if something is in the
+    way, and StoreBusy if a session is open.
+    """
     paths = path_map([(old, new), *maps])
     title = f"Move {old} to {new}" + (f" (and {len(maps)} more paths)" if maps else "")
     return build_move(journal, home, "move", title, paths, merge=merge, force=force)
@@ -85,7 +88,7 @@ def build_move(
     owned: dict[str, Owned] | None = None,
     name_for: Callable[[str], str] = project_key,
 ) -> tuple[Change, MoveResult]:
-    """The same with all that `plan_split` decides by itself: which sessions are looked at, and what folders are called."""
+    """Plan a move with the choices that `plan_split` makes: which sessions move, and the names of their folders."""
     change = MovingChange(journal, home, name, title)
     try:
         planner = _Planner(change, journal, paths, merge, force)
@@ -176,7 +179,7 @@ class _Planner:
             shown = ", ".join(folder.stay)
             self.result.notes.append(f"{source.name} also holds sessions of {shown}: they stay, memory is copied")
         _refuse_strange_target(source, target)
-        there = self.placing.there(target)
+        there = self.placing.existing(target)
         if there is None and folder.whole:
             self.placing.put(source, target)
             self.indexes.along(folder)
@@ -194,7 +197,7 @@ class _Planner:
             self._move_sessions(folder)
 
     def _move_sessions(self, folder: MovingFolder) -> None:
-        """One by one, out of a folder where others stay."""
+        """Move some sessions out of a folder in which others stay."""
         for session in folder.sessions:
             name = session.session_id
             own = [path for path in list_inside(self.home, folder.source) if path.name.startswith(f"{name}.")]
@@ -209,7 +212,7 @@ class _Planner:
     # --- what is in the files -----------------------------------------------------------------------------------------
 
     def _follow(self, session: MovingSession) -> None:
-        """The session's own files name their new place and its new project."""
+        """Update the paths in the session's own files."""
         file = session.file
         names = frozenset(path.name for path in list_inside(self.home, self._backups(session)))
         folders = dict.fromkeys([*([session.project] if session.project else []), *session.folders])
@@ -253,7 +256,7 @@ class _Planner:
         self._rename_backups(session, context, scanned.backups)
 
     def _drop_resume_head(self, session: MovingSession) -> None:
-        """The client's cache for a quick resume speaks of byte offsets: it is made again when it is gone."""
+        """Remove Claude Code's cache for a quick resume, which holds byte offsets; it is made again."""
         path = session.file.session_folder / "resume-head.jsonl"
         if path not in self._dropped and self.placing.place_of(path)[0].exists():
             self._dropped.add(path)
@@ -327,7 +330,7 @@ class _Planner:
             self.change.write(path, [apply_edits(data, edits)], replace=True)
 
     def _note_mentions(self) -> None:
-        """Files that people write name the old path too: they are told, not changed."""
+        """Note the files written by people that name the old path. They are listed, not changed."""
         for name in _READ_BY_PEOPLE:
             data = self._read(self.home.root / name)
             if data is not None and any(old.encode("utf-8", "surrogatepass") in data for old in self.paths.olds):
@@ -344,7 +347,7 @@ class _Planner:
 
 
 def _refuse_taking_turns(moving: list[MovingFolder]) -> None:
-    """Nothing moves to where something else is until the same move: every step would have to wait for another one."""
+    """Raise Refused if a path is both the source and the target of moves: each step would have to wait for another."""
     leaving = {folder.source for folder in moving if folder.whole and folder.source != folder.target}
     for folder in moving:
         if folder.target in leaving and folder.target != folder.source:

@@ -1,4 +1,4 @@
-"""Steps of a move: folders and files under new names, never over anything, and changes to files that have just moved."""
+"""Collect the steps of a move: files and folders to rename, and edits of files that the same change renames."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .config_paths import INDEX, index_bytes, index_entries, listed_session, mov
 class MovingChange(Change):
     """A change whose later steps write to files under the names that its earlier steps give them.
 
-    The steps of such a file name its new place (undoing goes backwards, so they find it there), while what is known of it
-    was read at the old one; it must not change until `commit`.
+    Those steps name the new path, which is right for undo as well, since undo goes backwards. The content was read at the
+    old path, and must not change until `commit`.
     """
 
     def move(self, source: Path, target: Path) -> None:
@@ -34,7 +34,7 @@ class MovingChange(Change):
             self._made.update(str(target / Path(folder).relative_to(source)) for folder, _, _ in os.walk(source))
 
     def append_moved(self, now: Path, then: Path, data: bytes) -> None:
-        """Lines at the end of a file that an earlier step moves; its time stays."""
+        """Append lines to a file that an earlier step moves; its time stays."""
         before = stamp_of(now)
         if before is not None and lacks_newline(now, before):
             data = b"\n" + data
@@ -45,7 +45,7 @@ class MovingChange(Change):
         self.steps.append(step)
 
     def rewrite_moved(self, now: Path, then: Path, chunks: Iterable[bytes], mtime_ns: int | None) -> None:
-        """Other bytes for a file that an earlier step moves."""
+        """Replace the bytes of a file that an earlier step moves."""
         self.rely_on(now)
         digest, number = new_hash(), len(self.steps)
         self._stage(f"new-{number}", hashed(chunks, digest), mode=stat.S_IMODE(now.stat().st_mode))
@@ -53,7 +53,7 @@ class MovingChange(Change):
         self.steps.append(step)
 
     def remove_moved(self, then: Path) -> None:
-        """Take out a file that an earlier step moves."""
+        """Remove a file that an earlier step moves."""
         self.steps.append(Remove(str(then), f"removed-{len(self.steps)}"))
 
     @cached_property
@@ -75,46 +75,46 @@ class Placing:
     def __init__(self, change: MovingChange, label: str) -> None:
         self.change = change
         self.label = label
-        """Stands in the name of a file that keeps its place beside another of the same name."""
+        """Part of the new name of a file whose own name is taken."""
         self.clashes: list[Path] = []
         self.renamed: list[Path] = []
         self._placed: dict[Path, tuple[Path, Path]] = {}
         self._coming: dict[Path, Path] = {}
-        """What moves to a place where nothing is yet, by that place."""
+        """The sources of moves to free paths, by those paths."""
 
-    def there(self, place: Path) -> Path | None:
-        """What will be at a place, by its name on disk while the change is planned; None where nothing will."""
+    def existing(self, place: Path) -> Path | None:
+        """Return the present path of what will be at a place after the change; None if nothing will."""
         for parent in [place, *place.parents]:
             if parent in self._coming:
-                found = self._coming[parent] / place.relative_to(parent)
-                return found if os.path.lexists(found) else None
+                source = self._coming[parent] / place.relative_to(parent)
+                return source if os.path.lexists(source) else None
         return place if os.path.lexists(place) else None
 
     def put(self, source: Path, target: Path) -> None:
-        """Move a file or folder to a name where nothing is, or where the same bytes are; else it is a clash."""
+        """Move a file or folder to a path that is free or holds the same bytes; any other is a clash."""
         if source != target:
             _refuse_links(source)
             self._put(source, target, keep_both=False)
 
     def put_content(self, source: Path, target: Path, skip: Collection[str] = ()) -> None:
-        """Move what is in a folder into another one, piece by piece. The empty folder is left for the caller."""
+        """Move the content of a folder into another one, item by item. The caller removes the empty folder."""
         _refuse_links(source)
         for child in sorted(source.iterdir()):
             if child.name not in skip:
                 self._put(child, target / child.name, keep_both=child.name == "memory")
 
     def _put(self, source: Path, target: Path, *, keep_both: bool) -> None:
-        there = self.there(target)
-        if there is None:
+        existing = self.existing(target)
+        if existing is None:
             self._move(source, target)
-        elif source.is_dir() and there.is_dir() and not there.is_symlink():
+        elif source.is_dir() and existing.is_dir() and not existing.is_symlink():
             for child in sorted(source.iterdir()):
                 self._put(child, target / child.name, keep_both=keep_both)
             self.change.remove_folder(source)
-        elif self._same_bytes(source, there):
-            self.change.rely_on(there)
+        elif self._same_bytes(source, existing):
+            self.change.rely_on(existing)
             self.change.remove(source)
-            self._placed[source] = (there, target)
+            self._placed[source] = (existing, target)
         elif keep_both and source.is_file():
             beside = self.free_name(target)
             self.renamed.append(beside)
@@ -128,10 +128,10 @@ class Placing:
         self._coming[target] = source
 
     def copy(self, source: Path, target: Path) -> None:
-        """A copy of a file, beside one that is there already and differs."""
-        there = self.there(target)
-        if there is not None:
-            if self._same_bytes(source, there):
+        """Copy a file, under another name if a different file has its name."""
+        existing = self.existing(target)
+        if existing is not None:
+            if self._same_bytes(source, existing):
                 return
             target = self.free_name(target)
             self.renamed.append(target)
@@ -143,12 +143,12 @@ class Placing:
         for number in range(1, 1000):
             again = "" if number == 1 else f"-{number}"
             candidate = path.with_name(f"{path.stem}-from-{self.label}{again}{path.suffix}")
-            if self.there(candidate) is None:
+            if self.existing(candidate) is None:
                 return candidate
         raise Refused(f"{path} exists already", slug="exists")
 
     def place_of(self, path: Path) -> tuple[Path, Path]:
-        """Where a file is while the change is planned, and where it will be."""
+        """Return the path of a file now, and its path after the change."""
         for parent in [path, *path.parents]:
             if parent in self._placed:
                 now, then = self._placed[parent]
@@ -157,7 +157,7 @@ class Placing:
         return path, path
 
     def append(self, path: Path, data: bytes) -> None:
-        """Lines at the end of a file that may move in this change; its time stays."""
+        """Append lines to a file that may move in this change; its time stays."""
         now, then = self.place_of(path)
         if now == then:
             self.change.rely_on(now)
@@ -166,7 +166,7 @@ class Placing:
             self.change.append_moved(now, then, data)
 
     def rewrite(self, path: Path, chunks: Iterable[bytes]) -> None:
-        """Other bytes for a file that may move in this change; its time stays."""
+        """Replace the bytes of a file that may move in this change; its time stays."""
         now, then = self.place_of(path)
         mtime_ns = now.stat().st_mtime_ns
         if now == then:
@@ -175,7 +175,7 @@ class Placing:
             self.change.rewrite_moved(now, then, chunks, mtime_ns)
 
     def remove(self, path: Path) -> None:
-        """Take out a file that may move in this change."""
+        """Remove a file that may move in this change."""
         now, then = self.place_of(path)
         if now == then:
             self.change.remove(now)
@@ -208,12 +208,12 @@ class Placing:
 
 
 def has_files(folder: Path) -> bool:
-    """Whether anything but empty folders is in there."""
+    """Whether a folder holds anything but empty folders."""
     return any(files for _, _, files in os.walk(folder))
 
 
 def _refuse_links(path: Path) -> None:
-    """A relative link would lead somewhere else from its new place, and one to the old place nowhere."""
+    """Raise Refused for links: relative ones would lead elsewhere from the new path, and links to the old path nowhere."""
     below = (Path(folder, name) for folder, folders, files in os.walk(path) for name in [*folders, *files])
     for item in [path, *below]:
         if item.is_symlink():
@@ -232,24 +232,24 @@ class _Index:
 
 
 class MovingIndexes:
-    """The indexes of the folders that move. Each is written once, however many folders become one."""
+    """The session indexes of folders that move. Each is written once, however many folders are merged."""
 
     def __init__(self, placing: Placing, paths: PathMap) -> None:
         self.placing = placing
         self.paths = paths
         self._known: dict[Path, _Index] = {}
-        """By the place where it will be."""
+        """The indexes by their paths after the change."""
 
     def along(self, folder: MovingFolder) -> None:
-        """The folder has moved as a whole, or stays where it is: the entries of its sessions change."""
+        """Update the index of a folder that moves as a whole, or stays."""
         index = self._open(folder.source / INDEX)
         if index is not None:
             index.entries = self._moved(index.entries, folder)
 
     def over(self, folder: MovingFolder) -> None:
-        """Sessions go into a folder that is there: their entries go into its index, if it has one (the client adds others)."""
-        source, there = folder.source / INDEX, self.placing.there(folder.target / INDEX)
-        known, joined = self._open(source), self._open(there) if there is not None else None
+        """Move entries into the index of an existing folder, if it has one (else Claude Code makes one)."""
+        source, existing = folder.source / INDEX, self.placing.existing(folder.target / INDEX)
+        known, joined = self._open(source), self._open(existing) if existing is not None else None
         moving = _ids(folder)
         if known is not None and joined is not None:
             held = {listed_session(entry) for entry in joined.entries}
@@ -263,13 +263,13 @@ class MovingIndexes:
             known.entries = [entry for entry in known.entries if listed_session(entry) not in moving]
 
     def write(self) -> None:
-        """Plan what came of it."""
+        """Plan to write the indexes that changed."""
         for index in self._known.values():
             if index.entries != index.before:
                 self.placing.rewrite(index.path, [index_bytes(index.head, index.entries)])
 
     def _open(self, path: Path) -> _Index | None:
-        """The index that is at this path on disk while the change is planned."""
+        """Return the index at this path on disk; None if there is none."""
         then = self.placing.place_of(path)[1]
         if then not in self._known:
             found = index_entries(read_inside(self.placing.change.home, path)) if path.is_file() else None

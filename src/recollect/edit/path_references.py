@@ -1,4 +1,4 @@
-"""Where a transcript names places that must be right for the session to work after a move; all else stays as it was said.
+"""Find the paths in a transcript that must be updated for the session to work after a move; all others stay as they are.
 
 Followed, byte by byte inside their strings:
   - `persistedOutputPath` of a result, and the "saved to" path of its `<persisted-output>` text: the model reads the long
@@ -61,7 +61,7 @@ class Scanned:
 
 @dataclass(frozen=True)
 class Context:
-    """What is known about the session whose lines are read."""
+    """What is known about the session of a transcript."""
 
     paths: PathMap
     outputs: Outputs
@@ -72,7 +72,7 @@ class Context:
 
 
 def scan_transcript(home: Home, path: Path, context: Context) -> Scanned:
-    """Go through a file once. Raises what opening it raises."""
+    """Read a transcript once and return what a move has to change in it. Raises as `open_inside` does."""
     found = Scanned()
     with open_inside(home, path) as stream:
         for line in read_entry_lines(stream):
@@ -117,7 +117,7 @@ def _output_edits(data: bytes, outputs: Outputs) -> Iterator[Edit]:
 
 
 def _new_output(path: str, outputs: Outputs) -> str | None:
-    """The new place of a long output, if that file is among those that move. The home it names may be another one."""
+    """Return the new path of a long output if its file moves; None if not. The path may name another home."""
     match = _OUTPUT.search(path)
     new = outputs.get((match["session"], match["name"])) if match else None
     return str(new) if new is not None and str(new) != path else None
@@ -145,7 +145,7 @@ def _tracked(entry: FileSnapshot | FileDelta) -> list[tuple[str, FileBackup]]:
 
 
 def _note_hash(path: str, backup: FileBackup, context: Context, backups: dict[str, str]) -> None:
-    """Find the absolute path that a backup's name was made from, and the hash of the path it has after the move."""
+    """Note the new name of a file backup, which is a hash of the file's path."""
     name = parse_backup_name(backup.file_name) if backup.file_name is not None else None
     if name is None or name.path_hash in backups or not any(n.startswith(name.path_hash) for n in context.backups):
         return
@@ -174,12 +174,12 @@ def _moved_worktree(value: Any, paths: PathMap) -> dict[str, Any] | None:
 
 
 def relocated(session_id: str, path: str) -> dict[str, str]:
-    """The line by which the client itself notes that a session works in another folder."""
+    """Return the line by which Claude Code notes that a session works in another folder."""
     return {"type": "relocated", "sessionId": session_id, "relocatedCwd": path}
 
 
 def with_edits(home: Home, path: Path, edits: Sequence[Edit], tail: bytes = b"") -> Iterator[bytes]:
-    """The bytes of a file with the edits in them, and lines behind its end, in pieces of bounded size."""
+    """Yield the bytes of a file with edits applied and lines added at its end, in pieces of bounded size."""
     last = b""
     with open_inside(home, path) as stream:
         place = 0
@@ -206,7 +206,7 @@ def _pieces(stream: Any, length: int) -> Iterator[bytes]:
 
 
 def readable(home: Home, path: Path) -> bool:
-    """Whether a file can be opened at all: one that cannot is moved as it is."""
+    """Whether a file can be opened. One that cannot is moved unchanged."""
     try:
         with open_inside(home, path):
             return True
@@ -218,7 +218,7 @@ META_KEYS: Final = ("cwd", "worktreePath")
 
 
 def subagent_meta_edits(data: bytes, paths: PathMap) -> list[Edit]:
-    """The folder in which a subagent works, in its `.meta.json`."""
+    """Return the edits of the folder in which a subagent works, in its `.meta.json`."""
     return [
         Edit(token.start, token.end, encode_text(str(paths.moved(token.text))))
         for key in META_KEYS

@@ -1,4 +1,4 @@
-"""Putting files back into a home, from wherever they were kept: one change, undoable, and never over something newer.
+"""Restore files into a home from wherever they were kept: one change, which can be undone, and never over newer files.
 
 change, result = plan_restore(journal, home, items, title="Restore 3f2a")
 with change:
@@ -28,7 +28,7 @@ _SHARED: Final = (HISTORY, SESSIONS_INDEX)
 
 @dataclass(frozen=True)
 class FileToRestore:
-    """A file as it is to be: its place below the home, its time, and its bytes, which may be asked for several times."""
+    """A file to restore: its path below the home, its time, and its bytes, which may be asked for several times."""
 
     path: str
     size: int
@@ -38,7 +38,7 @@ class FileToRestore:
 
 @dataclass
 class RestoreResult:
-    """What a restore brings back, and what it leaves and why."""
+    """What a restore brings back, what it leaves out, and why."""
 
     files: list[str] = field(default_factory=list)
     sessions: list[str] = field(default_factory=list)
@@ -57,7 +57,7 @@ class RestoreResult:
 def plan_restore(
     journal: Journal, home: Home, items: Iterable[FileToRestore], *, title: str, name: str = "restore"
 ) -> tuple[Change, RestoreResult]:
-    """The change that puts the files back. What stands in the home and is not older stays; damaged files are left out."""
+    """Plan to restore files. A file in the home that is not older stays; damaged copies are left out."""
     change = journal.change(home, name, title)
     result = RestoreResult()
     try:
@@ -92,7 +92,7 @@ def _plan_file(change: Change, item: FileToRestore, running: Iterable[str], resu
 
 
 def _why_not(home: Home, target: Path, item: FileToRestore, running: Iterable[str]) -> str | None:
-    """Why a file is not put back: `same` where it is there already; None where nothing is in the way."""
+    """Return why a file is not restored (`same` if it is there already); None if nothing is in the way."""
     if is_secret(target) or not is_inside(home, target):
         return "is no place for a file of a session"
     for folder in target.parents:

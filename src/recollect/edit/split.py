@@ -1,4 +1,4 @@
-"""Parting a folder that two projects share.
+"""Split a folder that two projects share.
 
 `/w/a-b` and `/w-a/b` have the same folder below `projects/`, and no client can be told otherwise while both keep their
 paths. 2.1.325 tells their sessions apart where both paths exist; older clients mix them. Two ways out, both tried with the
@@ -40,7 +40,7 @@ def plan_split(
     merge: bool = False,
     force: bool = False,
 ) -> tuple[Change, MoveResult]:
-    """Take the sessions of `project` out of `folder`: to another path (`to`), or into a folder called `name`."""
+    """Plan to move the sessions of `project` out of `folder`: to another path (`to`), or into a folder called `name`."""
     if (to is None) == (name is None):
         raise Refused("say where the sessions go: to a new path, or into a folder of a name", slug="bad-split")
     owned = owned_folders(home)
@@ -70,7 +70,7 @@ def plan_split(
 
 
 def _project_in(folder: Owned, project: str) -> str:
-    """The project of the folder that is meant: by its path, or by its last name."""
+    """Return the project of the folder that is named by its path or last name."""
     plain = os.path.normpath(project)
     found = [path for path in folder.projects if path in (project, plain)]
     found = found or [path for path in folder.projects if os.path.basename(path) == project]
@@ -94,7 +94,7 @@ def _refuse_bad_target(home: Home, owned: dict[str, Owned], shared: Owned, new: 
 
 
 def _configured(home: Home) -> list[str]:
-    """Projects of the config; none where it cannot be read, which the move says by itself."""
+    """Return the projects of the config; none if it cannot be read, which the move reports."""
     try:
         return project_paths(read_inside(home, home.config_file))
     except (RecollectError, OSError):

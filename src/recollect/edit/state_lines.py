@@ -1,4 +1,4 @@
-"""Changes by appended state lines: title, tag, the active branch. No byte that is there is touched, and the file keeps its time.
+"""Set title, tag or active branch by appended state lines. No existing byte changes, and the file keeps its time.
 
 The time matters: `--continue` takes the file that was changed last, and naming a session must not change which one that is.
 """
@@ -18,20 +18,20 @@ from ..store.read import EntryBytes, read_transcript
 from ..store.scan import SessionFile
 
 ARCHIVED: Final = "archived"
-"""The tag of a session that was put away."""
+"""The tag of an archived session."""
 SHORTEST_START: Final = 4
-"""So many characters of a uuid say which row is meant; fewer are more likely a slip."""
+"""The least number of characters that name a row; fewer are more likely a mistake."""
 
 
 def plan_rename(journal: Journal, file: SessionFile, title: str, *, force: bool = False) -> Change:
-    """Give a session a title."""
+    """Plan to give a session a title."""
     words = title_words(title)
     line = encode_line(custom_title(file.session_id, words))
     return _append(journal, file, "rename", f"Rename {file.session_id} to {words!r}", line, force)
 
 
 def title_words(title: str) -> str:
-    """A title on one line. Raises Refused where nothing is left of it, or it is no text."""
+    """Return a title on one line. Raises Refused if it is empty or not a text."""
     if not isinstance(title, str):
         raise Refused(f"a title is text, not {type(title).__name__}", slug="empty-title")
     words = " ".join(title.split())
@@ -42,16 +42,16 @@ def title_words(title: str) -> str:
 
 
 def plan_tag(journal: Journal, file: SessionFile, text: str | None, *, force: bool = False) -> Change:
-    """Tag a session, or take its tag away (None)."""
+    """Plan to tag a session, or to remove its tag (None)."""
     words = " ".join((text or "").split())
     if text is not None and not words:
-        raise Refused("a tag needs at least one character", hint="--remove takes a tag away", slug="empty-tag")
-    title = f"Tag {file.session_id} {words!r}" if words else f"Take the tag of {file.session_id} away"
+        raise Refused("a tag needs at least one character", hint="--remove removes a tag", slug="empty-tag")
+    title = f"Tag {file.session_id} {words!r}" if words else f"Remove the tag of {file.session_id}"
     return _append(journal, file, "tag", title, encode_line(tag(file.session_id, words)), force)
 
 
 def plan_archive(journal: Journal, file: SessionFile, title: str | None = None, *, force: bool = False) -> Change:
-    """Mark a session as put away, with a last title if one is given."""
+    """Plan to archive a session, with a new title if one is given."""
     words = None if title is None else title_words(title)
     if _tags(file)[-1:] == [ARCHIVED] and words is None:
         raise Refused(f"session {file.session_id} is archived already", slug="nothing-to-do")
@@ -65,7 +65,7 @@ def plan_archive(journal: Journal, file: SessionFile, title: str | None = None, 
 def plan_unarchive(
     journal: Journal, file: SessionFile, title: str | None = None, *, force: bool = False
 ) -> tuple[Change, str | None]:
-    """Take a session out of the archive; the tag that it had before it was put there is its tag again."""
+    """Plan to take a session out of the archive, and return the tag it had before, which it gets back."""
     words = None if title is None else title_words(title)
     tags = _tags(file)
     if tags[-1:] != [ARCHIVED]:
@@ -79,7 +79,7 @@ def plan_unarchive(
 
 
 def _tags(file: SessionFile) -> list[str]:
-    """All tags that the session ever had, in the order of the file; an empty one took a tag away."""
+    """Return all tags that the session ever had, in file order; an empty one removed a tag."""
     with EntryBytes(file.path, file.home) as source:
         lines = [line for line in read_transcript(file.path, file.home).states if line.type == "tag"]
         found = [source.value_at(line.offset, line.length) for line in lines]
@@ -87,9 +87,9 @@ def _tags(file: SessionFile) -> list[str]:
 
 
 def plan_rewind(journal: Journal, file: SessionFile, message: str, *, force: bool = False) -> tuple[Change, str]:
-    """Make a row the end of the conversation by an explicit checkpoint, which clients know since 2.1.70.
+    """Plan to end the conversation at a row, by an explicit checkpoint, which Claude Code knows since 2.1.70.
 
-    Raises Refused where the client would end it elsewhere all the same: it ignores checkpoints at rows that it does not hold.
+    Raises Refused if Claude Code would end it elsewhere: it ignores checkpoints at rows that it has not loaded.
     """
     transcript = read_transcript(file.path, file.home)
     uuid = find_row(transcript, message, file.session_id)
@@ -108,7 +108,7 @@ def plan_rewind(journal: Journal, file: SessionFile, message: str, *, force: boo
 
 
 def find_row(transcript: Transcript, message: str, session_id: str) -> str:
-    """The uuid of a row of the main conversation, by its uuid or the start of it."""
+    """Return the uuid of a row of the main conversation, given the uuid or its start."""
     if not isinstance(message, str):
         raise Refused(f"a message is named by its uuid, not by {type(message).__name__}", slug="bad-uuid")
     wanted = message.strip().lower()

@@ -1,4 +1,4 @@
-"""Writing to-do lists and tasks: the client's own files, with a word of warning where a change looks odd.
+"""Write to-do lists and tasks of Claude Code, with a warning if a change looks odd.
 
 The client takes only the states pending, in_progress and completed, so any other is refused. It does not enforce an order
 between them, so neither do we: going back, skipping a step or doing two things at once is reported, and done.
@@ -29,7 +29,7 @@ _LINKS: Final = ("blocks", "blockedBy")
 
 
 def transition_warning(before: str | None, after: str) -> str | None:
-    """Why a change of state looks odd; None for the usual ones. A state that the client does not know is refused."""
+    """Return why a change of state looks odd; None if it is usual. Raises Refused for a state that Claude Code does not know."""
     if after not in STATES:
         raise Refused(f"{after!r} is no state", hint=f"one of {', '.join(STATES)}", slug="bad-state")
     if before == after or before is None or (before, after) in _USUAL:
@@ -42,7 +42,7 @@ def transition_warning(before: str | None, after: str) -> str | None:
 
 
 def todo_file(home: Home, session_id: str, subagent_id: str | None, version: str | None) -> Path:
-    """Where a client of that age keeps the to-do list of a session or of one of its subagents."""
+    """Return the path at which a version keeps the to-do list of a session or of one of its subagents."""
     _check_ids(session_id, subagent_id)
     age = parse_version(version)
     if age is not None and age < (1, 0, 30) and subagent_id is None:
@@ -60,7 +60,7 @@ def plan_save_todos(
     version: str | None = None,
     force: bool = False,
 ) -> tuple[Change, list[str]]:
-    """Write a whole to-do list. Returns the change and the warnings."""
+    """Plan to write a whole to-do list. Returns the change and the warnings."""
     path = todo_file(home, session_id, subagent_id, version)
     listed = _checked(items)
     refuse_lists_if_busy(home, session_id, journal, force=force)
@@ -85,7 +85,7 @@ def plan_save_todos(
 
 
 def _checked(items: object) -> list[dict[str, Any]]:
-    """The items as they will be written. Raises Refused where they are none, or JSON cannot hold them."""
+    """Return the items as they will be written. Raises Refused if they are not items, or JSON cannot hold them."""
     if not isinstance(items, Sequence) or isinstance(items, (str, bytes, bytearray, memoryview)):
         raise Refused("to-dos are a list of items", slug="bad-todo")
     listed: list[dict[str, Any]] = []
@@ -103,13 +103,13 @@ def _checked(items: object) -> list[dict[str, Any]]:
 
 
 def _states(items: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Contents and states, where both are text: only then is there a word to say about a change."""
-    told = ((item.get("content"), item.get("status")) for item in items)
-    return {content: status for content, status in told if isinstance(content, str) and isinstance(status, str)}
+    """Return the states of items by their contents, for items of which both are texts."""
+    pairs = ((item.get("content"), item.get("status")) for item in items)
+    return {content: status for content, status in pairs if isinstance(content, str) and isinstance(status, str)}
 
 
 def _read_list(home: Home, path: Path) -> list[dict[str, Any]]:
-    """The list there; none is an empty one. Raises Refused where a change of one item would lose others."""
+    """Read a to-do list; a missing one is empty. Raises Refused if a change of one item would lose others."""
     try:
         value = _read_json(home, path)
     except NotFound:
@@ -137,7 +137,7 @@ def _damaged(path: Path, what: str) -> Refused:
 
 
 def read_todos(home: Home, session_id: str, subagent_id: str | None, version: str | None) -> list[dict[str, Any]]:
-    """The list, to change something in it. Raises Refused where it is damaged."""
+    """Read a to-do list to change it. Raises Refused if it is damaged."""
     return _read_list(home, todo_file(home, session_id, subagent_id, version))
 
 
@@ -151,7 +151,7 @@ def plan_add_task(
     active_form: str | None = None,
     force: bool = False,
 ) -> tuple[Change, str]:
-    """A new task, with the next number after every one that ever was (`.highwatermark`). Returns the change and its id."""
+    """Plan a new task with a number that was never used (`.highwatermark`). Returns the change and the task's id."""
     _check_ids(session_id, None)
     if not subject.strip():
         raise Refused("a task needs a subject", slug="bad-todo")
@@ -172,12 +172,12 @@ def plan_add_task(
 def plan_set_task(
     journal: Journal, home: Home, session_id: str, task_id: str, status: str, *, force: bool = False
 ) -> tuple[Change, list[str]]:
-    """Set a task's state. Tasks that block it are named in a warning if they are not completed."""
+    """Plan to set a task's state. Warnings name tasks that block it and are not completed."""
     folder = tasks_folder(home.root, session_id)
     path = folder / f"{task_id}.json"
     task = _read_task(home, path, session_id, task_id)
-    told = task.get("status")
-    warning = transition_warning(told if isinstance(told, str) else None, status)
+    before = task.get("status")
+    warning = transition_warning(before if isinstance(before, str) else None, status)
     warnings = [f"task {task_id}: {warning}"] if warning else []
     waiting = task.get("blockedBy")
     for other in waiting if isinstance(waiting, list) else []:
@@ -199,7 +199,7 @@ def plan_set_task(
 def plan_remove_task(
     journal: Journal, home: Home, session_id: str, task_id: str, *, force: bool = False
 ) -> tuple[Change, list[str]]:
-    """Remove a task, also from the tasks that wait for it or for which it waits. Those are named in warnings.
+    """Plan to remove a task, also from the links of other tasks. Warnings name the tasks that waited for it.
 
     Its number is never given again: the mark says so where no file does any more.
     """

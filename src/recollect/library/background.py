@@ -13,12 +13,10 @@ from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from ..analysis.zones import zone_named
-from ..environment import time_zone
 from ..errors import RecollectError, Unavailable
-from ..index.catalogue.healing import is_damage
-from .accounting import Accounting
+from .indexing import with_index_healed
 from .library import Library
+from .usage import Ledger
 
 T = TypeVar("T")
 ANSWER_SECONDS: Final = 60.0
@@ -116,7 +114,7 @@ class UsageWorker:
         self.done = 0
         self.total = 0
 
-    def ask(self, name: object, question: Callable[[Accounting], T], *, patience: float = 3.0) -> T:
+    def ask(self, name: object, question: Callable[[Ledger], T], *, patience: float = 3.0) -> T:
         """Return the answer to the question of this name, which may be some seconds old.
 
         Raises StillIndexing where there is no answer at all after `patience` seconds.
@@ -141,20 +139,12 @@ class UsageWorker:
             known = self._known.get(name)
         return None if known is None else known[1]
 
-    def _answer(self, name: object, question: Callable[[Accounting], T]) -> T:
+    def _answer(self, name: object, question: Callable[[Ledger], T]) -> T:
         try:
-            folder = self._library.own_folder("cache") / "index"
-            zone = zone_named(None, time_zone())
-            own_folder, tell = self._library.own_folder, self._library.tell
-            with Accounting(self._library.homes, folder, zone, own_folder=own_folder, tell=tell) as accounting:
-                accounting.sync(self._note)
-                try:
-                    answer = question(accounting)
-                except BaseException as problem:
-                    if not is_damage(problem):
-                        raise
-                    accounting.make_anew(problem)
-                    answer = question(accounting)
+            with self._library.for_another_thread() as library:
+                ledger = library.ledger()
+                ledger.sync(self._note)
+                answer = with_index_healed(library, lambda: question(ledger))
             with self._lock:
                 while len(self._known) > MAX_ANSWERS:
                     self._known.pop(next(iter(self._known)))

@@ -135,4 +135,4 @@ def bookmark_row(item: Bookmark, *, gone: bool = False) -> dict[str, Any]:
 
 
 def _damaged(path: Path, why: str) -> DamagedData:
-    return DamagedData(f"{path} cannot be read: {why}", hint="mend it, or delete it", slug="bad-bookmarks")
+    return DamagedData(f"{path} cannot be read: {why}", hint="repair it, or delete it", slug="bad-bookmarks")

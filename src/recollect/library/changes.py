@@ -181,7 +181,7 @@ class Changes:
         """Find what `repair` has to look at: a session with its copies in other project folders, else every damaged one.
 
         A path to a transcript means that file alone. Of a project, or of all sessions, only those come in which a check finds
-        something that a repair could mend: that is much cheaper than to plan a repair.
+        something that a repair could fix: that is much cheaper than to plan a repair.
         """
         from .checking import copies_to_repair, files_of, needs_repair
 

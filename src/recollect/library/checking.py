@@ -107,7 +107,7 @@ def copies_to_repair(files: Sequence[SessionFile]) -> set[Path]:
 
 
 def needs_repair(file: SessionFile, rules: Sequence[str] = ()) -> bool:
-    """Tell whether a check of a session finds something that a repair could mend: much cheaper than to plan one."""
+    """Tell whether a check of a session finds something that a repair could fix: much cheaper than to plan one."""
     return any(
         item.rule.fix is not None and (item.code in rules if rules else item.severity != INFO)
         for item in check_session(file).findings

@@ -85,7 +85,7 @@ def _project_rows(homes: list[Home], asked: str) -> list[dict[str, Any]]:
     if not found:
         names = sorted({path for _, path, _ in known}, key=lambda path: asked not in path)
         raise NotFound(
-            f"no project {asked!r} in the client's configuration",
+            f"no project {asked!r} in the configuration of Claude Code",
             slug="no-such-project",
             nearest=tuple(names[:5]),
             hint="recollect config lists the projects",

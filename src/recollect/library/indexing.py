@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..environment import own_folder
 from ..index.catalogue.catalogue import LOCK_SECONDS, Catalogue
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..index.catalogue.sync import Progress, SyncReport
     from ..store.home import Home
     from .library import Library
+
+T = TypeVar("T")
 
 ALL_STAGES: Final = ("calls", "entries", "words")
 
@@ -43,6 +45,18 @@ def rebuild_damaged(error: BaseException, tell: Callable[[str], None]) -> None:
     with Catalogue.open(own_folder("cache") / "index") as catalogue:
         tell(f"the index was damaged ({error}): it is built anew")
         catalogue.make_anew()
+
+
+def with_index_healed(library: Library, question: Callable[[], T]) -> T:
+    """Answer a question over the index. Where the index turns out to be damaged, build it anew and answer again."""
+    try:
+        return question()
+    except BaseException as problem:  # a panic of the word index is no Exception
+        if not is_damage(problem):
+            raise
+        library.__dict__.pop("_opened_search", None)
+        library.catalogue.make_anew(problem)
+        return question()
 
 
 def bring_up_to_date(

@@ -6,48 +6,48 @@ import os
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..environment import home_candidates, own_folder
-from ..format.running import RunningSession
-from ..store.home import Home
-from ..store.layout import is_session_id
-from ..store.liveness import open_sessions
-from ..store.paths import contained
-from ..store.scan import Scan, SessionFile, Skipped, SubagentFile, scan_home
-from ..store.summary import SessionSummary, summarise
+from ..environment import own_folder
 from .cache import ByteBoundCache
-from .homes import home_to_fill, homes_to_restore, open_homes
-from .locate import find_session
-from .message_counts import MessageCounts
-from .project_paths import ProjectFilter
-from .session import Session
 
 if TYPE_CHECKING:
+    from datetime import date, datetime
+    from pathlib import Path
+
+    from ..analysis.status_figures import StatusFigures
+    from ..format.running import RunningSession
     from ..index.catalogue.catalogue import Catalogue
     from ..index.catalogue.sync import Progress, SyncReport
     from ..index.search.results import SearchResults
     from ..index.sql.query import Answer, Limits
+    from ..store.home import Home
+    from ..store.scan import Scan, SessionFile, Skipped, SubagentFile
+    from ..store.summary import SessionSummary
     from ..vault.report import CaptureReport
     from ..watch.events import Budget
     from .bookmarks import Bookmarks
+    from .budgets import Budgets
     from .changes import Changes, UndoPlan
     from .checking import CheckResult
     from .configuration import Flags
     from .history import TypedPrompts
     from .installing import InstallPlan
+    from .message_counts import MessageCounts
     from .plan import Plan
     from .plan_documents import PlanDocument
+    from .session import Session
     from .todos import TodoItem
+    from .usage import ExpensivePrompts, Ledger, UsageReport
     from .vault import LibraryVault
     from .watching import Watching
 
 __all__ = [
     "Library", "Project", "SessionFile", "SessionSummary", "Skipped", "as_seen", "library_to_fill", "open_library",
 ]  # fmt: skip
+
+# What a verb needs is imported by the verb: a search over an index that is up to date needs no transcript reader.
 
 
 @dataclass(slots=True)
@@ -92,6 +92,8 @@ class Library:
     @cached_property
     def _names(self) -> list[tuple[Home, Scan]]:
         """What is in the homes, by names alone: subagents that stand beside sessions are not with these yet."""
+        from ..store.scan import scan_home
+
         self._attached: set[tuple[Home, str]] = set()
         return [(home, scan_home(home)) for home in self.homes]
 
@@ -176,6 +178,8 @@ class Library:
     @cached_property
     def running(self) -> dict[str, RunningSession]:
         """Sessions that a client has open now."""
+        from ..store.liveness import open_sessions
+
         return {key: value for home in self.homes for key, value in open_sessions(home).items()}
 
     def expires(self, file: SessionFile) -> float:
@@ -229,6 +233,8 @@ class Library:
 
     def summary_of(self, file: SessionFile, counts: MessageCounts | None = None) -> SessionSummary:
         """Summarise a session, from memory where its file is as it was the last time. Without `counts` nothing is counted."""
+        from ..store.summary import summarise
+
         stamp = (file.size, file.mtime, file.ctime_ns, file.is_kept)
         known_stamp, known_source, known = self._summaries.get(str(file.path), (None, None, None))
         source = known_source if counts is None else counts.source(file)
@@ -242,6 +248,8 @@ class Library:
 
     def message_counts(self, files: Sequence[SessionFile], count: bool | None = None) -> MessageCounts:
         """Decide where the numbers of lines and messages of these sessions come from."""
+        from .message_counts import MessageCounts
+
         folder = None if self._own_folder is None else self._own_folder("cache") / "index"
         return MessageCounts(files, folder, count)
 
@@ -259,6 +267,8 @@ class Library:
 
     def project_advice(self, project: str) -> str | None:
         """A sentence that names projects like this one where no session is of it; None where one is, kept ones included."""
+        from .project_paths import ProjectFilter
+
         wanted = ProjectFilter(project)
         sessions = self.sessions(count=False, kept=None)
         if any(wanted.fits(item.project, item.worktree_of, folder=item.file.folder) for item in sessions):
@@ -267,6 +277,9 @@ class Library:
 
     def session(self, reference: str) -> Session:
         """A session by id, the start of an id, title, path inside a home, or `last`. Raises NotFound with the nearest."""
+        from .locate import find_session
+        from .session import Session
+
         file = self._by_path(reference) or find_session(self, reference)
         key = as_seen(file)
         known: Session | None = self.cache.get(key)
@@ -285,6 +298,19 @@ class Library:
         from .indexing import open_catalogue
 
         return open_catalogue(self.tell, self._own_folder)
+
+    def close(self) -> None:
+        """Close the index. It is opened again when it is needed."""
+        self.__dict__.pop("_opened_search", None)
+        catalogue = self.__dict__.pop("catalogue", None)
+        if catalogue is not None:
+            catalogue.close()
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def index(
         self,
@@ -307,6 +333,71 @@ class Library:
 
         return ask(self, query, parameters, limits=limits)
 
+    def ledger(self, timezone: str | None = None, prices: str = "then") -> Ledger:
+        """Count the API calls in the days of a time zone (else the user's); `prices` are those of the day of use, or "today"."""
+        from .usage import open_ledger
+
+        return open_ledger(self, timezone, prices)
+
+    def usage(
+        self,
+        by: str | Iterable[str] = "day",
+        *,
+        since: datetime | date | str | None = None,
+        until: datetime | date | str | None = None,
+        project: str | None = None,
+        session: str | None = None,
+        model: str | None = None,
+        branch: str | None = None,
+        subagent: str | None = None,
+        status: str | None = None,
+        separate_worktrees: bool = False,
+        timezone: str | None = None,
+        prices: str = "then",
+    ) -> UsageReport:
+        """Count tokens and cost by day, week, month, year, session, project, model, subagent, branch or tool, or by several.
+
+        Every API call counts once. Cost is whole micro-dollars. `since` and `until` take datetimes and texts such as `7d`.
+        """
+        ledger = self.ledger(timezone, prices)
+        selection = ledger.select(
+            since=since, until=until, project=project, session=session, model=model, branch=branch, subagent=subagent,
+            status=status,
+        )  # fmt: skip
+        return ledger.usage(by, selection, separate_worktrees=separate_worktrees)
+
+    def expensive(
+        self,
+        limit: int = 10,
+        *,
+        since: datetime | date | str | None = None,
+        until: datetime | date | str | None = None,
+        project: str | None = None,
+        session: str | None = None,
+        timezone: str | None = None,
+    ) -> ExpensivePrompts:
+        """Return the prompts that cost the most: each with every call up to the next prompt, its subagents' included."""
+        ledger = self.ledger(timezone)
+        return ledger.expensive(ledger.select(since=since, until=until, project=project, session=session), limit)
+
+    def status_figures(
+        self, session: str | None, *, timezone: str | None = None, most_bytes: Callable[[], int]
+    ) -> StatusFigures | None:
+        """Count what a status line shows, for a whole session id, taking in at most so many bytes of what is new.
+
+        None where the index was damaged; the next call has figures again.
+        """
+        from .status_figures import status_figures
+
+        return status_figures(self.ledger(timezone), session, most_bytes)
+
+    @cached_property
+    def budgets(self) -> Budgets:
+        """The budgets that are set, and how they stand."""
+        from .budgets import Budgets
+
+        return Budgets(self.own_folder("config"), self)
+
     def search(
         self,
         query: str,
@@ -319,6 +410,7 @@ class Library:
         offset: int = 0,
         hits_per_session: int = 3,
         facets: bool = False,
+        progress: Progress | None = None,
     ) -> SearchResults:
         """Sessions in which something was said or seen that fits, best first: see docs/guide/search.md for the query.
 
@@ -328,7 +420,7 @@ class Library:
 
         return search(
             self, query, mode=mode, everything=everything, where=where, sort=sort, limit=limit, offset=offset,
-            hits_per_session=hits_per_session, facets=facets,
+            hits_per_session=hits_per_session, facets=facets, progress=progress,
         )  # fmt: skip
 
     # --- what stands beside the transcripts ---------------------------------------------------------------------------
@@ -396,6 +488,7 @@ class Library:
 
         A whole id may be that of a session that does not exist yet.
         """
+        from ..store.layout import is_session_id
         from .watching import Watching
 
         session_id = reference if is_session_id(reference) else self.session(reference).id
@@ -541,6 +634,8 @@ class Library:
         for file in self.named_files():
             if os.path.realpath(file.path) == real:
                 return self.with_subagents(file)
+        from ..store.paths import contained
+
         for home in self.homes:
             contained(home, reference)  # a path that leaves the home is refused, not just unknown
         return None
@@ -574,6 +669,8 @@ def attach_subagents_beside(
 
 def project_matcher(project: str, separate: bool) -> Callable[[SessionSummary], bool]:
     """Matches sessions of a project, however it is named; worktrees count to their repository unless separated."""
+    from .project_paths import ProjectFilter
+
     wanted = ProjectFilter(project)
 
     def matches(item: SessionSummary) -> bool:
@@ -606,10 +703,25 @@ def open_library(
 
     With `lost` they need not be there: the home may be what was lost, and what is asked for is in the vault.
     """
+    from ..environment import home_candidates
+    from .homes import homes_to_restore, open_homes
+
     found = homes_to_restore(homes) if lost else open_homes(homes)
     return Library(found, cache_bytes=cache_bytes, own_folder=own_folder, named=home_candidates(homes)[1])
 
 
 def library_to_fill(homes: Sequence[str | os.PathLike[str]] = ()) -> Library:
     """Open the one home that is meant, which need not be there yet: on a new machine it is missing or empty."""
+    from .homes import home_to_fill
+
     return Library([home_to_fill(homes)], own_folder=own_folder)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a type of `__all__` that another room defines when somebody asks for it: a search needs none of them."""
+    import importlib
+
+    rooms = {"SessionFile": "scan", "Skipped": "scan", "SessionSummary": "summary"}
+    if name in rooms:
+        return getattr(importlib.import_module(f"..store.{rooms[name]}", __package__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -27,6 +27,15 @@ LOCK_SECONDS: Final = 30.0
 T = TypeVar("T")
 
 
+def replace_own_file(path: Path, content: bytes) -> None:
+    """Replace a file of our own in which nothing is lost where two processes write it at once, such as a history."""
+    staged = path.with_name(f".{path.name}.staged")
+    disk.make_folders(path.parent)
+    disk.remove_if_there(staged)
+    disk.write_new(staged, [content])
+    disk.replace(staged, path)
+
+
 @contextlib.contextmanager
 def changing(path: Path) -> Iterator[Callable[[bytes], None]]:
     """Lock one of Recollect's own files, and hand out the function that replaces its content.

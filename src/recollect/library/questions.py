@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..environment import own_folder, time_zone
 from ..errors import DamagedData, NotFound, QueryError, Refused, Unavailable
-from ..index.sql.query import Answer, Limits, Question
+from ..index.sql.query import Answer, Limits, Question, ResultColumn
+from ..index.sql.tables import TABLES
+from ..index.sql.tables import names as column_names
 from ..journal import disk
 from ..store.paths import refuse_in_homes
 from .own_list import changing
@@ -25,6 +27,11 @@ from .own_list import changing
 if TYPE_CHECKING:
     from ..index.catalogue.ingest import Progress
     from .library import Library
+
+__all__ = [
+    "TABLES", "Answer", "Limits", "Question", "ResultColumn", "SavedQueries", "SavedQuery", "answer", "ask", "ask_in_thread",
+    "column_names", "prepare", "write_parquet",
+]  # fmt: skip
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 #: What is computed only when somebody wants to know: whether a question may show it.

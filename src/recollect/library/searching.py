@@ -12,24 +12,27 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
-from ..index.catalogue import sync
-from ..index.catalogue.change_check import changed_homes, folder_times, remember, remember_again, statuses_are_current
-from ..index.catalogue.healing import is_damage, is_panic
+from ..index.catalogue.change_check import changed_homes, statuses_are_current
+from ..index.catalogue.healing import is_panic
 from ..index.search.query_language import parse
 from ..index.search.query_tree import filters
-from ..index.search.results import SearchResults
+from ..index.search.results import Hit, SearchResults, SessionHits
 from ..index.search.search import HITS_PER_SESSION, SORTS, Search
 from ..index.words import seal as words_seal
 from ..index.words.reader import WordReader
-from ..index.words.word_index import MARK, words_damage
+from .indexing import with_index_healed
 
 if TYPE_CHECKING:
     import apsw
 
     from ..index.catalogue.catalogue import Catalogue
-    from ..index.catalogue.ingest import Progress
     from ..index.catalogue.reading_back import Elsewhere
+    from ..index.catalogue.sync import Progress
     from .library import Library
+
+__all__ = ["MODES", "SORTS", "Hit", "SearchResults", "SessionHits", "search", "why_slow"]
+
+# What is needed only where something changed is imported there: most searches change nothing.
 
 MODES = ("words", "substring", "regex", "everything")
 
@@ -62,14 +65,14 @@ def search(
             library, query, mode, everything, where, sort, limit, offset, hits_per_session, facets, by_status, progress
         )
 
-    try:
-        return answer()
-    except BaseException as problem:
-        if not is_damage(problem):
-            raise
-        library.__dict__.pop("_opened_search", None)
-        library.catalogue.make_anew(problem)
-        return answer()
+    return with_index_healed(library, answer)
+
+
+def why_slow(mode: str, everything: bool = False) -> str | None:
+    """Say why a search takes a while, before it is begun; None for a search by words."""
+    from ..index.search.slow_search import SAYS
+
+    return SAYS.get("everything" if everything else mode)
 
 
 def _answer(
@@ -138,12 +141,17 @@ class OpenedSearch:
         catalogue = library.catalogue
         different = changed_homes(catalogue.connection, roots)
         if different is None:
+            from ..index.catalogue.change_check import folder_times, remember
+
             folders = {home.real_root: folder_times(home) for home in library.homes}
             library.index(stages=("entries", "words"), statuses=statuses, progress=progress)
             for root in roots:
                 manifest = catalogue.kept.manifest if catalogue.kept is not None else None
                 remember(catalogue.connection, root, folders[root], manifest)
         elif any(home.paths for home in different) or (statuses and not statuses_are_current(catalogue.connection)):
+            from ..index.catalogue import sync
+            from ..index.catalogue.change_check import remember_again
+
             only = {home.root: home.paths for home in different}
             sync.bring_up_to_date(catalogue, library.homes, statuses=statuses, progress=progress, only=only)
             for home in different:
@@ -155,17 +163,19 @@ class OpenedSearch:
             except BaseException as problem:
                 if not isinstance(problem, ValueError) and not is_panic(problem):
                     raise
-                if not library.catalogue.note(MARK):  # nothing was ever indexed
+                if not library.catalogue.note(words_seal.MARK):  # nothing was ever indexed
                     return False
                 self._make_words_anew(progress)
             self._state = self._current()
         return True
 
     def _current(self) -> tuple[int, int]:
-        return self._library.catalogue.note("change"), self._library.catalogue.note(MARK)
+        return self._library.catalogue.note("change"), self._library.catalogue.note(words_seal.MARK)
 
     def _make_words_anew(self, progress: Progress | None) -> None:
         """The word index is gone or damaged: it is only a copy. Somebody else may just have been writing to it."""
+        from ..index.words.word_index import words_damage
+
         catalogue = self._library.catalogue
         with catalogue.locked():
             if words_damage(catalogue) is None:
@@ -173,7 +183,7 @@ class OpenedSearch:
                     self._open()
                     return
             with catalogue.transaction():
-                catalogue.set_note(MARK, 0)
+                catalogue.set_note(words_seal.MARK, 0)
         self._library.index(stages=("entries", "words"), progress=progress)
         self._open()
 
@@ -223,10 +233,8 @@ class OpenedSearch:
 
 
 def _opened(library: Library) -> OpenedSearch:
-    return library.__dict__.setdefault("_opened_search", None) or _keep(library)
-
-
-def _keep(library: Library) -> OpenedSearch:
-    opened = OpenedSearch(library)
-    library.__dict__["_opened_search"] = opened
-    return opened
+    """Return what the library keeps open between searches, opened at the first one."""
+    found: OpenedSearch | None = library.__dict__.get("_opened_search")
+    if found is None:
+        found = library.__dict__["_opened_search"] = OpenedSearch(library)
+    return found

@@ -31,6 +31,7 @@ from ..store.scan import SessionFile, SubagentFile
 from ..store.summary import SessionSummary, summarise
 
 if TYPE_CHECKING:
+    from ..analysis.totals import Totals
     from ..check.session import SessionReport
     from .changes import Changes
     from .conversation_shapes import ThreadShape, TreeShape
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
     from .shapes import BranchShape, SessionFacts, SubagentShape, ToolCalls
     from .todos import TodoItem
     from .touched_files import TouchedFiles
+
+
+def _without_library() -> Unavailable:
+    return Unavailable(
+        "this session was opened without a library", hint="take it from library.session(...)", slug="no-library"
+    )
 
 
 class Session:
@@ -92,14 +99,21 @@ class Session:
             return summarise(self.file)
         return summarise(self.file, lambda path: self._files.stream(path, 1 << 16))
 
+    @property
+    def usage(self) -> Totals:
+        """What the API calls of this session and of its subagents used and cost, each counted once: see `library.usage`."""
+        if self._library is None:
+            raise _without_library()
+        from .usage import Selection, open_ledger
+
+        return open_ledger(self._library).usage("model", Selection(session=self.id)).totals
+
     # --- changes, each as a plan that is not made before `commit` -----------------------------------------------------
 
     @property
     def _changes(self) -> Changes:
         if self._library is None:
-            raise Unavailable(
-                "this session was opened without a library", hint="take it from library.session(...)", slug="no-library"
-            )
+            raise _without_library()
         return self._library.changes
 
     def rename(self, title: str, *, force: bool = False) -> Plan:

@@ -1,4 +1,4 @@
-"""What a watch tells, as typed events.
+"""Define the events of a watch.
 
 Every complete new entry comes in exactly one `EntryAdded` (a `MessageAdded` where it is a row of the conversation). The other
 events say what entries and files mean; they follow the entry they were read from, and carry the same `session_id`.
@@ -52,7 +52,7 @@ class SessionEnded(SessionEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class EntryAdded(SessionEvent):
-    """A complete new entry. Its words are decoded when somebody asks."""
+    """A complete new entry. It is decoded when `entry` is read."""
 
     kind: ClassVar[str] = "entry"
 
@@ -65,7 +65,7 @@ class EntryAdded(SessionEvent):
 
     @property
     def entry(self) -> dict[str, Any]:
-        """The entry as plain data, with the names it has on disk. Empty where it cannot be decoded."""
+        """The entry as plain data, with the names it has on disk; empty if it cannot be decoded."""
         value = decode_loosely(self.raw)
         return value if isinstance(value, dict) else {}
 
@@ -90,13 +90,15 @@ class MessageAdded(EntryAdded):
 
     @property
     def text(self) -> str:
-        """What is said in words; results of tools are in their blocks."""
+        """The text of the message, without the results of tools."""
         blocks = [block for block in self.blocks if not isinstance(block, ToolResultBlock)]
         return "\n".join(block.text for block in blocks if hasattr(block, "text") and isinstance(block.text, str))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolStarted(SessionEvent):
+    """The model called a tool."""
+
     kind: ClassVar[str] = "tool_started"
 
     tool_use_id: str
@@ -107,7 +109,10 @@ class ToolStarted(SessionEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class ToolFinished(SessionEvent):
-    """`duration` is in seconds by the timestamps; it and `name` are None where the call was too long ago to be known."""
+    """A tool's result was written.
+
+    `duration` is in seconds, by the timestamps; it and `name` are None if the call is no longer known.
+    """
 
     kind: ClassVar[str] = "tool_finished"
 
@@ -133,6 +138,8 @@ class SubagentStarted(SessionEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class Compacted(SessionEvent):
+    """The conversation was compacted."""
+
     kind: ClassVar[str] = "compaction"
 
     trigger: str | None
@@ -142,6 +149,8 @@ class Compacted(SessionEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class TitleChanged(SessionEvent):
+    """The session has another title."""
+
     kind: ClassVar[str] = "title_changed"
 
     title: str
@@ -160,7 +169,7 @@ class LineDamaged(SessionEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetReached(SessionEvent):
-    """A limit that somebody set was reached. A watch never makes these itself: the `budget` it was given does."""
+    """A budget's limit was reached. Only the `budget` that is given to a watch makes these events."""
 
     kind: ClassVar[str] = "budget"
 
@@ -171,7 +180,7 @@ class BudgetReached(SessionEvent):
 
 
 Budget: TypeAlias = Callable[[SessionEvent], Iterable[BudgetReached]]
-"""Sees every event as it goes by, and answers with the limits it reached."""
+"""Is called with every event and returns the limits that it reached."""
 
 #: All kinds of events by their names in JSON.
 EVENTS: dict[str, type[SessionEvent]] = {

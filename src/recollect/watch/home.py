@@ -1,4 +1,4 @@
-"""The transcripts of one home under watch: which there are, which changed, and what became of files that moved."""
+"""Keep track of the transcripts of one home: which exist, which changed, and where they were moved."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _NOTHING: Final = Visit([])
 
 
 class WatchedHome:
-    """Knows every transcript of a home. `wants` says which to follow; `from_start` takes their lines as new."""
+    """Knows every transcript of a home. `wants` says which to follow; with `from_start`, their lines count as new."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class WatchedHome:
             self._get_ready(path)
 
     def _get_ready(self, path: str) -> None:
-        """Follow a file that is likely to change before it does: then no change of it can deceive."""
+        """Follow a file that is likely to change before it does, so that a rewrite of it is recognised."""
         place = self._place(path)
         if place is not None:
             followed = self._follow(path, place, self.known[path])
@@ -99,7 +99,7 @@ class WatchedHome:
     # --- where to look -----------------------------------------------------------------------------------------------
 
     def hint(self, path: str) -> None:
-        """Something changed there."""
+        """Take note of a path that may have changed."""
         parts = parts_below(self.root, path)
         if parts is None:
             parts = parts_below(self._real_root, path)  # some systems tell the path with all links resolved
@@ -117,7 +117,7 @@ class WatchedHome:
             self.explore(path)
 
     def explore(self, folder: str) -> None:
-        """Look for files in a folder that were not there before, or have changed."""
+        """Queue the files in a folder that are new or have changed."""
         for found in walk(self.home, folder, self.folders):
             if isinstance(found, FoundFolder):
                 self._note_folder(found)
@@ -149,7 +149,7 @@ class WatchedHome:
             self.explore(path)
 
     def hot_places(self) -> list[str]:
-        """Files that changed lately and the folders where new ones may come with them."""
+        """Return the files that changed lately, and the folders where new ones may appear."""
         limit = time.monotonic() - _HOT_SECONDS
         while self.hot and (len(self.hot) > _HOT or next(iter(self.hot.values())) < limit):
             self.hot.popitem(last=False)
@@ -162,11 +162,11 @@ class WatchedHome:
         return [*folders, *self.hot]
 
     def is_followed(self, path: str) -> bool:
-        """Whether its lines are known, so that no change of it can deceive."""
+        """Whether the lines of a file are known, so that a rewrite of it is recognised."""
         return path in self._followed
 
     def paths_of(self, session_id: str) -> list[str]:
-        """The transcripts of a session that are followed or wait for a visit, its own one first."""
+        """Return the transcripts of a session that are followed or wait for a visit, the main one first."""
         own = self._path_by_key.get(Place(session_id).key)
         found = dict.fromkeys([own] if own is not None else [])
         found.update((path, None) for path, item in self._followed.items() if item.story.session_id == session_id)
@@ -181,7 +181,7 @@ class WatchedHome:
     # --- one file ----------------------------------------------------------------------------------------------------
 
     def visit(self, path: str) -> Visit:
-        """Read what is new in a file. A file that cannot be read now is tried again when it changes."""
+        """Read the new lines of a file. A file that cannot be read is tried again when it changes."""
         place = self._place(path)
         if place is None:
             return _NOTHING
@@ -213,7 +213,7 @@ class WatchedHome:
         return Visit(events, look.more)
 
     def _follow(self, path: str, place: Place, stat: Known) -> _Followed:
-        """Begin to follow a file: one that was known, one that moved here, one that is somewhere else too, or a new one."""
+        """Begin to follow a file, whether it was known, was moved here, exists elsewhere as well, or is new."""
         known = self.known.get(path)
         other = self._moved_from(path, place, stat) if known is None else None
         if other is not None:
@@ -231,7 +231,7 @@ class WatchedHome:
         return followed
 
     def _moved_from(self, path: str, place: Place, stat: Known) -> str | None:
-        """Where a file that is new here was before: the same file, or the same transcript elsewhere."""
+        """Return the earlier path of a file that is new here: the same file, or the same transcript; None if there is none."""
         same = self._path_by_identity.get(stat.identity) if stat.identity else None
         # The number of a deleted file may be given to a new one: only an unchanged file is the same under another name.
         if same is not None and same != path and self.known[same] == stat:
@@ -252,7 +252,7 @@ class WatchedHome:
         self._path_by_key[place.key] = path
 
     def _vanish(self, path: str) -> None:
-        """A file is gone. It is remembered for a while: it may come back, here or elsewhere."""
+        """Note that a file is gone. It is remembered for a while, since it may come back, here or elsewhere."""
         if path not in self.known:
             self._drop(path)
             return
@@ -273,7 +273,7 @@ class WatchedHome:
         self.hot.pop(path, None)
 
     def _shorten(self) -> None:
-        """Stop following closely what has not changed for the longest time."""
+        """Stop following the files that have not changed for the longest time."""
         weight = sum(item.file.weight for item in self._followed.values())
         while len(self._followed) > 1 and (len(self._followed) > _FOLLOWED or weight > _FOLLOWED_LINES):
             path, item = self._followed.popitem(last=False)

@@ -1,4 +1,4 @@
-"""Follow one transcript: every line that becomes complete is handed on once and in order, whatever happens to the file.
+"""Follow one transcript: return every line that becomes complete, once and in order, whatever happens to the file.
 
 A client appends, several lines or half of one in a write. Now and then it cuts the end off, or puts a shorter file in its place.
 So the file must prove to be the one that was read: its identity, its size, and the last bytes before the place where reading
@@ -24,19 +24,19 @@ from ..store.paths import open_inside
 from .places import identity_of
 
 BATCH: Final = 1 << 20
-"""About how much is read in one look, so that a reader that is slower than the writer takes no more memory."""
+"""Bytes that are read at once, so that a reader that is slower than the writer takes no more memory."""
 LEDGER_BYTES: Final = 64 << 20
 LEDGER_LINES: Final = 250_000
-"""The lines of longer files are not remembered; there the timestamps must do."""
+"""The lines of longer files are not remembered; timestamps tell there which are new."""
 CONTEXT: Final = 256 << 10
 _PROOF: Final = 4096
-"""How many bytes before the place must be as they were."""
+"""How many bytes before the offset must be unchanged."""
 _UNNUMBERED: Final = 2
-"""Stands for the number of a line that was not counted: any but 1, which may begin with a byte order mark."""
+"""The number of a line that was not counted: any but 1, since line 1 may begin with a byte order mark."""
 
 
 class Known(NamedTuple):
-    """What is known of a file that was not read: lines complete within its first `size` bytes are old."""
+    """The state of a file that was not read: lines that are complete within its first `size` bytes are old."""
 
     identity: int
     size: int
@@ -44,7 +44,7 @@ class Known(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What one look at a file brought. `more`: there is more to read now. `counted`: the lines' numbers are true."""
+    """The new lines of a file. `more`: there is more to read now. `counted`: the line numbers are right."""
 
     lines: list[RawLine]
     damage: list[Damage]
@@ -53,7 +53,7 @@ class Look(NamedTuple):
 
 
 class FollowedFile:
-    """One file that changes. Without `known` it is new: all of its lines count."""
+    """One file under watch. Without `known` it is new: all of its lines count."""
 
     def __init__(self, home: Home, path: str, known: Known | None = None) -> None:
         self.home = home
@@ -97,7 +97,7 @@ class FollowedFile:
         return len(self._ledger) + 12 * len(self._lost)
 
     def look(self) -> Look:
-        """New complete lines. Raises as `open_inside` does where the file cannot be read."""
+        """Return new complete lines. Raises as `open_inside` does if the file cannot be read."""
         with open_inside(self.home, Path(self.path), buffering=0) as stream:
             info = os.fstat(stream.fileno())
             self._find_place(stream, info)
@@ -105,7 +105,7 @@ class FollowedFile:
             return self._read(stream)
 
     def get_ready(self) -> None:
-        """Read what is old before something changes. Raises as `look` does."""
+        """Read the old lines before something changes. Raises as `look` does."""
         if self._unread is not None:
             self._identity, self._size, self._mtime_ns = self._unread
             with open_inside(self.home, Path(self.path), buffering=0) as stream:
@@ -127,7 +127,7 @@ class FollowedFile:
             self._scanned, self._half = self._offset, b""
 
     def _begin(self, stream: BinaryIO, info: os.stat_result, known: Known) -> None:
-        """The first look at a file of which only the size was known."""
+        """Find the offset at the first look at a file of which only the size was known."""
         if identity_of(info) != known.identity or info.st_size < known.size:
             self._old_until = known.mtime_ns / 1e9
         if identity_of(info) != known.identity:
@@ -143,7 +143,7 @@ class FollowedFile:
         self.context = context
 
     def _learn(self, stream: BinaryIO, end: int) -> None:
-        """Remember the lines before the place, in case that the file is written anew."""
+        """Remember the lines before the offset, in case the file is rewritten."""
         self._ledger_complete = end <= LEDGER_BYTES
         self._number = None
         if not self._ledger_complete:
@@ -177,7 +177,7 @@ class FollowedFile:
     # --- lines -------------------------------------------------------------------------------------------------------
 
     def _read(self, stream: BinaryIO) -> Look:
-        """The complete lines from the place on, at most about a batch of them."""
+        """Return the complete lines from the offset on, at most about a batch."""
         while data := _read_at(stream, self._scanned, BATCH):
             last = data.rfind(b"\n") + 1
             if not last:  # half a line: its end is looked for behind it the next time
@@ -228,7 +228,7 @@ class FollowedFile:
         return new
 
     def _remember(self, digest: int) -> int:
-        """Note a line that is in the file; its number."""
+        """Remember a line of the file, and return its number."""
         if self._ledger_complete:
             self._ledger.append(digest)
             if len(self._ledger) > LEDGER_LINES:
@@ -257,7 +257,7 @@ class FollowedFile:
 
 
 def _read_at(stream: BinaryIO, offset: int, length: int) -> bytes:
-    """So many bytes, fewer only where the file ends."""
+    """Return `length` bytes; fewer only at the end of the file."""
     stream.seek(offset)
     parts: list[bytes] = []
     while length > 0 and (data := stream.read(length)):
@@ -267,12 +267,12 @@ def _read_at(stream: BinaryIO, offset: int, length: int) -> bytes:
 
 
 def _stands(stream: BinaryIO, data: bytes, end: int) -> bool:
-    """Whether the bytes before some place are still these."""
+    """Whether the bytes before `end` are still `data`."""
     return not data or _read_at(stream, end - len(data), len(data)) == data
 
 
 def _line_start(stream: BinaryIO, end: int) -> int:
-    """Where the line begins of which the byte before `end` is a part; `end` itself behind a line feed."""
+    """Return the start of the line that holds the byte before `end`; `end` itself after a line feed."""
     while end > 0:
         start = max(end - (64 << 10), 0)
         found = _read_at(stream, start, end - start).rfind(b"\n")
@@ -283,7 +283,7 @@ def _line_start(stream: BinaryIO, end: int) -> int:
 
 
 def _last_lines(stream: BinaryIO, end: int) -> list[RawLine]:
-    """The lines that stand whole in the last part before `end`, where a line ends; an object over several of them as one."""
+    """Return the whole lines in the last part before `end`, where a line ends; an object over several lines as one."""
     start = max(end - CONTEXT, 0)
     data = _read_at(stream, start, end - start)
     if start:

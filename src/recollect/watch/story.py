@@ -1,4 +1,4 @@
-"""What the new lines of one transcript mean: entries to events, with what earlier lines began (calls, titles, subagents)."""
+"""Turn the new lines of one transcript into events, with what earlier lines began: calls, titles, subagents."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _REMEMBERED = 2048
 
 
 class Story:
-    """The course of one transcript as far as a watch needs it."""
+    """What a watch remembers of one transcript to make events of its new lines."""
 
     def __init__(self, home: Home, path: str, place: Place, *, is_new: bool, announce: Callable[[str], bool]) -> None:
         self.home = home
@@ -47,16 +47,16 @@ class Story:
         self.place = place
         self.session_id = place.session_id
         self._announce = announce
-        """Whether the start of this session is news."""
+        """Returns whether the start of a session was not reported yet."""
         self._begins = is_new
         self._calls: dict[str, tuple[str, float | None]] = {}
         self._titles: dict[str, str] = {}
         self._inner: dict[str, str] = {}
-        """Rows of subagents that write into the main file (to 2.0.26), and whose they are."""
+        """The subagents of rows in the main file (to 2.0.26), by uuid."""
         self._inner_names: set[str] = set()
 
     def recall(self, lines: list[RawLine]) -> None:
-        """Take note of lines that stood there before."""
+        """Remember what lines from before the watch began."""
         for line in lines:
             for item in parse_row_entries([line], []):
                 entry, row = item.entry, _row_of(item)
@@ -70,7 +70,7 @@ class Story:
                         self._calls.pop(ident, None)
 
     def tell(self, look: Look) -> Iterator[SessionEvent]:
-        """The events of some new lines, in order."""
+        """Yield the events of new lines in order."""
         for line in look.lines:
             damage: list[Damage] = []
             for item in parse_row_entries([line], damage):
@@ -138,7 +138,7 @@ class Story:
         return subagent_meta(self.home, Path(self.path))
 
     def _inner_subagent(self, row: Row) -> tuple[str, bool] | None:
-        """The subagent that wrote a row of the main file, and whether it is its first."""
+        """Return the subagent that wrote a row of the main file, and whether the row is its first."""
         if not row.sidechain or row.type == "progress" or self.place.subagent_id is not None:
             return None
         name = row.subagent_id or self._inner.get(row.parent or "") or f"sidechain-{(row.uuid or str(row.line))[:8]}"
@@ -162,8 +162,8 @@ class Story:
             )
 
     def _compacted(self, shared: dict[str, Any], row: Row) -> Compacted:
-        told = row.compact if isinstance(row.compact, dict) else {}
-        trigger, tokens = told.get("trigger"), told.get("preTokens")
+        metadata = row.compact if isinstance(row.compact, dict) else {}
+        trigger, tokens = metadata.get("trigger"), metadata.get("preTokens")
         return Compacted(
             **shared, uuid=row.uuid, trigger=trigger if isinstance(trigger, str) else None,
             tokens_before=tokens if isinstance(tokens, int) else None,
@@ -182,7 +182,7 @@ class Story:
         )
 
     def _note_title(self, entry: GraphEntry) -> None:
-        """Take down a title. Claude Code writes its state lines again and again: only a new value is a change."""
+        """Remember a title. Claude Code repeats its state lines, so only a new value is a change."""
         fact, value = state_of(entry) or ("", None)
         if fact in TITLE_SOURCES:
             self._titles.pop(fact, None)
@@ -194,7 +194,7 @@ class Story:
 
 
 def _keep(memory: dict[str, T], key: str, value: T) -> None:
-    """Remember something, and forget the oldest where it gets too much."""
+    """Remember a value, and forget the oldest if there are too many."""
     memory[key] = value
     if len(memory) > _REMEMBERED:
         del memory[next(iter(memory))]

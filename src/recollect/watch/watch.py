@@ -1,4 +1,4 @@
-"""Watch homes: every complete new entry of every transcript once and in order, and what it means, as typed events.
+"""Watch homes: report every complete new entry of every transcript, once and in order, and its meaning as typed events.
 
     watcher = Watcher([home])
     while True:
@@ -28,7 +28,7 @@ from .home import WatchedHome
 from .places import Place
 
 TICK: Final = 0.1
-"""How long a step waits for something to happen."""
+"""Seconds that a step waits for something to happen."""
 _RUNNING_SECONDS: Final = 1.0
 _ROOTS_SECONDS: Final = 1.0
 _SWEEP_BUDGET: Final = 0.01
@@ -39,7 +39,7 @@ _FEW_FOLDERS: Final = 512
 
 
 class _Pace:
-    """How often files are looked at without a hint: those that changed lately, and all in turn."""
+    """How often files are checked without a hint: those that changed lately, and all in turn."""
 
     def __init__(self, hot_seconds: float, cycle_seconds: float) -> None:
         self.hot_seconds = hot_seconds
@@ -65,7 +65,7 @@ class Watcher:
     ) -> None:
         self.stop = stop or threading.Event()
         self.polling_reason: str | None = "asked for" if polling else None
-        """Why the files are looked at in turn; None while the system tells what changes."""
+        """Why files are polled; None while the system reports changes."""
         self._wants = wants
         self._announced: OrderedDict[str, None] = OrderedDict()
         self._roots: dict[str, int] = {}
@@ -77,7 +77,7 @@ class Watcher:
         self._hot_at = self._cycle_at = self._roots_at = now
         self._cycle: Iterator[tuple[WatchedHome, str]] | None = None
         self._ending: list[tuple[WatchedHome, Closed]] = []
-        """Sessions that ended, of which there may be more to read."""
+        """Ended sessions whose last lines may not be read yet."""
 
     def close(self) -> None:
         self.stop.set()
@@ -100,7 +100,7 @@ class Watcher:
             return NoHints(self.stop)
 
     def _existing_roots(self) -> dict[str, int]:
-        """The folders to be told of, with their identity: one that is made later, or anew, must be asked for again."""
+        """Return the folders to watch with their identities: one that is made later, or again, must be watched again."""
         found: dict[str, int] = {}
         for home in self._asked_homes:
             for path in (str(home.projects), str(home.root / "sessions")):
@@ -130,7 +130,7 @@ class Watcher:
     # --- steps -------------------------------------------------------------------------------------------------------
 
     def step(self, seconds: float = TICK) -> list[SessionEvent]:
-        """The next events; none where nothing happened for so long."""
+        """Return the next events; none if nothing happened for `seconds`."""
         is_idle = not any(home.queue for home in self._homes)
         hints = self._wait(seconds if is_idle else 0.0)
         if self.stop.is_set():
@@ -153,7 +153,7 @@ class Watcher:
         return [*events, *self._ended()]
 
     def _sweep(self) -> None:
-        """Look at some files without a hint: often at those that changed lately, now and then at every one."""
+        """Check some files without a hint: often those that changed lately, now and then every one."""
         now = time.monotonic()
         pace = _NATIVE if self.polling_reason is None and self._roots else _POLLING
         if now - self._roots_at >= _ROOTS_SECONDS:
@@ -189,7 +189,7 @@ class Watcher:
         ]  # fmt: skip
 
     def _ended(self) -> list[SessionEvent]:
-        """What was written before the end is told before the end."""
+        """Return the events of sessions that ended, after those of the lines written before the end."""
         events: list[SessionEvent] = []
         waiting, self._ending = self._ending, []
         for home, change in waiting:
@@ -214,7 +214,7 @@ class Watcher:
         return events
 
     def _announce(self, session_id: str) -> bool:
-        """Whether the start of a session was not told yet."""
+        """Whether the start of a session was not reported yet; it is noted as reported."""
         if session_id in self._announced:
             return False
         self._announced[session_id] = None
@@ -224,7 +224,7 @@ class Watcher:
 
 
 def _visit_some(home: WatchedHome) -> list[SessionEvent]:
-    """Visits for a moment, to each file in its turn: a long one does not keep the others waiting."""
+    """Read new lines for a moment, from each file in its turn, so that a long one does not delay the others."""
     events: list[SessionEvent] = []
     end = time.monotonic() + _VISITS_SECONDS
     while home.queue and len(events) < _VISITS_EVENTS and time.monotonic() < end:
@@ -244,11 +244,15 @@ def _all_places(homes: list[WatchedHome]) -> Iterator[tuple[WatchedHome, str]]:
 
 
 class Opened(NamedTuple):
+    """Claude Code opened a session."""
+
     session_id: str
     running: RunningSession
 
 
 class Closed(NamedTuple):
+    """Claude Code closed a session, or died."""
+
     session_id: str
     pid: int
     reason: str
@@ -256,7 +260,10 @@ class Closed(NamedTuple):
 
 
 class RunningClients:
-    """Remembers who was there at the last look. The first look tells nothing: what is open then was opened before."""
+    """Tells which sessions were opened and closed since the last look, by `sessions/<pid>.json` and the processes that live.
+
+    The first look reports nothing: what is open then was opened before.
+    """
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -265,6 +272,7 @@ class RunningClients:
         self.looked = time.monotonic()
 
     def look(self) -> list[Opened | Closed]:
+        """Return what changed since the last look."""
         now, noted = self._now()
         before, self._open = self._open, now
         self.looked = time.monotonic()
@@ -281,7 +289,7 @@ class RunningClients:
         return [change for change in changes if isinstance(change, Opened) or change.session_id not in still_open]
 
     def _now(self) -> tuple[dict[int, RunningSession], set[int]]:
-        """Sessions by the living process that has them open; and all processes that have a note."""
+        """Return the open sessions by their living process, and all processes that have a file."""
         alive: dict[int, RunningSession] = {}
         noted: set[int] = set()
         for item in running_sessions(self._home):
@@ -292,7 +300,7 @@ class RunningClients:
                 continue
             if item.session_id:
                 alive[item.pid] = item
-            elif item.problem is not None and item.pid in self._open:  # caught while it is written: as it was before
+            elif item.problem is not None and item.pid in self._open:  # the file is just being written
                 alive[item.pid] = self._open[item.pid]
         return alive, noted
 

@@ -7,12 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from ..analysis.cache import cache_use
 from ..errors import Unavailable
-from ..library.accounting import Accounting, Selection
 from ..library.background import StillIndexing
-from ..library.budgets import budget_states, read_budgets
 from ..library.service import Service
+from ..library.usage import Ledger, Selection
 from .api_description import TIME, Endpoint, Parameter, integer, listed, nullable, record, rows_of, text
 from .session_choice import first_and_last_day
 from .usage_views import SPANS, since
@@ -52,8 +50,8 @@ def not_yet(progress: StillIndexing) -> Unavailable:
     return Unavailable("the index is being built for the first time", slug="still-indexing", hint=told)
 
 
-def counted(service: Service, name: object, count: Callable[[Accounting], T]) -> T:
-    """An answer of the accounting, waited for."""
+def counted(service: Service, name: object, count: Callable[[Ledger], T]) -> T:
+    """Return what a question to the ledger is answered, waiting for it."""
     try:
         return service.usage.ask(("api", name), count, patience=PATIENCE)
     except StillIndexing as progress:
@@ -61,7 +59,7 @@ def counted(service: Service, name: object, count: Callable[[Accounting], T]) ->
 
 
 def activity(service: Service, values: Values) -> Any:
-    days = counted(service, "activity", lambda accounting: accounting.session_days())
+    days = counted(service, "activity", lambda ledger: ledger.session_days())
     found = Counter(
         day for item in service.sessions() for day in first_and_last_day(item) | days.get(item.session_id, set())
     )
@@ -72,9 +70,9 @@ def activity(service: Service, values: Values) -> Any:
 def blocks(service: Service, values: Values) -> Any:
     span = values.get("span", "30")
 
-    def count(accounting: Accounting) -> Any:
+    def count(ledger: Ledger) -> Any:
         now = time.time_ns() // 1000
-        found = accounting.blocks(Selection(since=since(accounting, span)))
+        found = ledger.blocks(Selection(since=since(ledger, span)))
         return [item.data(now) for item in reversed(found)]
 
     return _rows(counted(service, ("blocks", span), count))
@@ -83,20 +81,16 @@ def blocks(service: Service, values: Values) -> Any:
 def cache(service: Service, values: Values) -> Any:
     span = values.get("span", "30")
 
-    def count(accounting: Accounting) -> Any:
-        models, _ = cache_use(accounting.responses(Selection(since=since(accounting, span))), accounting.book)
-        return [
-            {"model": model, **use.data()} for model, use in sorted(models.items(), key=lambda pair: -pair[1].saved)
-        ]
+    def count(ledger: Ledger) -> Any:
+        models, _ = ledger.cache(Selection(since=since(ledger, span)))
+        return [{"model": model, **use.data()} for model, use in models.items()]
 
     return _rows(counted(service, ("cache", span), count))
 
 
 def budgets(service: Service, values: Values) -> Any:
-    config = service.library.own_folder("config")
-
-    def count(accounting: Accounting) -> Any:
-        return [item.data() for item in budget_states(accounting, read_budgets(config), time.time_ns() // 1000)]
+    def count(ledger: Ledger) -> Any:
+        return [item.data() for item in ledger.library.budgets.states(ledger=ledger)]
 
     return _rows(counted(service, "budgets", count))
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..analysis.usage import DIMENSIONS, group_data
-from ..format.times import to_iso
-from ..index.search.search import SORTS
-from ..library.accounting import Accounting, Selection
+from ..export.search_text import found_data
+from ..export.sql_answer import answer_fields
 from ..library.background import StillIndexing
 from ..library.checking import check_sessions
-from ..library.searching import search as search_library
+from ..library.searching import SORTS
 from ..library.service import Service
+from ..library.usage import DIMENSIONS, Ledger, Selection
 from .api_accounts import PATIENCE, not_yet
 from .api_description import ANYTHING, TIME, Endpoint, Parameter, integer, listed, nullable, record, rows_of, text
 from .routes.sql import ask as ask_sql
@@ -22,13 +21,13 @@ Values = Mapping[str, Any]
 HIT = record(
     {
         "line": integer(), "uuid": nullable("string"), "role": nullable("string"), "subagent_id": nullable("string"),
-        "time": TIME, "score": {"type": "number"}, "snippet": text(), "marks": listed(listed(integer())),
+        "time": TIME, "score": {"type": "number"}, "snippet": text(), "marks": listed(listed(integer())), "command": text(),
     }
 )  # fmt: skip
 FOUND = record(
     {
-        "session_id": text(), "title": nullable("string"), "project": nullable("string"), "modified": TIME,
-        "hit_count": integer(), "hits": listed(HIT),
+        "session_id": text(), "title": nullable("string"), "project": nullable("string"), "home": text(), "path": text(),
+        "modified": TIME, "hit_count": integer(), "hits": listed(HIT),
     }
 )  # fmt: skip
 FINDING = record(
@@ -44,41 +43,23 @@ FINDING = record(
 def search(service: Service, values: Values) -> Any:
     try:
         found = service.index.ask(
-            lambda library: search_library(
-                library, values.get("q", ""), sort=values.get("sort", "relevance"), limit=values.get("limit") or 10,
+            lambda library: library.search(
+                values.get("q", ""), sort=values.get("sort", "relevance"), limit=values.get("limit") or 10,
                 offset=values.get("offset", 0), facets=False,
             ),
             patience=PATIENCE,
         )  # fmt: skip
     except StillIndexing as progress:
         raise not_yet(progress) from None
-    rows = [
-        {
-            "session_id": item.session_id, "title": item.title, "project": item.project, "modified": to_iso(item.modified),
-            "hit_count": item.hit_count,
-            "hits": [
-                {
-                    "line": hit.line, "uuid": hit.uuid, "role": hit.role, "subagent_id": hit.subagent_id,
-                    "time": to_iso(hit.time), "score": hit.score, "snippet": hit.snippet.text,
-                    "marks": [list(mark) for mark in hit.snippet.marks],
-                }
-                for hit in item.hits
-            ],
-        }
-        for item in found.sessions
-    ]  # fmt: skip
-    return {
-        "rows": rows, "total": found.total, "exact": found.exact, "more": found.more, "notes": list(found.notes),
-        "excluded": list(found.excluded), "advice": list(found.advice),
-    }  # fmt: skip
+    return found_data(found)
 
 
 def usage(service: Service, values: Values) -> Any:
     by, span = values.get("by", "day"), values.get("span", "30")
 
-    def count(accounting: Accounting) -> Any:
-        report = accounting.usage(by, Selection(since=since(accounting, span)))
-        rows = [{"key": group.key, **group_data(group, by)} for group in report.groups]
+    def count(ledger: Ledger) -> Any:
+        report = ledger.usage(by, Selection(since=since(ledger, span)))
+        rows = [{"key": group.key, **group.data(by)} for group in report.groups]
         return {
             "rows": rows,
             "total": len(rows),
@@ -98,9 +79,8 @@ def sql(service: Service, values: Values) -> Any:
         found = ask_sql(service, values["body"]["sql"])
     except StillIndexing as progress:
         raise not_yet(progress) from None
-    columns = [{"name": column.name, "type": column.type} for column in found.columns]
     return {
-        "columns": columns,
+        "columns": answer_fields(found),
         "rows": found.rows,
         "total": len(found.rows),
         "cut": found.cut,
@@ -144,8 +124,8 @@ def endpoints(session_id: Parameter, limit: Parameter, offset: Parameter) -> lis
     return [
         Endpoint(
             "/search", "Find anything that was said or seen",
-            rows_of(FOUND, total=integer(), exact={"type": "boolean"}, more={"type": "boolean"}, notes=listed(text()),
-                excluded=listed(text()), advice=listed(text())), search,
+            rows_of(FOUND, total=integer(), exact={"type": "boolean"}, more={"type": "boolean"}, mode=text(),
+                notes=listed(text()), excluded=listed(text()), advice=listed(text())), search,
             (
                 Parameter("q", "The query, as for `recollect search`.", text(minLength=1, maxLength=2000), needed=True),
                 Parameter("sort", "The order.", text(enum=list(SORTS))), ranked,

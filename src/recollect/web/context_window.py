@@ -1,15 +1,13 @@
-"""How full the context window was at each answer of a session."""
+"""Tell how full the context window was at each answer of a session."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..export.conversation import ShownMessage
-from ..format.usage import Usage
 from ..library.reading import LONGEST_LINE
 from ..library.service import Service
 from ..library.session import Session
-from .money import price_messages
+from ..library.usage import Usage, message_cost
 
 
 @dataclass(slots=True)
@@ -25,12 +23,13 @@ class Answer:
 
     @property
     def context(self) -> int:
-        """Everything that was sent: fresh, from the cache and into it."""
+        """Tokens that were sent: fresh, from the cache and into it."""
         usage = self.usage
         return usage.input_tokens + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h
 
 
 def context_of(service: Service, session: Session) -> list[Answer]:
+    """Return the answers of a session with what each sent and cost, from memory where nothing changed."""
     return service.cached(
         session, "context", lambda: _context_of(service, session), lambda made: 1000 + 200 * len(made)
     )
@@ -46,12 +45,6 @@ def _context_of(service: Service, session: Session) -> list[Answer]:
         ]
         for number, view in enumerate(session.stream_messages(rows), 1):
             if view.usage is not None and view.usage.total and view.model != "<synthetic>":
-                found.append(Answer(number, view.uuid, view.seconds, view.model, view.usage))
-    priced = [
-        ShownMessage(item.number, item.uuid, "assistant", "", item.time, item.model, "live", [], [], item.usage)
-        for item in found
-    ]
-    price_messages(service, priced)
-    for item, shown in zip(found, priced, strict=True):
-        item.cost = shown.cost
+                cost = message_cost(view.model, view.seconds, view.usage)
+                found.append(Answer(number, view.uuid, view.seconds, view.model, view.usage, cost))
     return found

@@ -1,33 +1,34 @@
-"""What sessions, days and answers cost, for the pages; nothing where it is not counted yet."""
+"""Tell the pages what sessions, days and answers cost; nothing where the calls are not counted yet."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
-from functools import cache
 
-from ..analysis.cost import dollars, message_cost
-from ..analysis.prices.book import PriceBook, price_book
 from ..errors import RecollectError
 from ..export.conversation import ShownMessage
-from ..library.accounting import Accounting, Selection
+from ..export.money import dollars
 from ..library.background import StillIndexing
 from ..library.service import Service
+from ..library.usage import Ledger, Selection, message_cost
 
-DAY = 86_400_000_000
 QUICK_SECONDS = 0.3
 """A page of sessions does not wait longer for what they cost."""
 
 
 @dataclass(slots=True)
 class Spent:
+    """What some days used, in tokens and micro-dollars."""
+
     tokens: int
     cost: int
 
 
 @dataclass(slots=True)
 class SessionAccounts:
-    """By the session's id: what it cost, in words, which models answered, and on which days. Empty while nothing is counted."""
+    """What is counted for each session, by its id; empty while nothing is counted.
+
+    `costs` are in words; `models` answered in the session, `days` are those on which it made calls.
+    """
 
     costs: dict[str, str] = field(default_factory=dict)
     amounts: dict[str, int] = field(default_factory=dict)
@@ -41,14 +42,15 @@ class SessionAccounts:
 
 
 def session_accounts(service: Service) -> SessionAccounts:
+    """Return what is counted for each session, without waiting long for it."""
     read_through = service.index.is_ready
 
-    def count(accounting: Accounting) -> SessionAccounts:
-        found = SessionAccounts(days=accounting.session_days())
+    def count(ledger: Ledger) -> SessionAccounts:
+        found = SessionAccounts(days=ledger.session_days())
         if read_through:  # else every line would be read for it
-            accounting.entries()
-            found.damaged, found.read_through = accounting.damaged_sessions(), True
-        for group in accounting.usage("session").groups:
+            ledger.entries()
+            found.damaged, found.read_through = ledger.damaged_sessions(), True
+        for group in ledger.usage("session").groups:
             if group.totals.cost:
                 found.costs[group.key] = dollars(group.totals.cost)
                 found.amounts[group.key] = group.totals.cost
@@ -63,11 +65,10 @@ def session_accounts(service: Service) -> SessionAccounts:
 
 
 def spent_lately(service: Service, days: int = 30) -> Spent | None:
-    since = (time.time_ns() // 1000) - days * DAY
+    """Return what the last days used; None while nothing is counted."""
 
-    def count(accounting: Accounting) -> Spent:
-        start = accounting.zone.start_of(accounting.zone.local(since).date())
-        totals = accounting.usage("day", Selection(since=start)).totals
+    def count(ledger: Ledger) -> Spent:
+        totals = ledger.usage("day", Selection(since=ledger.start_of_day(days))).totals
         return Spent(totals.counts.tokens, totals.cost)
 
     try:
@@ -76,15 +77,9 @@ def spent_lately(service: Service, days: int = 30) -> Spent | None:
         return None
 
 
-@cache
-def _book() -> PriceBook:
-    return price_book()
-
-
-def price_messages(service: Service, shown: list[ShownMessage]) -> None:
+def price_messages(shown: list[ShownMessage]) -> None:
     """Note the price of each response on the page, as it was on its day."""
-    book = _book()
     for item in shown:
         if item.usage is None or not item.model:
             continue
-        item.cost = message_cost(book, item.model, item.seconds, item.usage)
+        item.cost = message_cost(item.model, item.seconds, item.usage)

@@ -7,12 +7,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from ..library.library import SessionSummary, project_matcher, sort_sessions
+from ..library.library import project_matcher, sort_sessions
 from ..library.service import Service
 from .money import session_accounts
 from .wording import model_name, tail
+
+if TYPE_CHECKING:
+    from ..library.library import SessionSummary
 
 STATUSES = ("running", "expiring", "damaged", "archived", "with subagents", "only in the vault")
 SORTS = (

@@ -1,20 +1,14 @@
-"""What the usage page shows beside its table: the chart, blocks of five hours, the cache, budgets."""
+"""Make what the usage page shows beside its table: the chart, blocks of five hours, the cache, budgets."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime, timedelta
-from pathlib import Path
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final
 
-from ..analysis.api_calls import ApiCall
-from ..analysis.cache import cache_use
-from ..analysis.cost import Counts
-from ..analysis.usage import PERIODS, UsageReport, key_function
-from ..library.accounting import Accounting, Selection
-from ..library.budgets import budget_states, read_budgets
+from ..library.usage import PERIODS, Ledger, Selection, UsageReport
 from .rendering import plain
 from .wording import model_name, tail
 
@@ -28,16 +22,13 @@ Parts = dict[str, dict[str, tuple[int, int]]]
 """Micro-dollars and tokens by period and part."""
 
 
-def since(accounting: Accounting, span: str) -> int | None:
-    """The midnight with which a span begins, in microseconds."""
-    if span == "all":
-        return None
-    today = accounting.zone.local(time.time_ns() // 1000).date()
-    return accounting.zone.start_of(today - timedelta(days=int(span) - 1))
+def since(ledger: Ledger, span: str) -> int | None:
+    """Return the midnight with which a span begins, in microseconds; None for all of time."""
+    return None if span == "all" else ledger.start_of_day(int(span) - 1)
 
 
 def parts_of_models(report: UsageReport) -> Parts:
-    """A report by day, week or month, each taken apart by model."""
+    """Take a report by day, week or month apart by model."""
     return {
         group.key: {model: (part.cost, part.counts.tokens) for model, part in group.models.items()}
         for group in report.groups
@@ -45,7 +36,7 @@ def parts_of_models(report: UsageReport) -> Parts:
 
 
 def parts_by_day(report: UsageReport) -> Parts:
-    """A report by day and project, tool, session, ...: days, each taken apart."""
+    """Take a report by day and project, tool, session, ... apart by day."""
     found: Parts = {}
     for group in report.groups:
         day, key = group.keys
@@ -53,25 +44,8 @@ def parts_by_day(report: UsageReport) -> Parts:
     return found
 
 
-def shares_of(
-    accounting: Accounting, by: str, used: Iterable[ApiCall]
-) -> Callable[[ApiCall], list[tuple[str, Counts, int | None]]]:
-    """How each of these calls counts: whole for one key, or shared out among its tools."""
-    if by == "tool":
-        from ..analysis.by_tool import tool_shares
-
-        return tool_shares(accounting.entries(), used, accounting.book, accounting.place_of)
-    key_of, book = key_function(by, accounting.zone), accounting.book
-
-    def whole(item: ApiCall) -> list[tuple[str, Counts, int | None]]:
-        cost = item.cost(book)
-        return [(key_of(item), item.counts, cost)]
-
-    return whole
-
-
 def chart(parts: Parts, by: str, unit: str, period: str, names: Mapping[str, str]) -> str:
-    """Periods with the largest parts stacked. `names` are better words for keys."""
+    """Return the data of the chart: periods with the largest parts stacked. `names` are better words for keys."""
     place = 0 if unit == "money" else 1
     periods = [(moment, key) for key in parts if (moment := _moment(key)) is not None]
     totals: dict[str, int] = {}
@@ -96,7 +70,7 @@ def chart(parts: Parts, by: str, unit: str, period: str, names: Mapping[str, str
 
 
 def name_of(by: str, key: str, names: Mapping[str, str]) -> str:
-    """A key of a report in the words of the page."""
+    """Write a key of a report in the words of the page."""
     if by == "project":
         return tail(key)
     if by == "session":
@@ -111,12 +85,12 @@ def _moment(key: str) -> float | None:
         return None
 
 
-def extras(accounting: Accounting, span: str, config: Path) -> dict[str, Any]:
-    """What the cache saved, the blocks of five hours, and the budgets."""
-    chosen = Selection(since=since(accounting, span))
-    models, cache = cache_use(accounting.responses(chosen), accounting.book)
+def extras(ledger: Ledger, span: str) -> dict[str, Any]:
+    """Return what the cache saved, the blocks of five hours, and the budgets."""
+    chosen = Selection(since=since(ledger, span))
+    models, cache = ledger.cache(chosen)
     now = time.time_ns() // 1000
-    blocks = accounting.blocks(chosen)
+    blocks = ledger.blocks(chosen)
     shown = [
         item.data(now)
         | {"start": item.start / 1e6, "end": item.end / 1e6, "first": item.first / 1e6, "last": item.last / 1e6}
@@ -125,8 +99,6 @@ def extras(accounting: Accounting, span: str, config: Path) -> dict[str, Any]:
     return {
         "cache": cache.data(), "blocks": shown, "block_count": len(blocks),
         "block": shown[0] if shown and shown[0]["active"] else None,
-        "cache_models": [
-            {"model": model, **use.data()} for model, use in sorted(models.items(), key=lambda pair: -pair[1].saved)
-        ],
-        "budgets": [item.data() for item in budget_states(accounting, read_budgets(config), now)],
+        "cache_models": [{"model": model, **use.data()} for model, use in models.items()],
+        "budgets": [item.data() for item in ledger.library.budgets.states(ledger=ledger, now=now)],
     }  # fmt: skip

@@ -42,7 +42,7 @@ def ticked(text: str | None) -> Markup:
 
 def money(microdollars: int | None) -> str:
     """Write an amount as the command line does; nothing where the amount is not known."""
-    from ..analysis.cost import dollars
+    from ..export.money import dollars
 
     return "" if microdollars is None else dollars(microdollars)
 

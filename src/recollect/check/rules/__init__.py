@@ -1,4 +1,4 @@
-"""The rules, one subject one file. Each module has its `Rule` values and `check`, which yields findings."""
+"""List the rules, one file for each subject. Each module has its `Rule` values and `check`, which yields findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints: where the conversation is said to end."""
+"""Check checkpoints, which say where the conversation ends."""
 
 from __future__ import annotations
 

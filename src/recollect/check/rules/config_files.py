@@ -1,4 +1,4 @@
-"""Files that configure the client: is the JSON whole?"""
+"""Check whether the JSON files that configure Claude Code are whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two rows of one uuid: a line written twice, or two different ones."""
+"""Find rows with the same uuid: a line written twice, or two different ones."""
 
 from __future__ import annotations
 

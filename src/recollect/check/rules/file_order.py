@@ -1,4 +1,4 @@
-"""Rows that stand above the row they hang on."""
+"""Find rows that stand above their parent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders below `projects/` in which the sessions of two projects stand: their paths lead to the same name."""
+"""Find folders below `projects/` with sessions of two projects, whose paths lead to the same name."""
 
 from __future__ import annotations
 

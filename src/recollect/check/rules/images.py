@@ -1,4 +1,4 @@
-"""Pictures that are too large for the API: one is enough to make every further turn fail."""
+"""Find pictures that are too large for the API: one is enough to make every further turn fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines that are not one plain JSON object: the kinds of damage that the reader of lines tells apart."""
+"""Report lines that are not one plain JSON object, by the kinds of damage that the reader of lines tells apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines and files so long that a resume takes ages."""
+"""Find lines and files so long that a resume is slow."""
 
 from __future__ import annotations
 

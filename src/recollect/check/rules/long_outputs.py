@@ -1,4 +1,4 @@
-"""Long outputs that the transcript only names: are their files still there?"""
+"""Find long outputs that the transcript names and whose files are missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NUL characters inside a text, as binary output of a tool leaves them."""
+"""Find NUL characters inside a text, as binary output of a tool leaves them."""
 
 from __future__ import annotations
 

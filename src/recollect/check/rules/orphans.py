@@ -1,4 +1,4 @@
-"""What is left of sessions whose transcript is gone."""
+"""Find what is left of sessions whose transcript is gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links between rows: parents that are missing, second roots, rows that are their own ancestors."""
+"""Check the links between rows: missing parents, second roots, rows that are their own ancestors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RELINKS: Final = "`recollect repair` hangs the row on the one it followed."
 
 MISSING: Final = Rule(
     "valid-parent-reference", ERROR, "A row's parent is not in the file.",
-    "Begins the conversation behind the break, silently; mends it where a row at most 5 s older stands before it.",
+    "Begins the conversation behind the break, silently; links it where a row at most 5 s older stands before it.",
     _RELINKS, "links",
 )  # fmt: skip
 SECOND_ROOT: Final = Rule(

@@ -1,4 +1,4 @@
-"""Who else on this machine may read the transcripts."""
+"""Check whether other users of this machine may read the transcripts."""
 
 from __future__ import annotations
 

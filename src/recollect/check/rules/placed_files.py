@@ -1,4 +1,4 @@
-"""Files below `projects/` that no client reads, and sessions of which there are two."""
+"""Find files below `projects/` that Claude Code does not read, and sessions that exist twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of the conversation a resume still gets at."""
+"""Check how much of the conversation a resume reaches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The session's own name: in the file's name and on its lines."""
+"""Compare the session id in the file's name with those on its lines."""
 
 from __future__ import annotations
 

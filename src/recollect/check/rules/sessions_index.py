@@ -1,4 +1,4 @@
-"""`sessions-index.json`: the client's own cache of its sessions (2.0.77 - 2.1.20), often out of date."""
+"""Check `sessions-index.json`, Claude Code's own cache of its sessions (2.0.77 - 2.1.20), which is often out of date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small JSON files beside the transcripts: to-do lists, tasks, descriptions of subagents."""
+"""Check the small JSON files beside the transcripts: to-do lists, tasks, descriptions of subagents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thoughts that the API will refuse: without a signature they cannot be sent back."""
+"""Find thoughts without a signature, which the API refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times of rows: missing or no time at all; later than what follows; and, for information, earlier than the parent's."""
+"""Check the times of rows: missing or invalid ones, later than what follows, and (for information) earlier than the parent's."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ def check(subject: SessionSubject) -> Iterator[Finding]:
 
 
 def _is_part(subject: SessionSubject, row: Row) -> bool:
-    """What the user left by a rewind may well be newer than where the conversation ends."""
+    """Whether a row belongs to the conversation. One left by a rewind may be newer than its end."""
     return subject.is_main and subject.thread.placements[row.index].status in (LIVE, PRECOMPACT)
 
 
 def _is_later(stamp: str, above: str) -> bool:
-    """By what the texts mean: times with other zones than UTC do not sort as texts."""
+    """Whether a time is later than another, by its value: times with other zones than UTC do not sort as texts."""
     one, other = parse_time(stamp), parse_time(above)
     return one is None or other is None or one > other

@@ -1,4 +1,4 @@
-"""How to-do items went from state to state."""
+"""Check how to-do items went from state to state."""
 
 from __future__ import annotations
 

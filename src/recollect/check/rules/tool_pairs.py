@@ -1,4 +1,4 @@
-"""Tool calls and their results: each call one result, each result a call."""
+"""Check that each tool call has one result, and each result a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nobody here knows: blocks, entry types, client versions."""
+"""Report unknown blocks, entry types and versions of Claude Code."""
 
 from __future__ import annotations
 

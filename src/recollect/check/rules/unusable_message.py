@@ -1,4 +1,4 @@
-"""Messages whose shape some client cannot use."""
+"""Find messages whose shape some version of Claude Code cannot use."""
 
 from __future__ import annotations
 

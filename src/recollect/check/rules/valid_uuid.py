@@ -1,4 +1,4 @@
-"""Uuids of rows: missing ones break the chain, odd ones only surprise."""
+"""Check the uuids of rows: missing ones break the chain, odd ones are only unusual."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import click
 
+from ...export.moments import local
 from ...library.bookmarks import Bookmark, bookmark_row
 from ..command_run import Column, CommandRun, command, complete_session
-from ..moments import local
 
 
 @command(

@@ -7,7 +7,6 @@ where one is exceeded.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import click
@@ -16,7 +15,7 @@ from ..command_run import Column, CommandRun, command
 from ..filter_values import FILTER_VALUE
 
 if TYPE_CHECKING:
-    from ...analysis.budgets import Budget, BudgetState
+    from ...library.budgets import Budget, BudgetState
 
 
 @command(
@@ -36,35 +35,30 @@ def budget(
     run: CommandRun, action: str | None, amount: str | None, project: str | None, timezone: str | None, quiet: bool
 ) -> None:
     """Budgets per day, week, month or year. A warning from 80 % on; exit code 1 where one is exceeded."""
-    from ...analysis.budgets import PERIODS, parse_budget
     from ...environment import own_folder
-    from ...library.budgets import read_budgets, remove_budgets, set_budget
+    from ...library.budgets import PERIODS, Budgets
 
-    folder = own_folder("config")
+    budgets = Budgets(own_folder("config"))  # set without a home, too
     if action is not None and (timezone is not None or quiet):
         raise click.UsageError(
             f"{'--quiet' if quiet else '--timezone'} is for looking at budgets, not for budget {action}"
         )
-    if project is not None:
-        project = _kept(project)
     if action == "set":
         if amount is None:
             raise click.UsageError("how much? for example: recollect budget set 50/month")
-        made = parse_budget(amount, project)
-        set_budget(folder, made)
-        run.say(f"set: {_whole(made)}")
+        run.say(f"set: {_whole(budgets.set(amount, project))}")
         return
     if action == "remove":
         if amount not in (*PERIODS, "all"):
             raise click.UsageError("remove which? day, week, month, year, or all")
-        gone = remove_budgets(folder, None if amount == "all" else amount, project)
+        gone = budgets.remove(None if amount == "all" else amount, project)
         for item in gone:
             run.say(f"removed: {_whole(item)}")
         if not gone:
             run.say("there is no such budget")
         raise click.exceptions.Exit(0 if gone else 1)
-    budgets = [item for item in read_budgets(folder) if project in (None, item.project)]
-    if not budgets:
+    found = budgets.all(project)
+    if not found:
         if run.is_text:
             if not quiet:
                 for_it = "" if project is None else f" for {project}"
@@ -72,27 +66,16 @@ def budget(
         else:
             run.rows([], total=0)
         return
-    _show(run, budgets, timezone, quiet)
-
-
-def _kept(project: str) -> str:
-    """A project as its budget names it: whoever asks later may stand elsewhere."""
-    from ...library.project_paths import paths_named
-
-    paths = paths_named(project)
-    return paths[-1] if paths and project not in paths else project
+    _show(run, found, timezone, quiet)
 
 
 def _show(run: CommandRun, budgets: list[Budget], timezone: str | None, quiet: bool) -> None:
-    from ...library.accounting import open_accounting
-    from ...library.budgets import budget_states
-    from ...library.usage_words import lower_bound_remark
-    from ..charts import bar
-    from ..usage_text import unpriced_remark
+    from ...export.charts import bar
+    from ...export.usage_remarks import lower_bound_remark, unpriced_remark
 
-    with open_accounting(run.homes, timezone=timezone, tell=run.say) as accounting:
-        states = budget_states(accounting, budgets, time.time_ns() // 1000)
-        zone = accounting.zone.name
+    ledger = run.library.ledger(timezone)
+    states = run.library.budgets.states(budgets, ledger=ledger)
+    zone = ledger.zone.name
     if not run.is_text:
         run.rows([item.data() for item in states], total=len(states), timezone=zone)
     elif not quiet:
@@ -124,14 +107,14 @@ def _show(run: CommandRun, budgets: list[Budget], timezone: str | None, quiet: b
 
 
 def _used(item: BudgetState, amount: int | None = None) -> str:
-    """What is used, or another sum of the same calls, with its marks."""
-    from ..usage_text import cost_in_words
+    """Write what is used, or another sum of the same calls, with its marks."""
+    from ...export.money import cost_in_words
 
     return cost_in_words(item.used if amount is None else amount, item.unpriced, item.lower_bounds)
 
 
 def _percent(item: BudgetState) -> str:
-    """Of a budget of nothing there is no share."""
+    """Write the share that is used; nothing for a budget of 0."""
     return f"{item.percent:.0f} %" if item.budget.amount else ""
 
 
@@ -140,6 +123,6 @@ def _whole(made: Budget) -> str:
 
 
 def _words(micro: int) -> str:
-    from ...analysis.cost import dollars
+    from ...export.money import dollars
 
     return dollars(micro)

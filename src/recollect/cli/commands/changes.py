@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import click
 
+from ...export.moments import local
 from ...library.shapes import change_shape, plain
 from ..command_run import Column, CommandRun, command
-from ..moments import local
 
 
 @command("changes", epilog="recollect changes\nrecollect changes --limit 5 --json\nrecollect changes --all-homes")

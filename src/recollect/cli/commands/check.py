@@ -1,4 +1,4 @@
-"""`recollect check`: is every session whole, and what will the client make of it.
+"""`recollect check`: is every session whole, and what will Claude Code make of it.
 
 JSON: rows: findings of {code, severity, session_id, subagent_id, path, line, offset, length, uuid, detail, count, title, client,
 remedy, fix}; sessions: list of {session_id, path, reachable_share, found, findings, worst} of those with findings; total, counts
@@ -45,9 +45,9 @@ def check(
     severity: str,
     fail_on: str,
 ) -> None:
-    """Look for damage in sessions and homes: what is wrong, where, what the client does because of it, and what helps.
+    """Look for damage in sessions and homes: what is wrong, where, what Claude Code does because of it, and what helps.
 
-    SESSION alone, a project, or everything. Nothing is changed; `recollect repair` mends.
+    SESSION alone, a project, or everything. Nothing is changed; `recollect repair` repairs.
     """
     unknown = [code for code in rules if code not in RULE_CODES]
     if unknown:

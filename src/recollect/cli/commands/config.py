@@ -3,7 +3,7 @@
 JSON without PROJECT: rows, one per home, of {home, config_file, cleanup_days, settings, client, projects, plugins,
 definitions, memory, config_backups}. `settings` maps a file's name to its content; `client` is the global config without
 its projects; `projects` lists {path, last_session_id, last_cost}. With PROJECT: rows of {home, path, ...} with everything
-that the client remembers about it. Fields that Recollect has no name for stand under `extra`, named as on disk; what is
+that Claude Code remembers about it. Fields that Recollect has no name for stand under `extra`, named as on disk; what is
 secret reads "(masked)".
 """
 
@@ -24,7 +24,7 @@ LONGEST_TEXT = 160
 def config(run: CommandRun, project: str | None) -> None:
     """Settings, MCP servers, plugins and definitions of every home, secrets masked.
 
-    With PROJECT (its path, the last parts of it, or a folder like `.`) what the client remembers about that project.
+    With PROJECT (its path, the last parts of it, or a folder like `.`) what Claude Code remembers about that project.
     """
     rows = run.library.config(project)
     if not run.is_text:

@@ -20,7 +20,7 @@ from ..command_run import Column, CommandRun, command
 @command("doctor", epilog="recollect doctor\nrecollect doctor --deep --json")
 @click.option("--deep", is_flag=True, help="Read every byte, and count unknown entry types, fields and blocks.")
 def doctor(run: CommandRun, deep: bool) -> None:
-    """Homes, client versions, permissions, damaged lines, unknown entries, and what was skipped and why."""
+    """Homes, versions of Claude Code, permissions, damaged lines, unknown entries, and what was skipped and why."""
     answer = run.library.doctor(deep=deep)
     findings = answer["rows"]
     if run.is_text:

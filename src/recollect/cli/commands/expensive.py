@@ -11,7 +11,7 @@ import click
 
 from ..command_run import Column, CommandRun, command
 from ..filter_values import FILTER_VALUE
-from ..moments import SINCE_IN_ZONE, UNTIL_IN_ZONE, TypedMoment, local_in, micro
+from ..moments import SINCE_IN_ZONE, UNTIL_IN_ZONE
 
 
 @command(
@@ -30,52 +30,40 @@ from ..moments import SINCE_IN_ZONE, UNTIL_IN_ZONE, TypedMoment, local_in, micro
 @click.option("--session", type=FILTER_VALUE, metavar="SESSION", help="Only this session.")
 @click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most so many.")
 def expensive(
-    run: CommandRun, since: TypedMoment | None, until: TypedMoment | None, timezone: str | None, project: str | None,
+    run: CommandRun, since: str | None, until: str | None, timezone: str | None, project: str | None,
     session: str | None, limit: int,
 ) -> None:  # fmt: skip
     """Prompts by what they set in motion: all calls up to the next prompt."""
-    from ...analysis.prompts import prompt_costs
-    from ...analysis.totals import Totals
     from ...export.formatting import one_line
-    from ...index.catalogue.reading_back import EntryReader
-    from ...index.catalogue.schema import FLAGS
-    from ...library.accounting import Selection, open_accounting
-    from ..usage_text import money, tokens
+    from ...export.moments import local_in
+    from ...export.money import money, tokens
     from .usage import face_progress
 
-    with open_accounting(run.homes, timezone=timezone, tell=run.say) as accounting:
-        chosen = Selection(
-            micro(since, accounting.zone), micro(until, accounting.zone), project=project, session=session
-        )
-        accounting.sync(face_progress(run))
-        found = prompt_costs(accounting.entries(), accounting.responses(chosen), accounting.book, FLAGS["prompt"])
-        totals = Totals()
-        for item in found:
-            totals.join(item.totals)
-        with EntryReader(accounting.place_of) as reader:
-            rows = [{**item.data(reader), "totals": item.totals} for item in found[:limit]]
-        zone, prices, local = accounting.zone.name, accounting.book.version, local_in(accounting.zone)
+    ledger = run.library.ledger(timezone)
+    ledger.sync(face_progress(run))
+    found = ledger.expensive(ledger.select(since=since, until=until, project=project, session=session), limit)
+    rows = found.data()
     if run.is_text:
+        clock = local_in(found.zone.info)
         run.rows(
             [
                 {
-                    "cost": money(row["totals"]), "calls": f"{row['calls']:,}", "tokens": tokens(row["tokens"]),
-                    "time": local(row["time"]) if row["time"] else "", "session": (row["session_id"] or "")[:8],
+                    "cost": money(item.totals), "calls": f"{row['calls']:,}", "tokens": tokens(row["tokens"]),
+                    "time": clock(row["time"]) if row["time"] else "", "session": (row["session_id"] or "")[:8],
                     "prompt": one_line(row["prompt"], 160),
                 }
-                for row in rows
+                for (item, _), row in zip(found.rows, rows, strict=True)
             ],
             (Column("cost", right=True), Column("calls", right=True), Column("tokens", right=True), Column("time", "asked"),
              Column("session"), Column("prompt", stretch=True)),
             empty="no prompt led to a call",
         )  # fmt: skip
         if rows:
-            run.print(f"times in {zone}")
+            run.print(f"times in {found.zone.name}")
     else:
         run.rows(
-            [{key: value for key, value in row.items() if key != "totals"} for row in rows],
-            total=len(found), totals=totals.data(), timezone=zone, prices=prices,
+            rows, total=found.total, totals=found.totals.data(), timezone=found.zone.name, prices=found.prices
         )  # fmt: skip
-    if not found:
+    if not found.total:
         run.advise_on_project(project)
         raise click.exceptions.Exit(1)

@@ -1,8 +1,8 @@
-"""`recollect flags`: feature gates and dynamic configs that the client keeps.
+"""`recollect flags`: feature gates and dynamic configs that Claude Code keeps.
 
 JSON: rows of {kind, name, value, rule_id, source, renewed, home}, with total, gates_on, gates_off and problems (a list
 of {path, problem}). `kind` is gate, config or layer; `source` is the file: one of `statsig/`, or the global config,
-where clients since about 1.0.128 keep a copy. Most names are hashes made by the flag server.
+where versions since about 1.0.128 keep a copy. Most names are hashes made by the flag server.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..command_run import Column, CommandRun, command
 @click.argument("name", required=False)
 @click.option("--kind", type=click.Choice(["gate", "config", "layer"]), help="Only these.")
 def flags(run: CommandRun, name: str | None, kind: str | None) -> None:
-    """Feature gates and dynamic configs from the client's caches; with NAME those whose name holds it."""
+    """Feature gates and dynamic configs from the caches of Claude Code; with NAME those whose name holds it."""
     found = run.library.flags(name, kind=kind)
     rows, problems = found.rows, found.problems
     run.rows(

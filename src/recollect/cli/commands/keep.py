@@ -40,7 +40,7 @@ KINDS = ("hook", "systemd", "launchd", "cron")
     epilog="recollect keep\nrecollect keep --status\nrecollect keep --install hook\nrecollect keep --watch\n"
     "recollect keep --compact",
 )
-@click.option("--status", is_flag=True, help="What is kept, and what the client will delete soon.")
+@click.option("--status", is_flag=True, help="What is kept, and what Claude Code will delete soon.")
 @click.option("--watch", is_flag=True, help="Go on keeping whenever something changes, until interrupted.")
 @click.option("--full", is_flag=True, help="Compare every file with what is kept, whatever its time says.")
 @click.option(
@@ -86,7 +86,7 @@ def keep(
 ) -> None:
     """Keep everything new in the vault: transcripts with all that belongs to them. What is there already costs nothing.
 
-    The client deletes transcripts after 30 days (cleanupPeriodDays); the vault keeps them, with every generation of a file
+    Claude Code deletes transcripts after 30 days (cleanupPeriodDays); the vault keeps them, with every generation of a file
     that was rewritten. Tokens, accounts and settings are never kept. Where the vault has lost something, that is said and
     stored again from the files that are still there; a part of the vault is read again every few hours.
     """

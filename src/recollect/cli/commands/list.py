@@ -15,10 +15,11 @@ from typing import Any
 import click
 
 from ...export.formatting import number, one_line, plural, size, tail, title_line
+from ...export.moments import local
 from ...library.library import Library, SessionSummary
 from ...library.shapes import plain, session_shape
 from ..command_run import Column, CommandRun, command
-from ..moments import SINCE, UNTIL, local
+from ..moments import SINCE, UNTIL
 
 
 @command(

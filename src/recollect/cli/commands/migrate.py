@@ -1,4 +1,4 @@
-"""`recollect migrate`: old layouts of Claude Code lifted into the current one.
+"""`recollect migrate`: migrate old layouts of Claude Code to the current one.
 
 JSON: rows: {session_id, path, steps_taken [{name, description, places}], change, steps}, total, dry_run, home.
 """
@@ -20,18 +20,18 @@ from ..command_run import CommandRun, command, complete_session
 EXAMPLES = """
 recollect migrate 3f2a --to 2.1
 recollect migrate --all --to 2.1 --apply --yes
-recollect migrate --all --to 2.1 --copy ~/claude-lifted
+recollect migrate --all --to 2.1 --copy ~/claude-migrated
 """
 
 
 @command("migrate", epilog=EXAMPLES)
 @click.argument("session", required=False, shell_complete=complete_session)
-@click.option("--to", metavar="VERSION", required=True, help="Lift sessions to the layout of this client version: 2.1.")
+@click.option("--to", metavar="VERSION", required=True, help="Migrate sessions to the layout of this version: 2.1.")
 @click.option("--project", metavar="P", help="Only this project: its path, the end of it, or a folder above; any case.")
 @click.option("--all", "everything", is_flag=True, help="All sessions.")
 @click.option(
     "--copy", "copy", metavar="DIR", type=click.Path(path_type=Path),
-    help="Copy the sessions into a new home at DIR and lift them there.",
+    help="Copy the sessions into a new home at DIR and migrate them there.",
 )  # fmt: skip
 @click.option("--apply", is_flag=True, help="Do it. Without it the plan is shown and nothing changes.")
 @click.option("--dry-run", "-n", is_flag=True, help="Show the plan and change nothing. The default.")
@@ -47,7 +47,7 @@ def migrate(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Lift sessions of old clients into the layout of today's, so that every client and tool finds all of them.
+    """Migrate sessions of old versions of Claude Code to today's layout, so that every version and tool finds all of them.
 
     Subagents get files of their own, answers a line for each block, to-do lists become tasks. A resume sends the same as before;
     that is checked before anything is written, and --apply asks.
@@ -63,7 +63,7 @@ def migrate(
     elif session is not None:
         run.changes.session(session)
     elif apply:  # one question for all of them
-        confirm("Sessions would be rewritten", yes=yes, question="Lift every session that has an old layout?")
+        confirm("Sessions would be rewritten", yes=yes, question="Migrate every session that has an old layout?")
         yes = True
     rows: list[dict[str, Any]] = []
     failed = None
@@ -82,7 +82,7 @@ def migrate(
     if not run.is_text:
         run.rows(rows, total=len(rows), dry_run=not apply, home=str(library.homes[0].root))
     else:
-        run.print(f"{plural(len(rows), 'session')} {'lifted' if apply else 'to lift'}")
+        run.print(f"{plural(len(rows), 'session')} {'migrated' if apply else 'to migrate'}")
         if not apply and rows:
             run.say("nothing was changed; --apply does it")
     if failed is not None:

@@ -33,13 +33,13 @@ recollect repair --all --home-files
 @click.argument("session", required=False, shell_complete=complete_session)
 @click.option("--project", metavar="P", help="Only this project: its path, the end of it, or a folder above; any case.")
 @click.option("--all", "everything", is_flag=True, help="All sessions.")
-@click.option("--home-files", is_flag=True, help="The global config and the client's lists of sessions.")
+@click.option("--home-files", is_flag=True, help="The global config and Claude Code's lists of sessions.")
 @click.option("--rule", "rules", multiple=True, metavar="CODE", help="Only what this rule finds. May be repeated.")
 @click.option("--fork", is_flag=True, help="Make a repaired copy under a new id; the session stays as it is.")
 @click.option("--apply", is_flag=True, help="Do it. Without it the plan is shown and nothing changes.")
 @click.option("--dry-run", "-n", is_flag=True, help="Show the plan and change nothing. The default.")
 @yes_option
-@click.option("--force", is_flag=True, help="Restore the global config even if clients are running.")
+@click.option("--force", is_flag=True, help="Restore the global config even if Claude Code is running.")
 def repair(
     run: CommandRun,
     session: str | None,
@@ -53,7 +53,7 @@ def repair(
     yes: bool,
     force: bool,
 ) -> None:
-    """Mend SESSION with the fewest changes after which the client resumes it with everything that is readable.
+    """Repair SESSION with the fewest changes after which Claude Code resumes it with everything that is readable.
 
     Shows the plan; --apply carries it out, after a question. A copy is kept, no valid line is lost, `recollect undo` takes it
     back.
@@ -65,7 +65,7 @@ def repair(
     if apply and dry_run:
         raise click.UsageError("--apply and --dry-run exclude one another")
     if apply and not fork and (project is not None or everything):  # one question for all of them
-        confirm("Sessions would be rewritten", yes=yes, question="Mend every session that needs it?")
+        confirm("Sessions would be rewritten", yes=yes, question="Repair every session that needs it?")
         yes = True
     rows: list[dict[str, Any]] = []
     failed = None
@@ -78,7 +78,7 @@ def repair(
             except RecollectError as problem:
                 if session is not None:
                     raise
-                failed = problem  # one that is in use does not keep the others from being mended
+                failed = problem  # one that is in use does not keep the others from being repaired
                 run.say(f"{file.session_id}: {problem.message}")
                 continue
             if row is not None:

@@ -32,7 +32,7 @@ from ..vaulting import library_of_vault
 @click.option("--to", metavar="DIR", help="Into another home, which may not exist yet.")
 @click.option("--at", type=UNTIL, metavar="DATE", help="As it was then: 2026-03-02, 7d, yesterday.")
 @click.option(
-    "--renew", is_flag=True, help="With the time of now, so that the client does not delete it again at once."
+    "--renew", is_flag=True, help="With the time of now, so that Claude Code does not delete it again at once."
 )
 @click.option("--partly", is_flag=True, help="Of a damaged transcript, the lines that can still be read.")
 @changing_options(NO_EFFECT)

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import click
 
-from ...library.searching import search as search_library
+from ...export.search_text import found_data, found_text, session_data, summary_line
 from ..command_run import CommandRun, command
 from ..indexing_bar import indexing_bar
 from ..query_words import QueryCommand, joined_words
-from ..search_text import found_data, found_text, session_data, summary_line
 
 
 @command(
@@ -85,12 +84,12 @@ def search(
     if slow and facets:
         raise click.UsageError("--facets counts what the word index knows; the slow searches go around it")
     if slow:
-        from ...index.search.slow_search import SAYS
+        from ...library.searching import why_slow
 
-        run.say(SAYS["everything" if everything else mode])
+        run.say(why_slow(mode, everything) or "")
     with indexing_bar("Reading") as progress:
-        found = search_library(
-            run.library, joined_words(query), mode=mode, everything=everything, where=where, sort=sort, limit=limit,
+        found = run.library.search(
+            joined_words(query), mode=mode, everything=everything, where=where, sort=sort, limit=limit,
             offset=offset, hits_per_session=hits, facets=facets, progress=progress,
         )  # fmt: skip
     for note in found.notes[1:] if slow else found.notes:  # why it takes a while was said before

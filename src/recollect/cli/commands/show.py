@@ -17,11 +17,11 @@ import click
 from ...export.conversation import ShownMessage
 from ...export.conversation_text import ConversationText, Heading
 from ...export.formatting import local_minute, one_line, plural
+from ...export.money import message_tokens
 from ...library.reading import MessageView, Reading
 from ...library.shapes import message_shape, plain
 from ..command_run import CommandRun, command, session_argument
 from ..pager import show_paged
-from ..usage_text import message_tokens
 
 
 @command(
@@ -134,11 +134,9 @@ def message_row(view: MessageView, number: int, *, tokens: bool = False) -> dict
     """Return a message as a row, with `tokens` also what it cost."""
     row = plain(message_shape(view, number))
     if tokens:
-        from ...analysis.cost import message_cost
-        from ...analysis.prices.book import price_book
+        from ...library.usage import message_cost
 
-        usage = view.usage
-        row["cost_micro_usd"] = None if usage is None else message_cost(price_book(), view.model, view.seconds, usage)
+        row["cost_micro_usd"] = message_cost(view.model, view.seconds, view.usage)
         row["lower_bound"] = view.lower_bound
-        row["odd"] = usage is not None and usage.is_odd
+        row["odd"] = view.usage is not None and view.usage.is_odd
     return row

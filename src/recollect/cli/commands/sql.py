@@ -55,10 +55,10 @@ def sql(
     100,000 rows or 1 GB of memory. `-` reads the query from stdin.
     """
     from ...library.questions import SavedQueries
-    from .. import sql_output
+    from .. import sql_asking
 
     if tables:
-        sql_output.tables(run, [query] if query else [])
+        sql_asking.show_tables(run, [query] if query else [])
         return
     kept = SavedQueries()
     if saved:
@@ -89,15 +89,13 @@ def sql(
         _write_parquet(run, query, values, parquet)
         count = 1
     else:
-        from ..sql_asking import ask
-
-        answer = ask(run, query, values)
+        answer = sql_asking.ask(run, query, values)
         count = len(answer.rows)
         if as_csv:
-            sql_output.write_csv(answer)
-            sql_output.say_cut(run, answer)
+            sql_asking.print_csv(answer)
+            sql_asking.say_cut(run, answer)
         else:
-            sql_output.show(run, answer)
+            sql_asking.show(run, answer)
     if save is not None:
         run.say(f"saved as {save}: {kept.save(save, query)}")
     if not count:
@@ -117,13 +115,14 @@ def _values(settings: tuple[str, ...]) -> dict[str, str]:
 
 
 def _write_parquet(run: CommandRun, query: str, values: dict[str, str], target: Path) -> None:
-    from .. import sql_output
-    from ..sql_asking import write_parquet
+    from ...export.sql_answer import answer_fields
+    from .. import sql_asking
 
-    answer = write_parquet(run, query, values, target)
+    answer = sql_asking.write_parquet(run, query, values, target)
     if run.is_text:
         run.say(f"wrote {target}: {answer.count:,} rows, {len(answer.columns)} columns")
     else:
-        fields = [{"name": column.name, "type": column.type} for column in answer.columns]
-        run.value({"path": str(target), "rows": answer.count, "fields": fields, "cut": answer.cut or None})
-    sql_output.say_cut(run, answer)
+        run.value(
+            {"path": str(target), "rows": answer.count, "fields": answer_fields(answer), "cut": answer.cut or None}
+        )
+    sql_asking.say_cut(run, answer)

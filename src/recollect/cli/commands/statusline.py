@@ -1,4 +1,4 @@
-"""`recollect statusline`: one line for the client's status line.
+"""`recollect statusline`: one line for the status line of Claude Code.
 
 No JSON form. It prints text only: model, cost of the session and of today, the five-hour block, and how full the context is.
 """
@@ -17,7 +17,7 @@ from ..installing import install, install_options
 @click.option("--timezone", metavar="Z", help="Time zone of today. Default: the system's.")
 @install_options
 def statusline(run: CommandRun, timezone: str | None, put_in: bool, take_out: bool, dry_run: bool, yes: bool) -> None:
-    """Read the client's JSON on stdin and print one line. It never fails.
+    """Read what Claude Code sends on stdin and print one line. It never fails.
 
     --install lets Claude Code show that line.
     """

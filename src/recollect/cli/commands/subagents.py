@@ -9,9 +9,9 @@ from __future__ import annotations
 import click
 
 from ...export.formatting import number
+from ...export.moments import local
 from ...library.shapes import plain
 from ..command_run import Column, CommandRun, command, session_argument
-from ..moments import local
 
 
 @command("subagents", epilog="recollect subagents last\nrecollect subagents 3f2a --json")

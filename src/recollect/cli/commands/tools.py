@@ -12,9 +12,9 @@ from typing import Any
 import click
 
 from ...export.formatting import seconds, size
+from ...export.moments import local
 from ...library.shapes import ToolCallShape, plain
 from ..command_run import Column, CommandRun, command, session_argument
-from ..moments import local
 
 
 @command("tools", epilog="recollect tools last\nrecollect tools 3f2a --name Bash --errors\nrecollect tools 3f2a --json")

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from ..command_run import Column, CommandRun, command
+from ..command_run import CommandRun, command
 from ..filter_values import FILTER_VALUE
-from ..moments import SINCE_IN_ZONE, UNTIL_IN_ZONE, TypedMoment, micro
+from ..moments import SINCE_IN_ZONE, UNTIL_IN_ZONE
 
 if TYPE_CHECKING:
-    from ...library.accounting import Accounting, Selection
+    from ...library.usage import Group, Ledger, Selection, UsageReport
 
     _ParamType = click.ParamType[tuple[str, ...]]
 else:  # generic only in the newest click
@@ -35,7 +35,7 @@ _NOT_FOLLOWED = {
     "--check": ("--plot", "--csv", "--by", "--since", "--until", "--model", "--branch", "--subagent", "--status"),
     "--heat": ("--csv", "--json", "--by", "--limit"),
 }
-"""Options that a report cannot follow."""
+"""Options that a report has no use for."""
 TOPICS = ("cache", "speed", "tools", "context", "blocks", "hours", "changes", "commits", "prs")
 
 
@@ -95,7 +95,7 @@ class Groupings(_ParamType):
 @click.option("--csv", "as_csv", is_flag=True, help="Rows as CSV.")
 @click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Draw a chart into an SVG or PNG file.")
 def usage(
-    run: CommandRun, by: tuple[tuple[str, ...], ...], since: TypedMoment | None, until: TypedMoment | None,
+    run: CommandRun, by: tuple[tuple[str, ...], ...], since: str | None, until: str | None,
     timezone: str | None, project: str | None, session: str | None, model: str | None, branch: str | None,
     subagent: str | None, status: str | None, prices: str, explain: str | None, more: str | None, check: bool, separate: bool,
     limit: int | None, heat: bool, as_csv: bool, plot: str | None,
@@ -110,36 +110,33 @@ def usage(
             "--status": status is not None,
         },
     )  # fmt: skip
-    from ...library.accounting import Selection, open_accounting
+    if plot is not None:
+        from ...export.usage_plot import ENDINGS
 
-    with open_accounting(run.homes, timezone=timezone, prices=prices, tell=run.say) as accounting:
-        chosen = Selection(
-            micro(since, accounting.zone), micro(until, accounting.zone), project=project, session=session, model=model,
-            branch=branch, subagent=subagent, status=status,
-        )  # fmt: skip
-        if accounting.catalogue.problem:
-            run.say(accounting.catalogue.problem)
-        accounting.sync(face_progress(run))
-        if explain is not None:
-            from ..usage_explained import show_explained
-
-            found = show_explained(run, accounting, chosen, explain, limit, as_csv=as_csv)
-        elif more is not None:
-            from ..usage_topics import show_topic
-
-            found = show_topic(run, accounting, chosen, more, limit, as_csv=as_csv)
-        elif check:
-            found = _show_check(run, accounting, chosen, limit)
-        else:
-            names = tuple(dict.fromkeys(name for given in by for name in given)) or ("day",)
-            found = _show(run, accounting, chosen, names, separate, limit, heat, as_csv, plot)
+        if not plot.lower().endswith(ENDINGS):
+            raise click.UsageError("--plot writes .svg and .png files")
+    ledger = run.library.ledger(timezone, prices)
+    chosen = ledger.select(
+        since=since, until=until, project=project, session=session, model=model, branch=branch, subagent=subagent,
+        status=status,
+    )  # fmt: skip
+    ledger.sync(face_progress(run))
+    if explain is not None:
+        found = _show_explained(run, ledger, chosen, explain, limit, as_csv=as_csv)
+    elif more is not None:
+        found = _show_topic(run, ledger, chosen, more, limit, as_csv=as_csv)
+    elif check:
+        found = _show_check(run, ledger, chosen, limit)
+    else:
+        names = tuple(dict.fromkeys(name for given in by for name in given)) or ("day",)
+        found = _show(run, ledger, chosen, names, separate, limit, heat, as_csv, plot)
     if not found:
         run.advise_on_project(project)
         raise click.exceptions.Exit(1)
 
 
 def face_progress(run: CommandRun) -> Any:
-    """A line on the terminal while a first report reads everything; nothing elsewhere."""
+    """Return what shows on the terminal how many files are read; None where nobody looks."""
     import sys
 
     if not sys.stderr.isatty() or not run.is_text:
@@ -153,7 +150,7 @@ def face_progress(run: CommandRun) -> Any:
 
 
 def _refuse_what_excludes(kinds: dict[str, bool], ways: dict[str, bool]) -> None:
-    """Of what excludes each other, nothing is left out without a word."""
+    """Raise UsageError where two options exclude each other: none is left out silently."""
     asked = [name for name, given in kinds.items() if given]
     if len(asked) > 1:
         raise click.UsageError(f"{asked[0]} and {asked[1]} are two reports: ask for one of them")
@@ -166,19 +163,22 @@ def _refuse_what_excludes(kinds: dict[str, bool], ways: dict[str, bool]) -> None
 
 
 def _show(
-    run: CommandRun, accounting: Accounting, chosen: Selection, by: tuple[str, ...], separate: bool, limit: int | None,
-    heat: bool, as_csv: bool, plot: str | None,
+    run: CommandRun, ledger: Ledger, chosen: Selection, by: tuple[str, ...], separate: bool, limit: int | None, heat: bool,
+    as_csv: bool, plot: str | None,
 ) -> bool:  # fmt: skip
-    from ...analysis.usage import PERIODS, group_data
-    from ..usage_text import csv_text, report_totals
+    """Show usage as a table, a map, CSV or JSON. Returns whether there was any."""
+    from ...export import usage_table
+    from ...library.usage import PERIODS
 
-    report = accounting.usage(by, chosen, separate=separate)
+    report = ledger.usage(by, chosen, separate_worktrees=separate)
     found = report.totals.calls > 0
     if plot is not None and found:
-        from ..usage_plot import write_plot
+        from ...environment import font_folders
+        from ...export.usage_plot import write_plot
 
         bars = tuple(name for name in by if name != "model") or by  # each bar shows its models anyway
-        write_plot(report if bars == by else accounting.usage(bars, chosen, separate=separate), plot)
+        drawn = report if bars == by else ledger.usage(bars, chosen, separate_worktrees=separate)
+        write_plot(drawn, plot, font_folders())
         run.say(f"wrote {plot}")
     groups = report.groups
     if limit is not None:
@@ -186,67 +186,123 @@ def _show(
     if run.is_text and not found:
         run.say("no API calls found" + (": no chart is written" if plot is not None else ""))
     if as_csv:
-        rows = [group_data(group, report.by) | {"timezone": report.zone} for group in groups]
-        run.print(csv_text(rows, (*by, *report.totals.data(), "timezone")).rstrip("\n"))
+        run.print(usage_table.usage_csv(report, groups).rstrip("\n"))
     elif run.is_text and not found:
         pass
     elif heat:
-        _show_heat(run, accounting, chosen)
-    elif run.is_text:
-        from ..usage_table import show_table
+        from ...export.usage_heat import usage_heat
 
-        show_table(run, report, groups, accounting, chosen)
+        drawn_days = usage_heat(ledger.usage("day", chosen))
+        for line in drawn_days.lines:
+            run.print(line)
+        for remark in drawn_days.remarks:
+            run.say(remark)
+    elif run.is_text:
+        _show_table(run, ledger, chosen, report, groups)
     else:
-        run.rows([group_data(group, report.by) for group in groups], **report_totals(report, accounting, chosen))
+        comparisons = ledger.comparisons(chosen) if ledger.has_client_counts else []
+        run.rows([group.data(report.by) for group in groups], **usage_table.report_totals(report, comparisons))
     return found
 
 
-def _show_heat(run: CommandRun, accounting: Accounting, chosen: Selection) -> None:
-    from ...analysis.totals import Totals
-    from ...analysis.usage import NO_TIME
-    from ..charts import days_before_the_map, heat_map, not_in_future
-    from ..usage_text import money
+def _show_table(run: CommandRun, ledger: Ledger, chosen: Selection, report: UsageReport, groups: list[Group]) -> None:
+    from ...export.formatting import plural
+    from ...export.usage_remarks import remarks
+    from ...export.usage_table import usage_table, usage_trend
 
-    report = accounting.usage("day", chosen)
-    # A day of calls without a known price was a day of work, too.
-    drawn, later = not_in_future({group.key: max(group.totals.cost, 1) for group in report.groups})
-    for line in heat_map(drawn):
-        run.print(line)
-    run.print(f"days in {report.zone}")
-    if later:
-        run.say(later)
-    older = days_before_the_map(drawn)
-    for keys, words in (({*older}, f"up to {older[-1]}" if older else ""), ({NO_TIME}, "without a time")):
-        rest = Totals()
-        for group in report.groups:
-            if group.key in keys:
-                rest.join(group.totals)
-        if rest.calls:
-            run.say(f"not drawn: {money(rest)} {words}")
-    run.say("each column a week; darker days cost more (quarters of all days with usage)")
+    run.table(*usage_table(report, groups))
+    trend = usage_trend(report)
+    rule, *others = remarks(report)
+    if trend is not None:
+        run.print(f"\n{trend.line}")
+        others = [trend.remark, *others] if trend.remark else others
+    run.print(rule)  # days mean nothing without the zone they are counted in
+    for remark in others:
+        run.say(remark)
+    if ledger.has_client_counts:
+        differing = [item for item in ledger.comparisons(chosen) if not item.same]
+        if differing:
+            run.say(f"the client's own count differs for {plural(len(differing), 'session')}: see --check")
 
 
-def _show_check(run: CommandRun, accounting: Accounting, chosen: Selection, limit: int | None) -> bool:
-    found = accounting.comparisons(chosen)
+def _show_check(run: CommandRun, ledger: Ledger, chosen: Selection, limit: int | None) -> bool:
+    """Show Claude Code's own counts beside ours. Returns whether there are any."""
+    found = ledger.comparisons(chosen)
     if run.is_text:
-        from ...analysis.cost import dollars
+        from ...export.usage_table import comparison_table
 
-        run.rows(
-            [
-                {
-                    "session_id": item.session_id[:8],
-                    "same": "same" if item.same else "unreadable" if item.problem else "differs",
-                    "ours": dollars(item.our_cost),
-                    "client": "" if item.problem else dollars(item.their_cost),
-                    "difference": item.in_words(),
-                }
-                for item in found[:limit]
-            ],
-            (Column("session_id", "session"), Column("same", "count"), Column("ours", right=True),
-             Column("client", right=True), Column("difference", "ours minus the client's", stretch=True)),
-            empty="no client left a count of its own (they do since 2.1.325)",
-        )  # fmt: skip
+        rows, columns = comparison_table(found[:limit])
+        run.rows(rows, columns, empty="no client left a count of its own (they do since 2.1.325)")
         run.say("the client also counts calls that it does not write down, such as those for titles")
     else:
         run.rows([item.data() for item in found[:limit]], total=len(found))
     return bool(found)
+
+
+def _show_explained(
+    run: CommandRun, ledger: Ledger, chosen: Selection, ident: str, limit: int | None, *, as_csv: bool
+) -> bool:
+    """Show calls one by one with what their cost comes from. Returns whether there are any."""
+    from ...export import usage_explained
+
+    found = ledger.explain(chosen, ident)
+    if not run.is_text:
+        run.rows(
+            found.rows[:limit], total=found.total, totals=found.totals.data(), timezone=found.zone, prices=found.prices,
+            price_source=found.price_source, omitted=list(found.omitted),
+        )  # fmt: skip
+    elif not found.rows:
+        run.say("no API call fits")
+    elif as_csv:
+        from ...export.csv_text import csv_names, csv_text
+
+        names = [*csv_names(found.rows), "timezone"]
+        run.print(csv_text((row | {"timezone": found.zone} for row in found.rows[:limit]), names).rstrip("\n"))
+    else:
+        shown = found.rows[: usage_explained.SHOWN if limit is None else limit]
+        for row in shown:
+            run.print_styled(run.style(usage_explained.heading(row), bold=True))
+            for line in usage_explained.explained_lines(row):
+                run.print(line)
+        for line in usage_explained.explained_end(found.rows, len(shown), found.totals):
+            run.print(line)
+        run.say("no transcript tells of: " + "; ".join(found.omitted))
+    return bool(found.rows)
+
+
+def _show_topic(
+    run: CommandRun, ledger: Ledger, chosen: Selection, name: str, limit: int | None, *, as_csv: bool
+) -> bool:
+    """Show one topic beyond tokens. Returns whether there is anything to show."""
+    from ...export.usage_topics import WITH_TIMES, topic_table, window_parts_table
+    from ...library.usage_topics import topic
+
+    found = topic(ledger, name, chosen)
+    if as_csv and found.rows:
+        from ...export.csv_text import csv_names, csv_text
+
+        shown = found.rows[:limit]
+        names = [*csv_names(shown or found.rows), "timezone"]
+        run.print(csv_text((row | {"timezone": found.zone} for row in shown), names).rstrip("\n"))
+    elif not run.is_text:
+        run.rows(
+            found.rows[:limit], topic=name, total=len(found.rows), timezone=found.zone, prices=found.prices, **found.beside
+        )  # fmt: skip
+    elif not found.rows:
+        run.say("nothing found")
+    else:
+        table = topic_table(
+            name, found.rows, found.beside, limit=limit, zone=ledger.zone.info, timelines=found.timelines
+        )
+        run.table(table.rows, table.columns)
+        for row in found.rows[:limit]:
+            if row.get("filled_by"):
+                run.print("")
+                run.table(*window_parts_table(row["filled_by"]))
+        for line in table.lines:
+            run.print(line)
+        if name in WITH_TIMES:
+            run.print(f"times in {found.zone}")
+        for remark in table.remarks:
+            run.say(remark)
+    return bool(found.rows)

@@ -1,1 +1,1 @@
-"""Lift sessions of old layouts into the current one (`layouts/`, one step one file), in place or in a copy of the home."""
+"""Migrate sessions of old layouts to the current one (`layouts/`, one file for each step), in place or in a copy of the home."""

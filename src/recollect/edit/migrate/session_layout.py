@@ -1,6 +1,6 @@
-"""Lift a session from the layout of an old client into that of 2.1: the steps of `layouts/` on a draft of it, then one change.
+"""Migrate a session from the layout of an old version to that of 2.1: run the steps of `layouts/` on a draft, then one change.
 
-What a resume sends must be the same before and after, block for block: each step is held to that before anything is written.
+What a resume sends must be the same before and after, block for block: each step is checked for that before anything is written.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Said = tuple[str, tuple[str | None, ...], tuple[str, ...]]
 
 @dataclass
 class LayoutDraft:
-    """A session while it is lifted: its main file, what will be written beside it, and what will be moved or go."""
+    """A session during its migration: its main file, the files to write, and those to move or remove."""
 
     file: SessionFile
     main: Draft
@@ -97,7 +97,7 @@ class MigrateResult:
 
 
 def plan_migrate(journal: Journal, file: SessionFile, *, to: str = TARGET) -> tuple[Change, MigrateResult]:
-    """Prepare the lifting of a session. In place: `undo` takes it back; for a copy, copy the home first (`copy_home`)."""
+    """Plan the migration of a session in place; `undo` takes it back. To keep the original, copy the home first (`copy_home`)."""
     from .layouts import LAYOUTS  # its steps work on the draft of this module
 
     if to != TARGET and not to.startswith(f"{TARGET}."):
@@ -105,7 +105,7 @@ def plan_migrate(journal: Journal, file: SessionFile, *, to: str = TARGET) -> tu
     refuse_if_busy(file.home, file.session_id, file.path, journal, rewrite=True)
     result = MigrateResult(file.session_id, file.path)
     with contextlib.ExitStack() as thrown_away_on_errors:
-        change = Change(journal, file.home, "migrate", f"Lift {file.session_id} to the layout of {TARGET}")
+        change = Change(journal, file.home, "migrate", f"Migrate {file.session_id} to the layout of {TARGET}")
         thrown_away_on_errors.enter_context(change)
         for path in (file.path, *(subagent.path for subagent in file.subagents)):
             change.rely_on(path, content=True)
@@ -119,7 +119,7 @@ def plan_migrate(journal: Journal, file: SessionFile, *, to: str = TARGET) -> tu
 
 
 def _take_steps(draft: LayoutDraft, layouts: Sequence[Layout]) -> list[StepTaken]:
-    """Take every step on the draft. Raises DamagedData where one goes wrong; the draft is thrown away then."""
+    """Run every step on the draft. Raises DamagedData if one fails; the draft is dropped then."""
     before = draft.said()
     taken = []
     for layout in layouts:
@@ -148,7 +148,7 @@ def _write(change: Change, draft: LayoutDraft, main: Draft) -> None:
 
 
 def _lost_pieces(draft: LayoutDraft) -> bool:
-    """Whether rows went from the main file into others."""
+    """Whether rows were moved from the main file into other files."""
     return any(path.suffix == ".jsonl" for path in draft.written)
 
 

@@ -1,6 +1,6 @@
-"""A transcript in the making: its pieces in order, with the bytes they had or the ones they get.
+"""Hold a transcript while it is repaired: its pieces in order, with their old or new bytes.
 
-Pieces are never changed, only replaced, so that a list of them is a state that can be gone back to. Bytes that stay are not
+Pieces are never changed, only replaced, so that a list of them is a state to return to. Bytes that stay are not
 held in memory: they are copied from the file when the new one is written.
 """
 
@@ -31,7 +31,7 @@ _INK: Final = re.compile(rb"[^ \t\r\n]")
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """Bytes that leave the file, with the reason and the place they had."""
+    """Bytes that are removed from the file, with the reason and their place."""
 
     why: str
     line: int
@@ -41,7 +41,7 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One line, or what stands where no line can be told. `start` and `end` are its bytes in the file, the ending included."""
+    """One line, or bytes that are no line. `start` and `end` are its offsets in the file, with the line ending."""
 
     number: int
     start: int
@@ -84,7 +84,7 @@ class Draft:
 
     @classmethod
     def of(cls, path: Path, home: Home) -> Draft:
-        """The file as it is."""
+        """Read a file into a draft."""
         draft = cls(path, home)
         held: tuple[int, int, int] | None = None
         for line in stream_lines(path, home):
@@ -99,7 +99,7 @@ class Draft:
         return draft
 
     def bytes_of(self, piece: Piece) -> bytes:
-        """The object of a piece, as it is to be written."""
+        """Return the object of a piece as it will be written."""
         return piece.data if piece.data is not None else self.read(piece.object_start, piece.object_end)
 
     def read(self, start: int, end: int) -> bytes:
@@ -115,7 +115,7 @@ class Draft:
     # --- views --------------------------------------------------------------------------------------------------------
 
     def transcript(self) -> Transcript:
-        """The rows that a reader of the new file would find."""
+        """Return the rows that a reader of the new file would find."""
         transcript = build_transcript(self._located(), [])
         transcript.size = sum(piece.size for piece in self.pieces)
         return transcript
@@ -124,7 +124,7 @@ class Draft:
         return find_thread(self.transcript())
 
     def row_places(self) -> list[int]:
-        """For each row of `transcript()` the place of its piece; -1 for rows on broken lines."""
+        """Return the place of the piece of each row of `transcript()`; -1 for rows on broken lines."""
         found: list[int] = []
         for place, piece in enumerate(self.pieces):
             if piece.is_row:
@@ -134,7 +134,7 @@ class Draft:
         return found
 
     def rows(self) -> list[tuple[Row, int]]:
-        """Rows with the places of their pieces, in file order; those on broken lines are left out."""
+        """Yield rows with the places of their pieces in file order, without rows on broken lines."""
         pairs = zip(self.transcript().rows, self.row_places(), strict=True)
         return [(row, place) for row, place in pairs if place >= 0]
 
@@ -149,7 +149,7 @@ class Draft:
     # --- changing -----------------------------------------------------------------------------------------------------
 
     def rewrite(self, place: int, data: bytes, *, keep: str | None = None) -> None:
-        """Give a piece new bytes. `keep` says why its old ones shall be kept beside the transcript."""
+        """Give a piece new bytes. `keep` is the reason why its old ones are kept in the side file."""
         old = self.pieces[place]
         if keep is not None:
             self.take_out(keep, old)
@@ -158,11 +158,11 @@ class Draft:
         )
 
     def take_out(self, why: str, piece: Piece) -> None:
-        """Keep the present bytes of a piece beside the transcript."""
+        """Keep the present bytes of a piece in the side file."""
         self.fragments.append(Fragment(why, piece.number, piece.start, self.bytes_of(piece)))
 
     def insert(self, place: int, data: bytes) -> None:
-        """A line of our own before the piece at `place`."""
+        """Insert a new line before the piece at `place`."""
         near = self.pieces[min(place, len(self.pieces) - 1)]
         self.pieces.insert(
             place, Piece(near.number, near.start, near.start, entry_of(data), near.start, near.start, data=data)
@@ -171,14 +171,14 @@ class Draft:
     # --- writing ------------------------------------------------------------------------------------------------------
 
     def state(self) -> tuple[list[Piece], list[Fragment], dict[Path, list[bytes]]]:
-        """What can be gone back to by `restore`."""
+        """Return the present state, for `restore`."""
         return list(self.pieces), list(self.fragments), dict(self.beside)
 
     def restore(self, state: tuple[list[Piece], list[Fragment], dict[Path, list[bytes]]]) -> None:
         self.pieces, self.fragments, self.beside = list(state[0]), list(state[1]), dict(state[2])
 
     def chunks(self, renamed: Callable[[bytes], bytes] | None = None) -> Iterator[bytes]:
-        """The bytes of the new file. `renamed` gives every object another form (a copy under another name)."""
+        """Yield the bytes of the new file. `renamed` changes every object (for a copy with another name)."""
         start = end = 0  # a run of the old file that is copied as it stands
         ends_in_newline = True
         for piece in self.pieces:
@@ -207,7 +207,7 @@ class Draft:
 
 
 def entry_of(data: bytes) -> GraphEntry | None:
-    """What a reader finds in the bytes of one object."""
+    """Return the row or state line that a reader finds in the bytes of one object."""
     found = list(parse_row_entries([RawLine(data + b"\n", 0, 2)], []))
     return found[0].entry if len(found) == 1 else None
 
@@ -239,7 +239,7 @@ def _whole(line: RawLine, item: Located[GraphEntry], kinds: set[str]) -> Piece:
 
 
 def between(piece: Piece, objects: Iterable[tuple[int, int]], read: Callable[[int, int], bytes]) -> Iterator[Fragment]:
-    """What stands on a broken line around the objects that were found on it."""
+    """Yield the bytes of a broken line around the objects that were found on it."""
     place = piece.start
     for start, end in (*objects, (piece.end, piece.end)):
         data = read(place, start)

@@ -1,4 +1,4 @@
-"""Repair what belongs to no session: the global config, and the client's own lists of sessions."""
+"""Repair files that belong to no session: the global config, and Claude Code's own lists of sessions."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from ..config_paths import index_bytes, index_entries, listed_session
 
 @dataclass
 class HomeRepair:
-    """What would be done, in words; and what cannot be."""
+    """What a repair would do, in words, and what it cannot do."""
 
     done: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
 
 
 def plan_home_repair(journal: Journal, home: Home, scan: Scan, *, force: bool = False) -> tuple[Change, HomeRepair]:
-    """Prepare the repair of a home's own files. `force` goes ahead while clients run that write the config too."""
+    """Plan the repair of a home's own files. `force` permits it while Claude Code runs, which writes the config too."""
     repair = HomeRepair()
     with contextlib.ExitStack() as thrown_away_on_errors:
         change = Change(journal, home, "repair-home", f"Repair files of {home.root}")
@@ -64,7 +64,7 @@ def _restore_config(change: Change, home: Home, path: Path, repair: HomeRepair, 
 
 
 def newest_whole_backup(home: Home) -> tuple[Path, dict[str, Any]] | None:
-    """The newest backup of the global config that is whole. Broken ones do not count, however new."""
+    """Return the newest backup of the global config that is not damaged."""
 
     def age(item: tuple[FileInfo, datetime | None]) -> float:
         moment = item[1] or item[0].modified
@@ -92,7 +92,7 @@ def _renew_index(change: Change, home: Home, path: Path, scan: Scan, repair: Hom
 
 
 def _entry(file: SessionFile, old: dict[str, Any] | None) -> dict[str, Any] | None:
-    """What was known of a session stays as long as its file has the time it had."""
+    """Return the entry of a session; an old one stays if the file still has the time it names."""
     if old is not None and old.get("fileMtime") == int(file.mtime * 1000):
         return old
     seen = summarise(file, count=True)

@@ -38,7 +38,7 @@ from .fixes import FIXES, Fix, fixes_for
 NAME_FIX = "name"
 SECOND_COPY = "give the copy in another project an id of its own"
 ROUNDS = 6
-"""One fix may bring to light what is for another; this often they are all asked again at most."""
+"""How often all fixes are run at most, since one may reveal what another one repairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a resume gets at."""
+    """How much of a session a resume reaches."""
 
     found: bool
     share: float
@@ -91,7 +91,7 @@ def plan_repair(
     fork: bool = False,
     new_id: str | None = None,
 ) -> tuple[Change, RepairResult]:
-    """Prepare the repair of a session and its subagents: everything that is wrong, or what the named rules find.
+    """Plan the repair of a session and its subagents: everything that is wrong, or what the named rules find.
 
     Raises StoreBusy for a session in use, unless it is forked: then it is only read.
     """
@@ -169,7 +169,7 @@ def _wanted(rules: tuple[str, ...]) -> list[Fix]:
 
 
 def usual_fixes() -> list[Fix]:
-    """What is done where no rule is named: everything that no user has to decide."""
+    """Return the fixes to run if no rule is named: all those that need no decision by the user."""
     return [fix for fix in FIXES.values() if not fix.on_request]
 
 
@@ -197,9 +197,9 @@ def standing(draft: Draft) -> Standing:
 
 
 def apply_fixes(draft: Draft, wanted: Iterable[Fix]) -> tuple[list[Applied], list[str]]:
-    """Let the fixes work, one after the other, until none of them finds anything: then a second repair finds nothing either.
+    """Run the fixes one after the other until none finds anything, so that a second repair finds nothing either.
 
-    A fix by which the client would get at less than before is taken back.
+    A fix after which a resume would reach less than before is taken back.
     """
     fixes = list(wanted)
     untouched = draft.state()
@@ -219,7 +219,7 @@ def apply_fixes(draft: Draft, wanted: Iterable[Fix]) -> tuple[list[Applied], lis
 
 
 def _improve(draft: Draft, fixes: list[Fix]) -> tuple[dict[str, int], list[str]]:
-    """All fixes together; or, where that brings rows to light that nothing connects, those that are an improvement each."""
+    """Run all fixes together; if that reveals rows that nothing connects, only those that are an improvement each."""
     before, was = draft.state(), standing(draft)
     places, refused = _work(draft, fixes, strict=False)
     if was.found and standing(draft).share < was.share:
@@ -229,7 +229,7 @@ def _improve(draft: Draft, fixes: list[Fix]) -> tuple[dict[str, int], list[str]]
 
 
 def _work(draft: Draft, fixes: list[Fix], *, strict: bool) -> tuple[dict[str, int], list[str]]:
-    """Places that each fix mended, and the fixes that were taken back in the last round."""
+    """Return how many places each fix repaired, and the fixes that were taken back in the last round."""
     places: dict[str, int] = {}
     refused: list[str] = []
     now = standing(draft)
@@ -321,7 +321,7 @@ def _write_fork(
 
 
 def _under(session_id: str) -> Callable[[bytes], bytes]:
-    """Gives lines the id of another session."""
+    """Return a function that gives lines the id of another session."""
 
     def renamed(data: bytes) -> bytes:
         return set_members(data, {"sessionId": session_id}) if b'"sessionId"' in data else data
@@ -340,7 +340,7 @@ def _is_second_copy(file: SessionFile) -> bool:
 
 
 def _free_name(file: SessionFile, main: Draft) -> Path:
-    """A name that the client finds: the same in lower case, the one that the lines say, or a new one."""
+    """Return an id that Claude Code finds: the present one in lower case, the one on the lines, or a new one."""
     taken = {
         path.name for folder in list_inside(file.home, file.home.projects) for path in list_inside(file.home, folder)
     }

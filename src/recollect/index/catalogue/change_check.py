@@ -43,12 +43,6 @@ class ChangedHome:
         self.paths: list[str] = []
 
 
-def unchanged(db: apsw.Connection, roots: Sequence[str]) -> list[int] | None:
-    """The numbers of the homes, if the index is up to date with all of them; None where that is not sure."""
-    found = changed_homes(db, roots, most=0)
-    return None if found is None else [home.number for home in found]
-
-
 def changed_homes(db: apsw.Connection, roots: Sequence[str], most: int = 64) -> list[ChangedHome] | None:
     """What changed where the index was up to date before; None where that is not sure, or more than `most` files did."""
     try:

@@ -17,7 +17,7 @@ from ..words.reader import WordReader
 from ..words.word_query import WordQuery
 from .facets import count_facets
 from .query_language import exclusions, parse
-from .query_tree import All, filters
+from .query_tree import All
 from .results import Hit, SearchResults
 from .session_rows import SessionRows
 from .snippets import cut, find_needles
@@ -80,11 +80,6 @@ class Search:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @staticmethod
-    def needs_statuses(query: str) -> bool:
-        """Whether a query asks where messages stand in their sessions, which is looked up only then."""
-        return any(item.name == "status" for item in filters(parse(query)))
 
     def find(
         self,

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SEAL = "words:files"
 WRITING = "words:writing"
+MARK = "words_mark"
+"""The note with the highest entry id of which the words are committed."""
 _META = "meta.json"
 _MAGIC = 1337
 _AT_ONCE = 1 << 20

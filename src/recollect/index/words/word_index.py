@@ -33,6 +33,7 @@ from ...journal import disk
 from ..catalogue.catalogue import Catalogue
 from ..catalogue.healing import is_panic
 from ..catalogue.schema import FLAGS
+from .seal import MARK as MARK
 from .seal import begin_writing, check, finish_interrupted
 from .tokenizer import ANALYZER, analyzer, split_words
 
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 HEAP: Final = 120 << 20
 THREADS: Final = 1
-MARK: Final = "words_mark"
 
 _HAS: Final = tuple((name, FLAGS[name]) for name in ("code", "image", "error", "thinking"))
 _HAS_BITS: Final = sum(bit for _, bit in _HAS)

@@ -95,5 +95,5 @@ def _keep(service: Service, job: Job) -> dict[str, Any]:
 routes = [
     Route("/health", health),
     Route("/health/keep", plan_keeping, methods=["GET"]),
-    Route("/health/{chore}", start, methods=["POST"]),
+    Route("/health/{job}", start, methods=["POST"]),
 ]

@@ -1,4 +1,4 @@
-"""Search over everything, in the language of the command line."""
+"""Show a search over everything, in the language of the command line."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import QueryError, RecollectError
-from ...index.search.results import SearchResults
 from ...library.background import StillIndexing
-from ...library.searching import search as search_library
+from ...library.searching import SearchResults
 from ..pages import error_data, is_fragment, page, service_of, status_of
 from ..wording import model_name
 
@@ -34,8 +33,8 @@ def search(request: Request) -> Response:
     if words.strip():
         try:
             found = service.index.ask(
-                lambda library: search_library(
-                    library, words, sort=order, limit=SESSIONS, offset=start, hits_per_session=HITS, facets=not start
+                lambda library: library.search(
+                    words, sort=order, limit=SESSIONS, offset=start, hits_per_session=HITS, facets=not start
                 )
             )
             values |= {"found": found, "facets": _facets(found, words, order)}

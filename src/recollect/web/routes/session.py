@@ -108,7 +108,7 @@ def _fragment(request: Request, service: Service, reading: PageReading, number: 
 def messages_html(service: Service, reading: PageReading, number: int) -> str:
     def make() -> str:
         shown = show_page(service, reading, number)
-        price_messages(service, shown)
+        price_messages(shown)
         return templates().get_template("messages.html").render(
             shown=shown, sid=reading.session.id, wanted=reading.wanted, page=number, pages=reading.pages,
             read_only=service.read_only,

@@ -1,9 +1,7 @@
-"""Questions in SQL: an editor with the tables beside it, answers as table and chart, saved queries."""
+"""Show questions in SQL: an editor with the tables beside it, answers as table and chart, saved queries."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import Any
 
@@ -13,10 +11,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from ...errors import NotFound, QueryError, RecollectError
-from ...index.sql.query import Answer, Limits
-from ...index.sql.tables import TABLES
+from ...export.sql_answer import answer_csv
 from ...library.background import StillIndexing
-from ...library.questions import SavedQueries, answer, prepare
+from ...library.questions import TABLES, Answer, Limits, SavedQueries, answer, prepare
 from ...library.service import Service
 from ..changing import refuse_if_read_only
 from ..forms import read_form
@@ -43,7 +40,7 @@ EXAMPLES = (
 
 
 def ask(service: Service, sql: str) -> Answer:
-    """The answer to one question, from a process that can do nothing else."""
+    """Return the answer to one question, from a process that can do nothing else."""
     asked = service.index.ask(lambda library: prepare(library, sql, limits=LIMITS))
     return answer(service.index.library, asked)
 
@@ -88,7 +85,7 @@ def _run(request: Request, form: dict[str, str]) -> Response:
         found = ask(service, sql)
         if form.get("as") == "csv":
             return Response(
-                _csv(found), media_type="text/csv; charset=utf-8",
+                "".join(answer_csv(found)), media_type="text/csv; charset=utf-8",
                 headers={"Content-Disposition": 'attachment; filename="answer.csv"'},
             )  # fmt: skip
         if form.get("as") == "json":
@@ -128,7 +125,7 @@ def cell(value: Any) -> str:
 
 
 def numeric_columns(found: Answer) -> set[int]:
-    """Columns that hold numbers and nothing else."""
+    """Return the columns that hold numbers and nothing else."""
     return {
         at
         for at in range(len(found.columns))
@@ -141,7 +138,7 @@ def numeric_columns(found: Answer) -> set[int]:
 
 
 def chart_of(found: Answer) -> str | None:
-    """The first column of words or dates against the first of numbers, where there are both."""
+    """Return the data of a chart: the first column of words or dates against the first of numbers; None without both."""
     if not 2 <= len(found.rows) <= 400:
         return None
     first = found.rows[0]
@@ -155,20 +152,6 @@ def chart_of(found: Answer) -> str | None:
         "name": found.columns[numbers[0]].name, "label": found.columns[labels[0]].name,
     }  # fmt: skip
     return json.dumps(told)
-
-
-def _csv(found: Answer) -> str:
-    """CSV that no spreadsheet takes for a formula."""
-    stream = io.StringIO()
-    writer = csv.writer(stream)
-    writer.writerow([_harmless(column.name) for column in found.columns])
-    for row in found.rows:
-        writer.writerow([value if isinstance(value, (int, float)) else _harmless(cell(value)) for value in row])
-    return stream.getvalue()
-
-
-def _harmless(text: str) -> str:
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 routes = [

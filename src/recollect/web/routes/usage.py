@@ -1,9 +1,7 @@
-"""Tokens and money: charts by day, tables by anything, each total taken apart on request."""
+"""Show tokens and money: charts by day, tables by anything, each total taken apart on request."""
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,15 +9,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ...analysis.api_calls import ApiCall
-from ...analysis.explain import OMITTED, explain
-from ...analysis.usage import PERIODS, Group, UsageReport, without_first_grouping
-from ...library.accounting import Accounting, Selection
+from ...export.csv_text import csv_lines
+from ...export.usage_remarks import remarks
 from ...library.background import StillIndexing
 from ...library.service import Service
-from ...library.usage_words import remarks
+from ...library.usage import OMITTED, PERIODS, Group, Ledger, Selection, UsageReport
 from ..pages import is_fragment, page, service_of
-from ..usage_views import SPANS, chart, extras, name_of, parts_by_day, parts_of_models, shares_of, since
+from ..usage_views import SPANS, chart, extras, name_of, parts_by_day, parts_of_models, since
 from ..wording import title_of
 
 BY = ("day", "week", "month", "model", "project", "session", "tool", "branch", "subagent")
@@ -42,17 +38,17 @@ def _asked(request: Request) -> tuple[str, str, str]:
 
 
 def _reports(service: Service, by: str, span: str) -> tuple[UsageReport, UsageReport]:
-    """What the table shows, and the same by day for the chart. To go through all calls for each would take twice as long."""
+    """Return the report of the table, and one by day for the chart; both from one pass over the calls."""
 
-    def count(accounting: Accounting) -> tuple[UsageReport, UsageReport]:
-        chosen = Selection(since=since(accounting, span))
+    def count(ledger: Ledger) -> tuple[UsageReport, UsageReport]:
+        chosen = Selection(since=since(ledger, span))
         if by in PERIODS:
-            report = accounting.usage(by, chosen)
+            report = ledger.usage(by, chosen)
             return report, report
         if by == "model":
-            return accounting.usage(by, chosen), accounting.usage("day", chosen)  # of these there are sums
-        days = accounting.usage(("day", by), chosen)
-        return without_first_grouping(days), days
+            return ledger.usage(by, chosen), ledger.usage("day", chosen)  # answered from sums by day
+        days = ledger.usage(("day", by), chosen)
+        return days.without_first_grouping(), days
 
     return service.usage.ask(("usage", by, span), count)
 
@@ -63,7 +59,6 @@ def usage(request: Request) -> Response:
     values: dict[str, Any] = {
         "by": by, "span": span, "unit": unit, "spans": SPANS, "dimensions": BY, "indexing": None, "omitted": OMITTED,
     }  # fmt: skip
-    config = service.library.own_folder("config")
     try:
         report, days = _reports(service, by, span)
         groups = list(reversed(report.groups)) if by in PERIODS else report.groups
@@ -73,7 +68,7 @@ def usage(request: Request) -> Response:
             "report": report, "groups": groups[:shown], "hidden": max(len(groups) - shown, 0),
             "labels": {group.key: group.key if by in PERIODS else name_of(by, group.key, names) for group in groups[:shown]},
             "chart": _chart(by, unit, days, names),
-            "extras": service.usage.ask(("extras", span), lambda accounting: extras(accounting, span, config)),
+            "extras": service.usage.ask(("extras", span), lambda ledger: extras(ledger, span)),
             "remarks": remarks(report, more="see the calls behind their row"),
             "largest": max((_amount(group, unit) for group in groups), default=0) or 1,
         }  # fmt: skip
@@ -104,40 +99,26 @@ def as_csv(request: Request) -> Response:
         report, _ = _reports(service_of(request), by, span)
     except StillIndexing:
         return Response("still counting; try again in a moment\n", 503, media_type="text/plain")
-    stream = io.StringIO()
-    writer = csv.writer(stream)
     names = list(report.totals.data())
-    writer.writerow([by, *names])
-    for group in report.groups:
-        data = group.totals.data()
-        key = f"'{group.key}" if group.key[:1] in ("=", "+", "-", "@", "\t", "\r") else group.key
-        writer.writerow([key, *(data[name] for name in names)])
+    rows = [[group.key, *group.totals.data().values()] for group in report.groups]
     headers = {"Content-Disposition": f'attachment; filename="usage-by-{by}.csv"'}
-    return Response(stream.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
+    return Response(csv_lines([[by, *names], *rows]), media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def explained(request: Request) -> Response:
-    """The calls behind one row of the table, each with its rule and price; all of them where no row is named."""
+    """Show the calls behind one row of the table, each with its rule and price; all calls where no row is named."""
     service = service_of(request)
     by, span, unit = _asked(request)
     key = request.query_params.get("key", "")[:1000]
     values: dict[str, Any] = {"by": by, "span": span, "unit": unit, "key": key, "indexing": None, "omitted": OMITTED}
     values["back"] = urlencode({"by": by, "span": span, "unit": unit})
 
-    def count(accounting: Accounting) -> dict[str, Any]:
-        used = accounting.responses(Selection(since=since(accounting, span)))
-        shares = shares_of(accounting, by, used)
-        found: list[tuple[int, ApiCall]] = []
-        for item in used:
-            own = [cost or 0 for name, _, cost in shares(item) if not key or name == key]
-            if own:
-                found.append((sum(own), item))
-        found.sort(key=lambda pair: -pair[0])
-        rows = [explain(item, accounting.book, accounting.zone) | {"share": cost} for cost, item in found[:EXPLAINED]]
+    def count(ledger: Ledger) -> dict[str, Any]:
+        found = ledger.explain_group(by, key, Selection(since=since(ledger, span)), limit=EXPLAINED)
+        totals = found.totals
         return {
-            "rows": rows, "total": len(found), "cost": sum(cost for cost, _ in found),
-            "lower_bounds": sum(item.lower_bound for _, item in found),
-            "unpriced": sum(item.cost(accounting.book) is None for _, item in found),
+            "rows": found.rows, "total": found.total, "cost": totals.cost, "lower_bounds": totals.lower_bounds,
+            "unpriced": totals.unpriced,
         }  # fmt: skip
 
     try:

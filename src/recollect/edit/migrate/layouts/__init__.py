@@ -1,4 +1,4 @@
-"""The steps that lift old layouts of Claude Code, in the order of their age."""
+"""List the steps that migrate old layouts of Claude Code, the oldest layout first."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def verify(draft: LayoutDraft) -> str | None:
 
 
 def _repeated(draft: LayoutDraft) -> str | None:
-    """Copies that were there before are no fault of this step."""
+    """Return the uuids that stand in the file twice. Those that did so before are no fault of this step."""
     made = [piece.entry.uuid for piece in draft.main.pieces if piece.entry is not None and piece.data is not None]
     return None if len(set(made)) == len(made) else "two lines got the same uuid"
 

@@ -34,7 +34,7 @@ def verify(draft: LayoutDraft) -> str | None:
 
 
 def described(draft: LayoutDraft, subagent: Subagent) -> bytes:
-    """What the call that started the subagent says of it."""
+    """Return what the call that started a subagent says of it."""
     for piece in draft.main.pieces:
         head = piece.entry.message if piece.entry is not None and piece.entry.type == "assistant" else None
         blocks = head.content if head is not None and isinstance(head.content, list) else []
@@ -47,7 +47,7 @@ def described(draft: LayoutDraft, subagent: Subagent) -> bytes:
 
 
 def _in_other_subagents(draft: LayoutDraft, subagent: Subagent) -> dict[str, Any]:
-    """The input of a call that another subagent made."""
+    """Return the input of a call that another subagent made."""
     for other in draft.subagents:
         for row in other.rows:
             if row.file and any(ident == subagent.tool_use_id for ident, _ in row.tool_uses):

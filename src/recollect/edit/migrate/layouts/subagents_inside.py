@@ -64,7 +64,7 @@ def verify(draft: LayoutDraft) -> str | None:
 
 
 def _own_id(subagent_id: str, session_id: str) -> str:
-    """An id as clients make them. Lines without one get one that is always the same."""
+    """Return a subagent's id as Claude Code makes them; lines without one get the same one each time."""
     if subagent_id.startswith("sidechain-") or not subagent_id.isalnum():
         return "a" + hashlib.sha256(f"{session_id}/{subagent_id}".encode()).hexdigest()[:16]
     return subagent_id

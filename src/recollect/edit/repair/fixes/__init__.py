@@ -1,4 +1,4 @@
-"""The fixes, in the order in which they work: first lines, then words, rows, links, and what rows hold."""
+"""List the fixes in the order in which they run: first lines, then text, rows, links, and what rows hold."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ FOLLOWED_BY: Final[dict[str, tuple[str, ...]]] = {
 
 
 def fixes_for(names: set[str]) -> list[Fix]:
-    """The named fixes and those that must follow them, in the order in which they work."""
+    """Return the named fixes and those that must follow them, in the order in which they run."""
     wanted = set(names)
     for name in names:
         wanted.update(FOLLOWED_BY.get(name, ()))

@@ -1,4 +1,4 @@
-"""Blocks of unknown types as plain words. Only on request: a newer client may know them."""
+"""Turn blocks of unknown types into plain text. Only on request: a newer version may know them."""
 
 from __future__ import annotations
 

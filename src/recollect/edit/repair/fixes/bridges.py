@@ -1,4 +1,4 @@
-"""Rows that cannot be used are passed over: what hangs on them hangs on their parent.
+"""Bypass rows that cannot be used: their children get their parent.
 
 Clients since 2.1 do that by themselves; those before fail to resume. The row stays in the file.
 """

@@ -1,4 +1,4 @@
-"""Lines that stand in the file twice, byte for byte: the later one leaves."""
+"""Remove the second of two identical lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that lack what makes them rows: a type, a uuid, a plain answer to whether a subagent wrote them."""
+"""Complete rows that lack a type, a uuid, or a true or false `isSidechain`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def fix(draft: Draft) -> int:
 
 
 def _types(draft: Draft) -> int:
-    """A message whose type is no text is what its role says."""
+    """Set the type of messages to their role if it is not a text."""
     mended = 0
     for place, piece in enumerate(draft.pieces):
         if piece.entry is None or piece.entry.type is not None:
@@ -35,7 +35,7 @@ def _types(draft: Draft) -> int:
 
 
 def _sides(draft: Draft) -> int:
-    """`isSidechain` that is neither true nor false: the client asks only whether it is something."""
+    """Set `isSidechain` to true or false as Claude Code understands its value."""
     mended = 0
     for place, piece in enumerate(draft.pieces):
         entry = piece.entry
@@ -69,7 +69,7 @@ def is_name(uuid: str | None) -> bool:
 
 
 def _asked_for(rows: list[tuple[Row, int]], number: int, known: set[str | None]) -> str | None:
-    """The parent that the next row asks for and that is nowhere: it can only be this one."""
+    """Return the uuid that the next row names as its parent and no row has: it can only be this row's."""
     if number + 1 < len(rows):
         parent = rows[number + 1][0].parent
         if is_name(parent) and parent not in known:

@@ -1,4 +1,4 @@
-"""A line of words in place of each picture that the API refuses."""
+"""Replace each picture that the API refuses by a line of text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every object on a line of its own; what is no object leaves the file and is kept beside it.
+"""Put every object on a line of its own; move everything else into the side file.
 
 Torn, glued and NUL-filled lines hide what stands on them, and so does a list around rows.
 """

@@ -1,4 +1,4 @@
-"""Rows hang on the row they followed, wherever their own link leads nowhere, in a circle, or to a second start.
+"""Link rows to the row they followed if their own link leads nowhere, in a circle, or to a second start.
 
 What stands in for a missing parent, in this order: what an unknown row that was the parent hung on; the call that a result
 answers; the row before in the file; the row before in time, where the file is out of order. Rows that miss the same parent
@@ -121,7 +121,7 @@ class _Links:
         return self._through_progress(self.last[uuid].parent) if uuid in self.last else None
 
     def _opening(self, uuid: str) -> tuple[float, int]:
-        """Where a circle is opened: at its earliest row, by time and then by place."""
+        """Return the row at which a circle is opened: the earliest by time, then by place."""
         row = self.last[uuid]
         return (row.time if row.time is not None else float("inf"), row.index)
 
@@ -138,7 +138,7 @@ class _Links:
             self.planned[place] = found
 
     def _must_open(self, row: Row) -> bool:
-        """A link in a circle goes, even if nothing stands in for it: old clients hang on it."""
+        """Whether a link must be removed even without a replacement: old versions hang in a circle."""
         return row.parent in self.last
 
     def _stand_in(self, row: Row) -> str | None:
@@ -198,7 +198,7 @@ class _Links:
         return None
 
     def _is_below(self, uuid: str, row: Row) -> bool:
-        """Whether `uuid` hangs, through whatever rows, on `row` (which is a root as long as it is broken)."""
+        """Whether `uuid` is a descendant of `row`, which is a root while its link is broken."""
         path: list[str] = []
         step = uuid
         while self.root[step] != step:

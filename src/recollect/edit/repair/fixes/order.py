@@ -1,4 +1,4 @@
-"""Rows stand behind the rows they hang on. Lines change places; none is changed."""
+"""Move rows behind their parents. Lines change places; none is changed."""
 
 from __future__ import annotations
 

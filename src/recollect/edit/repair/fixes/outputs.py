@@ -1,4 +1,4 @@
-"""Very long results go into files of their own, as clients since 2.1.9 write them; the line keeps a preview.
+"""Move very long results into files of their own, as versions since 2.1.9 write them; the line keeps a preview.
 
 Only on request: the result is whole again in the file, but the model gets the preview.
 """

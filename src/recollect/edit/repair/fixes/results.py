@@ -1,4 +1,4 @@
-"""Each tool call of the conversation has one result, and each result a call: else every turn fails at the API.
+"""Give each tool call of the conversation one result and each result a call: else every turn fails at the API.
 
 A call that was never answered gets a result that says so; a result without a call, or a second one, becomes plain words.
 A turn that was broken off at its end is left to the client, which makes up the results itself.

@@ -1,4 +1,4 @@
-"""Rows of another session that were written into this file go into a file of that session. Only on request.
+"""Move rows of another session that were written into this file into a file of that session. Only on request.
 
 Only rows on which no row of this session hangs can go: they are a conversation of their own.
 """

@@ -1,4 +1,4 @@
-"""Messages in the shape that all clients know: role and model named, an answer as a list of blocks."""
+"""Bring messages into the shape that all versions know: with role and model, an answer as a list of blocks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def fix(draft: Draft) -> int:
 
 
 def _only_objects(data: bytes) -> list[Any] | None:
-    """The blocks of a message that are objects; None where all of them are. 2.0.77 crashes on any other."""
+    """Return the blocks of a message that are objects; None if all are. 2.0.77 crashes on any other."""
     value = decode_exactly(data)
     blocks = content_blocks(value) if isinstance(value, dict) else []
     kept = [block for block in blocks if isinstance(block, dict)]

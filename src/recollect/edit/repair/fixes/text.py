@@ -1,4 +1,4 @@
-"""Text that every client reads: no bad bytes, no half surrogate pairs, no NULs, no raw control characters, no NaN."""
+"""Replace text that some version cannot read: bad bytes, half surrogate pairs, NULs, raw control characters, NaN."""
 
 from __future__ import annotations
 

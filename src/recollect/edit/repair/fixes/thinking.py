@@ -1,4 +1,4 @@
-"""Thoughts without a signature leave the message: the API refuses them, on this turn and on every later one."""
+"""Remove thoughts without a signature: the API refuses them, on this turn and on every later one."""
 
 from __future__ import annotations
 

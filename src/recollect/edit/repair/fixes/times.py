@@ -1,4 +1,4 @@
-"""Every row has a time, and the row on which the conversation ends the latest: by that clients before 2.1 find it."""
+"""Give every row a time, and the last row of the conversation the latest: versions before 2.1 find it by that."""
 
 from __future__ import annotations
 

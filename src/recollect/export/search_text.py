@@ -1,21 +1,22 @@
-"""The answer of a search as text and as plain data. Imports little: see `lean_search`."""
+"""Show the results of a search as text and as JSON. Imports little: a search must start fast."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..export.terminal_text import safe, safe_line
-from ..index.search.results import Hit, SearchResults, SessionHits
+from .terminal_text import safe, safe_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..index.search.results import Hit, SearchResults, SessionHits
+
 _BOLD, _DIM, _MARK, _CYAN, _OFF = "\x1b[1m", "\x1b[2m", "\x1b[1;31m", "\x1b[36m", "\x1b[0m"
 
 
 def found_data(found: SearchResults, homes: Sequence[str] = ()) -> dict[str, Any]:
-    """As `--json` prints it."""
+    """Return the results as `--json` prints them."""
     totals: dict[str, Any] = {
         "total": found.total, "exact": found.exact, "more": found.more, "mode": found.mode, "notes": list(found.notes),
         "excluded": list(found.excluded), "advice": list(found.advice),
@@ -26,6 +27,7 @@ def found_data(found: SearchResults, homes: Sequence[str] = ()) -> dict[str, Any
 
 
 def session_data(item: SessionHits, homes: Sequence[str] = ()) -> dict[str, Any]:
+    """Return a session and its hits as a row of JSON."""
     return {
         "session_id": item.session_id,
         "title": None if item.title is None else " ".join(item.title.split()),
@@ -52,7 +54,7 @@ def session_data(item: SessionHits, homes: Sequence[str] = ()) -> dict[str, Any]
 
 
 def found_text(found: SearchResults, colored: bool, homes: Sequence[str] = ()) -> Iterator[str]:
-    """Lines for a terminal or a pipe. Everything from transcripts is made safe before it is styled."""
+    """Return lines for a terminal or a pipe. Everything from transcripts is made safe before it is styled."""
     for number, item in enumerate(found.sessions):
         if number:
             yield ""
@@ -67,7 +69,7 @@ def found_text(found: SearchResults, colored: bool, homes: Sequence[str] = ()) -
 
 
 def summary_line(found: SearchResults, offset: int) -> str:
-    """What to say below the results."""
+    """Say how much was found, and how to see more."""
     least = "" if found.exact else "at least "
     matches = f"{least}{found.total:,} {'match' if found.total == 1 else 'matches'}"
     count = len(found.sessions)
@@ -111,7 +113,7 @@ def _facets(facets: dict[str, dict[str, int]], colored: bool) -> Iterator[str]:
 
 
 def command_line(item: SessionHits, hit: Hit, homes: Sequence[str] = ()) -> str:
-    """What to type to see the hit in its conversation."""
+    """Return what to type to see the hit in its conversation."""
     named = [word for home in homes for word in ("--home", home)]
     return " ".join(["recollect", *(_quoted(word) for word in (*named, *item.open_command(hit)))])
 
@@ -132,7 +134,7 @@ def _tail(path: str) -> str:
 
 
 def clock(moment: float | None) -> str:
-    """Local date and time to the minute."""
+    """Write local date and time to the minute."""
     import time
 
     if moment is None:
@@ -144,7 +146,7 @@ def clock(moment: float | None) -> str:
 
 
 def iso(moment: float | None) -> str | None:
-    """A moment for JSON: `2026-03-02T09:00:00.000Z`."""
+    """Write a moment for JSON: `2026-03-02T09:00:00.000Z`."""
     import time
 
     if moment is None:

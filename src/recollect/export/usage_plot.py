@@ -1,26 +1,24 @@
-"""A report as a picture: an SVG written here, and a PNG made from it."""
+"""Draw a usage report as a picture: an SVG, and a PNG made from it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import click
-
-from ..analysis.cost import dollars
 from ..analysis.prices.names import short_name
 from ..analysis.totals import Totals
 from ..analysis.usage import NO_TIME, PERIODS, Group
 from ..errors import Refused, Unavailable
-from ..export.formatting import plural
-from ..export.terminal_text import safe_line
 from ..journal import disk
 from .charts import not_in_future, over_time
+from .formatting import plural
+from .money import dollars, money
 from .plot_fonts import usable_family
-from .usage_text import money
+from .terminal_text import safe_line
 
 if TYPE_CHECKING:
     from ..analysis.usage import UsageReport
@@ -40,6 +38,7 @@ _COLORS: Final = (
     "#9c6b4e",
     "#9498a0",
 )
+ENDINGS: Final = (".svg", ".png")
 MOST_BARS: Final = 120
 _LETTER: Final = 7.5
 """How wide a letter of a label is, at most."""
@@ -50,14 +49,11 @@ _APART: Final = 24
 """Room before the bar of what has no time: it is no next day."""
 
 
-def write_plot(report: UsageReport, target: str) -> None:
-    """Write the chart; the ending of the name says which kind."""
+def write_plot(report: UsageReport, target: str, font_folders: Sequence[Path] = ()) -> None:
+    """Write the chart, as a PNG where the name ends so. A PNG needs a font, which is looked for in `font_folders`."""
     path = Path(target)
-    kind = path.suffix.lower()
-    if kind not in (".svg", ".png"):
-        raise click.UsageError("--plot writes .svg and .png files")
     svg = draw(report)
-    data = svg.encode() if kind == ".svg" else _png(svg)
+    data = _png(svg, font_folders) if path.suffix.lower() == ".png" else svg.encode()
     try:
         staged = path.with_name(f".{path.name}.staged")
         disk.remove_if_there(staged)
@@ -67,7 +63,7 @@ def write_plot(report: UsageReport, target: str) -> None:
         raise Refused(f"cannot write {target}: {problem.strerror or problem}", slug="cannot-write-plot") from problem
 
 
-def _png(svg: str) -> bytes:
+def _png(svg: str, font_folders: Sequence[Path]) -> bytes:
     try:
         from resvg_py import svg_to_bytes
     except ImportError:
@@ -78,7 +74,7 @@ def _png(svg: str) -> bytes:
     def draw_with(text: str, family: str) -> bytes:
         return bytes(svg_to_bytes(svg_string=text, sans_serif_family=family))
 
-    family = usable_family(draw_with)
+    family = usable_family(draw_with, font_folders)
     if family is None:
         raise Unavailable(
             "no font was found, and a picture without its text says nothing",

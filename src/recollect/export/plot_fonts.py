@@ -1,14 +1,13 @@
-"""A font for the text of pictures. resvg draws no text at all where the family it is asked for is not installed.
+"""Find a font for the text of pictures: resvg draws no text at all where the family it is asked for is not installed.
 
-Families that systems usually have are tried by their names first. Where none is there, whatever font file is found is asked for
-the name of its family.
+Families that systems usually have are tried by their names first. Where none is there, the font files of the system are read
+for the name of their family.
 """
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -29,44 +28,27 @@ _TRIAL: Final = (
 Draw = Callable[[str, str], bytes]
 
 
-def usable_family(draw: Draw) -> str | None:
-    """The first family with which letters and digits can be seen; None where there is none."""
+def usable_family(draw: Draw, folders: Iterable[Path]) -> str | None:
+    """Return the first family with which letters and digits can be seen; None where there is none."""
     empty = draw(_TRIAL.format(""), _USUAL[0])
-    for family in _candidates():
+    for family in _candidates(folders):
         if draw(_TRIAL.format("Cost $1.5"), family) != empty:
             return family
     return None
 
 
-def _candidates() -> Iterator[str]:
+def _candidates(folders: Iterable[Path]) -> Iterator[str]:
     yield from _USUAL
     told = set(_USUAL)
-    for path in islice(_font_files(), _MOST_FILES):
+    for path in islice(_font_files(folders), _MOST_FILES):
         family = family_of(path)
         if family is not None and family not in told:
             told.add(family)
             yield family
 
 
-def font_folders() -> list[Path]:
-    """Where this system keeps its fonts: the places that resvg looks at, too."""
-    home = Path.home()
-    if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        own = [Path(local) / "Microsoft" / "Windows" / "Fonts"] if local else []
-        return [Path(os.environ.get("SYSTEMROOT", r"C:\Windows")) / "Fonts", *own]
-    if sys.platform == "darwin":
-        return [Path("/System/Library/Fonts"), Path("/Library/Fonts"), home / "Library" / "Fonts"]
-    return [
-        Path("/usr/share/fonts"),
-        Path("/usr/local/share/fonts"),
-        home / ".fonts",
-        home / ".local" / "share" / "fonts",
-    ]
-
-
-def _font_files() -> Iterator[Path]:
-    for folder in font_folders():
+def _font_files(folders: Iterable[Path]) -> Iterator[Path]:
+    for folder in folders:
         for place, _, names in os.walk(folder):
             for name in sorted(names):
                 if name.lower().endswith((".ttf", ".otf", ".ttc", ".otc")):
@@ -74,7 +56,7 @@ def _font_files() -> Iterator[Path]:
 
 
 def family_of(path: Path) -> str | None:
-    """The family that a TrueType or OpenType file names in its table `name`; None where it is no such file."""
+    """Return the family that a TrueType or OpenType file names in its table `name`; None where it is no such file."""
     try:
         with path.open("rb") as stream:
             start = 0

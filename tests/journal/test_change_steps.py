@@ -328,3 +328,30 @@ class TestWriters:
         assert writer.path.read_bytes() == b'{"type":"tag"}\n'
         assert writer.path.stat().st_mtime == 1e9
         assert journal.records()[0].state == "undone"
+
+
+MOVED: dict[str, tuple[Callable[[Home, Path], Any], str]] = {
+    "the old place is taken": (lambda home, _: (home.root / "file.json").touch(), "changed-since"),
+    "the new place is empty": (lambda home, _: (home.root / "there.json").unlink(), "changed-since"),
+    "what was removed is there again": (lambda home, _: (home.projects / "-w").mkdir(), "changed-since"),
+    "the copy is gone": (lambda _, folder: next(folder.glob("removed-*")).rmdir(), "damaged-journal"),
+    "the copy holds something else": (
+        lambda _, folder: (next(folder.glob("removed-*")) / "x").write_bytes(b"x"),
+        "damaged-journal",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_what_keeps_a_move_and_a_removal_from_being_undone(name: str, journal: Journal, home: Home) -> None:
+    with journal.change(home, "test", "Test") as change:
+        change.move(home.root / "file.json", home.root / "there.json")
+        change.remove(home.projects / "-w")
+        change.commit()
+    record = journal.record()
+    assert journal.check_undo(record, home).number == 1
+    meddle, slug = MOVED[name]
+    meddle(home, journal.folder_of(record))
+    with pytest.raises(RecollectError) as problem:
+        journal.check_undo(record, home)
+    assert problem.value.slug == slug

@@ -1,4 +1,4 @@
-"""Small drawings in text: bars, a line of blocks, and a year of days."""
+"""Draw in text: bars, a line of blocks, and a year of days."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WEEKDAYS: Final = ("Mon", "", "Wed", "", "Fri", "", "Sun")
 
 
 def bar(value: float, largest: float, width: int = 20) -> str:
-    """A bar as long as the value's share of the largest; at least a sliver for what is not nought."""
+    """Draw a bar as long as the value's share of the largest; at least a sliver for what is not nought."""
     if value <= 0 or largest <= 0:
         return ""
     eighths = max(round(value / largest * width * 8), 1)
@@ -23,7 +23,7 @@ def bar(value: float, largest: float, width: int = 20) -> str:
 
 
 def sparkline(values: Sequence[float]) -> str:
-    """One block per value, the largest being the highest; a space for nought."""
+    """Draw one block per value, the largest being the highest; a space for 0."""
     largest = max(values, default=0)
     if largest <= 0:
         return ""
@@ -32,7 +32,7 @@ def sparkline(values: Sequence[float]) -> str:
 
 
 def not_in_future(values: dict[str, int]) -> tuple[dict[str, int], str]:
-    """Periods that have begun, and a remark on the others: a wrong clock would push all that matters out of the picture."""
+    """Return the periods that have begun, and a remark on the others: a wrong clock would push all that matters out of sight."""
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()  # it is somewhere already
     begun = {key: amount for key, amount in values.items() if key <= tomorrow or not key[:1].isdigit()}
     if not begun or len(begun) == len(values):
@@ -41,7 +41,7 @@ def not_in_future(values: dict[str, int]) -> tuple[dict[str, int], str]:
 
 
 def over_time(values: Mapping[str, float], period: str) -> list[tuple[str, float]]:
-    """Days, weeks, months or years in order, those between them with nought. At most the last few hundred."""
+    """Return days, weeks, months or years in order, those between them with 0. At most the last few hundred."""
     if not values:
         return []
     found: list[tuple[str, float]] = []
@@ -64,7 +64,7 @@ def _before(key: str, period: str) -> str:
 
 
 def heat_map(values: Mapping[str, float], last: date | None = None, weeks: int = 52) -> list[str]:
-    """Days as shades, a column per week, Monday on top. `values` are by day (``2026-03-02``)."""
+    """Draw days as shades, a column per week, Monday on top. `values` are by day (``2026-03-02``)."""
     days = _days(values)
     if not days:
         return []
@@ -86,7 +86,7 @@ def heat_map(values: Mapping[str, float], last: date | None = None, weeks: int =
 
 
 def days_before_the_map(values: Mapping[str, float], weeks: int = 52) -> list[str]:
-    """Those that such a map has no room for, in order."""
+    """Return the days that such a map has no room for, in order."""
     days = _days(values)
     begin = _first_monday(max(days), _weeks_shown(days, max(days), weeks)) if days else 0
     return [day.isoformat() for day in sorted(days) if day.toordinal() < begin]

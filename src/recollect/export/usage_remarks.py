@@ -1,16 +1,22 @@
-"""What every face has to say about a report of usage."""
+"""Say what a reader of a usage report must know: what is counted once, what is a lower bound, what has no price."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..export.formatting import plural
+from .formatting import plural
 
 if TYPE_CHECKING:
     from ..analysis.usage import UsageReport
 
 
+def unpriced_remark(calls: int) -> str:
+    """Say that the price of some calls is not known."""
+    return f"+? {plural(calls, 'call')} without a known price {_are(calls)} not in the cost: see recollect usage"
+
+
 def lower_bound_remark(calls: int) -> str:
+    """Say that the output of some calls is only known to be at least what is shown."""
     return (
         f"≥ output of {plural(calls, 'call')} is a lower bound: only a placeholder was written, as clients "
         "1.0.30 to 2.1.96 did, and later ones where an answer was cut off"
@@ -18,30 +24,30 @@ def lower_bound_remark(calls: int) -> str:
 
 
 def remarks(report: UsageReport, *, more: str = "see --explain") -> list[str]:
-    """What has to be said about a report, one sentence each. `more` tells where each call is to be seen."""
+    """Return what has to be said about a report, one sentence each. `more` says where each call can be seen."""
     when = "today's for everything" if report.today else "each as on the day of use"
     told = [f"days in {report.zone}; prices of {report.prices}, {when}"]
     totals = report.totals
     if report.copies:
         told.append(
-            f"{plural(report.copies, 'copy', 'copies')} of calls in other files {are(report.copies)} not counted again"
+            f"{plural(report.copies, 'copy', 'copies')} of calls in other files {_are(report.copies)} not counted again"
         )
     if totals.lower_bounds:
         told.append(lower_bound_remark(totals.lower_bounds))
     for model, calls in sorted(report.unpriced.items()):
         told.append(
-            f"+? no price known for {model or '(no model)'}: {plural(calls, 'call')} {are(calls)} counted, but not in the cost"
+            f"+? no price known for {model or '(no model)'}: {plural(calls, 'call')} {_are(calls)} counted, but not in the cost"
         )
     if totals.odd:
         told.append(
-            f"{plural(totals.odd, 'call')} {have(totals.odd)} counts that are missing or none (negative, text or too large); "
+            f"{plural(totals.odd, 'call')} {_have(totals.odd)} counts that are missing or none (negative, text or too large); "
             f"those are taken as nought, {more}"
         )
     if report.timeless:
-        told.append(f"{plural(report.timeless, 'call')} {have(report.timeless)} no time: see (no time)")
+        told.append(f"{plural(report.timeless, 'call')} {_have(report.timeless)} no time: see (no time)")
     if totals.zoneless:
         told.append(
-            f"{plural(totals.zoneless, 'call')} {have(totals.zoneless)} a time without a zone: it is taken as UTC"
+            f"{plural(totals.zoneless, 'call')} {_have(totals.zoneless)} a time without a zone: it is taken as UTC"
         )
     rows = sum(group.totals.calls for group in report.groups)
     if rows > totals.calls:
@@ -51,9 +57,9 @@ def remarks(report: UsageReport, *, more: str = "see --explain") -> list[str]:
     return told
 
 
-def are(count: int) -> str:
+def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def have(count: int) -> str:
+def _have(count: int) -> str:
     return "has" if count == 1 else "have"

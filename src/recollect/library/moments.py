@@ -1,0 +1,21 @@
+"""Read a moment that somebody typed: `2026-03-02`, `2026-03-02T14:30`, `7d`, `12h`, `today`, `yesterday`."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+
+from ..errors import QueryError
+from ..format.moments import parse_moment
+
+
+def read_moment(text: str, *, end: bool = False, zone: tzinfo | None = None) -> datetime:
+    """Return the moment, with its zone. Raises QueryError where the text names none.
+
+    A day means its beginning, with `end` its end. What has no zone of its own is of `zone`, else of the system's.
+    """
+    moment = parse_moment(text, end=end, zone=zone)
+    if moment is None:
+        raise QueryError(
+            f"{text!r} is no time: use 2026-03-02, 2026-03-02T14:30, today, yesterday, 7d or 12h", slug="bad-time"
+        )
+    return moment
