@@ -78,10 +78,10 @@ def copy_lines(home: str, session: str) -> Callable[[], object]:
     """The least that a fork has to do: know each line, give it the new session's name, write and sync the file."""
     import msgspec
 
-    from recollect.format.row_entry import RowEntry
+    from recollect.format.graph_entry import GraphEntry
 
     path = _scratch(home, session)
-    decode = msgspec.json.Decoder(RowEntry).decode
+    decode = msgspec.json.Decoder(GraphEntry).decode
     old, new = f'"sessionId":"{session}"'.encode(), b'"sessionId":"0f0e0d0c-0b0a-4908-8706-050403020100"'
 
     def work() -> int:

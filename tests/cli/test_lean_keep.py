@@ -15,6 +15,7 @@ from recollect.cli import lean_keep
 from recollect.cli.lean_keep import try_keep
 from recollect.cli.main import main
 from recollect.library import keep_check
+from recollect.store.file_stamp import FileStamp
 from recollect.vault import selection
 from recollect.vault.seen import SeenFiles
 from recollect.vault.vault import format_mark
@@ -93,7 +94,7 @@ def test_a_keep_with_something_new_walks_the_home_once_and_reads_once_what_was_s
     compared: list[object] = []
     is_all = SeenFiles.is_all
 
-    def counted(self: SeenFiles, files: dict[str, selection.Stamp]) -> bool:
+    def counted(self: SeenFiles, files: dict[str, FileStamp]) -> bool:
         compared.append(self)
         return is_all(self, files)
 

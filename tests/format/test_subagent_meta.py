@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.format.subagent_meta import SubagentMeta, parse_subagent_meta, subagent_id_of
+from recollect.format.subagent_meta import SubagentMeta, parse_subagent_meta
 
 
 def test_all_known_fields() -> None:
@@ -28,20 +27,6 @@ def test_all_known_fields() -> None:
 
 def test_a_sparse_file_of_an_older_client() -> None:
     assert parse_subagent_meta(b'{"agentType":"general-purpose"}') == SubagentMeta(subagent_type="general-purpose")
-
-
-@pytest.mark.parametrize(
-    ("name", "subagent"),
-    [
-        ("agent-a0ad4f44468bdf20d.jsonl", "a0ad4f44468bdf20d"),
-        ("agent-a0ad4f44468bdf20d.meta.json", "a0ad4f44468bdf20d"),
-        ("agent-.jsonl", None),
-        ("agent-x.txt", None),
-        ("x-agent-y.jsonl", None),
-    ],
-)
-def test_names(name: str, subagent: str | None) -> None:
-    assert subagent_id_of(name) == subagent
 
 
 @given(st.binary(max_size=80))

@@ -1,34 +1,13 @@
-"""Todo lists: three namings, known and unknown fields, broken files."""
+"""Todo lists: known and unknown fields, broken files."""
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.format.todos import Todo, parse_todo_file_name, parse_todos
+from recollect.format.todos import Todo, parse_todos
 
 SESSION = "6f2d0c1e-1111-4222-8333-444455556666"
-
-
-@pytest.mark.parametrize(
-    ("name", "session", "subagent", "main"),
-    [
-        (f"{SESSION}.json", SESSION, None, True),
-        (f"{SESSION}-agent-{SESSION}.json", SESSION, SESSION, True),
-        (f"{SESSION}-agent-a753668.json", SESSION, "a753668", False),
-        ("hand-made.json", "hand-made", None, True),
-    ],
-)
-def test_names(name: str, session: str, subagent: str | None, main: bool) -> None:
-    parsed = parse_todo_file_name(name)
-    assert parsed is not None
-    assert (parsed.session_id, parsed.subagent_id, parsed.is_main) == (session, subagent, main)
-
-
-@pytest.mark.parametrize("name", ["notes.txt", ".json", "-agent-x.json", f"{SESSION}-agent-.json", SESSION])
-def test_other_names(name: str) -> None:
-    assert parse_todo_file_name(name) is None
 
 
 def test_items_of_all_ages() -> None:

@@ -18,8 +18,7 @@ from recollect.index.api_calls import sync as calls_sync
 from recollect.index.catalogue import ingest, side_rows, statuses, transcript_rows
 from recollect.index.catalogue.catalogue import Catalogue
 from recollect.index.catalogue.left_out import LeftOut, blames_row, insert_rows
-from recollect.index.catalogue.sync import STAGES, bring_up_to_date
-from recollect.index.catalogue.sync_report import SyncReport
+from recollect.index.catalogue.sync import STAGES, SyncReport, bring_up_to_date
 from recollect.index.words import sync as words_sync
 from recollect.index.words.word_index import WordsWriter, forget_words
 from recollect.store.home import Home

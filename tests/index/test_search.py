@@ -332,7 +332,7 @@ class TestFreshness:
         scene = Scene(tmp_path)
         for folder, _, _ in os.walk(scene.home.root):
             os.utime(folder, (1_700_000_000, 1_700_000_000))
-        assert remember(scene.catalogue.connection, scene.home.real_root, folder_times(scene.home.real_root))
+        assert remember(scene.catalogue.connection, scene.home.real_root, folder_times(scene.home))
         return scene
 
     def test_nothing_is_known_before_it_was_noted(self, tmp_path: Path) -> None:
@@ -386,10 +386,10 @@ class TestFreshness:
     def test_a_folder_written_to_this_moment_is_not_relied_on(self, tmp_path: Path) -> None:
         scene = self.settled(tmp_path)
         os.utime(scene.home.root / "projects" / "-w-app")
-        folders = folder_times(scene.home.real_root)
+        folders = folder_times(scene.home)
         assert not remember(scene.catalogue.connection, scene.home.real_root, folders)
 
     def test_links_are_not_relied_on(self, tmp_path: Path) -> None:
         scene = self.settled(tmp_path)
         (scene.home.root / "projects" / "-linked").symlink_to("-w-app")
-        assert folder_times(scene.home.real_root) is None
+        assert folder_times(scene.home) is None

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from recollect.store.home import Home
-from recollect.store.scan import Scan, is_session_id, scan_home
+from recollect.store.layout import is_session_id
+from recollect.store.scan import Scan, scan_home
 from recollect.testing import ALL_AGES, HomeBuilder, build_age, uuid_from
 
 CWD = "/w/app"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.format.home_files import FileKind
 from recollect.format.todos import Todo
 from recollect.store.home import Home
+from recollect.store.layout import FileKind
 from recollect.store.parsed_file import survey, walk_files
 from recollect.store.session_files import (
     backup_reader,

@@ -326,6 +326,13 @@ class TestMeaning:
         told = [(event.title, event.source) for event in events if isinstance(event, TitleChanged)]
         assert told == [("second", "ai"), ("mine", "custom")]
 
+    def test_a_title_that_was_taken_back_gives_way_to_the_next(self, scene: Scene) -> None:
+        scene.add(row("old") + state(type="ai-title", aiTitle="its") + state(type="custom-title", customTitle="mine"))
+        scene.watch()
+        scene.add(state(type="custom-title", customTitle=""))
+        events = scene.entries(1)
+        assert [(event.title, event.source) for event in events if isinstance(event, TitleChanged)] == [("its", "ai")]
+
     def test_only_one_session_is_followed(self, scene: Scene) -> None:
         scene.watch(wants=lambda place: place.session_id in (None, SESSION))
         scene.add(row("no"), scene.folder / f"{OTHER}.jsonl")

@@ -44,9 +44,9 @@ from ..journal.changes import Change, Journal, Record
 from ..journal.content_hash import new_hash
 from ..journal.guard import refuse_if_busy
 from ..store.home import Home
+from ..store.layout import is_session_id
 from ..store.paths import is_inside, place_to_write
 from ..store.read import read_transcript
-from ..store.scan import is_session_id
 from ..store.stamp import Stamp, stamp_of
 
 Content = str | Sequence[Mapping[str, Any]]

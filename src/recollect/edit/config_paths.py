@@ -26,10 +26,11 @@ from ..format.json_edit import (
 from ..format.json_file import decode_json_file
 from ..format.line import read_lines
 from ..store.home import Home
+from ..store.layout import SESSIONS_INDEX
 from ..store.path_map import PathMap
 from ..store.paths import open_inside
 
-INDEX: Final = "sessions-index.json"
+INDEX: Final = SESSIONS_INDEX
 """Kept by Claude Code 2.0.77 to 2.1.20 as a cache: a session whose file has the listed time is shown without opening it."""
 WORKTREE_KEYS: Final = ("originalCwd", "worktreePath", "preEnterOriginalCwd", "extensionRoot")
 _LAST: Final = "last"

@@ -19,11 +19,12 @@ from ..format.project_key import same_project_key
 from ..journal.changes import Change, Journal
 from ..journal.guard import refuse_if_busy
 from ..store.home import Home
+from ..store.layout import TODOS, ids_in_todo_name, is_session_id
 from ..store.liveness import refuse_shared_file, refuse_work_in
 from ..store.path_map import is_below
 from ..store.paths import is_inside, list_inside, read_inside
 from ..store.project_folders import Owned, connector_folder, owned_folders, refuse_links, subagents_beside
-from ..store.scan import Scan, SessionFile, is_session_id, scan_home
+from ..store.scan import Scan, SessionFile, scan_home
 from ..store.side_files import prompt_history
 from .config_paths import (
     INDEX,
@@ -82,8 +83,8 @@ def _footprints(
             own += [home.root / place.format(file.session_id) for place in _BY_ID]
             own += [
                 path
-                for path in list_inside(home, home.root / "todos")
-                if path.name.startswith(f"{file.session_id}-agent-")
+                for path in list_inside(home, home.root / TODOS)
+                if (ids_in_todo_name(path.name) or ("",))[0] == file.session_id
             ]
             own += pastes.get(file.session_id, [])
         found.append([path for path in dict.fromkeys(own) if os.path.lexists(path)])

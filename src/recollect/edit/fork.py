@@ -30,6 +30,7 @@ from ..graph.subagents import Subagent
 from ..graph.thread import Thread, find_thread
 from ..journal.changes import Change, Journal
 from ..store.home import Home
+from ..store.layout import TOOL_RESULTS, backups_folder, tool_results_folder
 from ..store.paths import open_inside
 from ..store.read import EntryBytes, read_transcript
 from ..store.scan import SessionFile, refuse_taken_id
@@ -123,7 +124,7 @@ def _plan(change: Change, file: SessionFile, wanted: _ForkOptions) -> ForkResult
     names = Names(file.session_id, wanted.session_id, wanted.keep_uuids)
     result = ForkResult(wanted.session_id, target, file.session_id, None, keep_uuids=names.keep_uuids)
     if wanted.with_tool_results:
-        folder = target.with_suffix("") / "tool-results"
+        folder = tool_results_folder(target)
         found = tool_results(file.home, file.session_folder).values()
         names.outputs = {info.path.name: str(folder / info.path.name) for info in found}
     with EntryBytes(file.path, file.home) as source:
@@ -238,11 +239,11 @@ def _copy_subagents(
 def _copy_side_files(change: Change, file: SessionFile, names: Names, lines: ForkLines, result: ForkResult) -> None:
     folder = result.path.with_suffix("")
     for name in sorted(names.outputs_met):
-        _copy(change, file.home, file.session_folder / "tool-results" / name, folder / "tool-results" / name)
+        _copy(change, file.home, file.session_folder / TOOL_RESULTS / name, folder / TOOL_RESULTS / name)
         result.tool_results += 1
     backups = file_backups(file.home, file.session_id)
     for name in sorted(lines.backups & backups.keys()):
-        _copy(change, file.home, backups[name].path, file.home.root / "file-history" / result.session_id / name)
+        _copy(change, file.home, backups[name].path, backups_folder(file.home.root, result.session_id) / name)
         result.file_backups += 1
     result.left_out["file_backups"] = len(lines.backups - backups.keys())
     if custom_title(file.home, file.session_folder) is not None:

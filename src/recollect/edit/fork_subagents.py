@@ -10,16 +10,17 @@ from msgspec import UNSET
 from ..format.blocks import ToolUseBlock, parse_blocks, text_of
 from ..format.decode import Located, parse_row_entries
 from ..format.entries import REQUEST_LOG_TYPES, ROW_TYPES
+from ..format.graph_entry import GraphEntry
 from ..format.line import Damage
 from ..format.names import Names, RowNames
 from ..format.relink import renamed_row, renamed_state, with_new_outputs
 from ..format.row_edit import on_one_line
-from ..format.row_entry import RowEntry
 from ..format.subagent_meta import parse_subagent_meta
 from ..graph.fork_point import ForkPoint
 from ..graph.rows import Row, Transcript
 from ..graph.session import Conversation
 from ..graph.subagents import Subagent
+from ..store.layout import SUBAGENTS
 from ..store.parsed_file import read_if_there
 from ..store.read import EntryBytes, read_transcript, stream_lines
 from ..store.scan import SessionFile, SubagentFile
@@ -98,7 +99,7 @@ def subagent_target(file: SessionFile, item: SubagentFile, new_folder: Path) -> 
     """
     if item.layout == "subagents":
         return new_folder / item.path.relative_to(file.session_folder)
-    return new_folder / "subagents" / item.path.name
+    return new_folder / SUBAGENTS / item.path.name
 
 
 def subagent_chunks(file: SessionFile, item: SubagentFile, names: Names, damage: list[Damage]) -> Iterator[bytes]:
@@ -121,7 +122,7 @@ def subagent_chunks(file: SessionFile, item: SubagentFile, names: Names, damage:
     yield b"".join(parts)
 
 
-def _renamed(data: bytes, located: Located[RowEntry], names: Names) -> bytes:
+def _renamed(data: bytes, located: Located[GraphEntry], names: Names) -> bytes:
     entry = located.entry
     data = with_new_outputs(data, names)
     if entry.type not in ROW_TYPES or entry.uuid is None:

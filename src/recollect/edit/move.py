@@ -26,6 +26,7 @@ from ..format.project_key import project_key
 from ..journal.changes import Change, Journal
 from ..journal.guard import refuse_if_busy
 from ..store.home import Home
+from ..store.layout import TOOL_RESULTS, backups_folder
 from ..store.liveness import refuse_shared_file, refuse_work_in
 from ..store.path_map import PathMap, path_map
 from ..store.paths import list_inside, read_inside
@@ -276,11 +277,11 @@ class _Planner:
             self.result.backups_renamed += 1
 
     def _backups(self, session: MovingSession) -> Path:
-        return self.home.root / "file-history" / session.session_id
+        return backups_folder(self.home.root, session.session_id)
 
     def _note_outputs(self, folder: MovingFolder) -> None:
         for place in (folder.target, folder.source):
-            for results in sorted(place.glob("*/tool-results")):
+            for results in sorted(place.glob(f"*/{TOOL_RESULTS}")):
                 for path in list_inside(self.home, results):
                     self._outputs[(results.parent.name, path.name)] = self.placing.place_of(path)[1]
 

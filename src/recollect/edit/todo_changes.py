@@ -18,6 +18,7 @@ from ..format.versions import parse_version
 from ..journal.changes import Change, Journal
 from ..journal.guard import refuse_lists_if_busy
 from ..store.home import Home
+from ..store.layout import TODOS, tasks_folder, todo_name
 from ..store.paths import list_inside, read_inside
 from ..store.scan import check_session_id, check_subagent_id
 
@@ -45,8 +46,8 @@ def todo_file(home: Home, session_id: str, subagent_id: str | None, version: str
     _check_ids(session_id, subagent_id)
     age = parse_version(version)
     if age is not None and age < (1, 0, 30) and subagent_id is None:
-        return home.root / "todos" / f"{session_id}.json"
-    return home.root / "todos" / f"{session_id}-agent-{subagent_id or session_id}.json"
+        return home.root / TODOS / f"{session_id}.json"
+    return home.root / TODOS / todo_name(session_id, subagent_id or session_id)
 
 
 def plan_save_todos(
@@ -156,7 +157,7 @@ def plan_add_task(
         raise Refused("a task needs a subject", slug="bad-todo")
     check_text([subject, description, active_form])
     refuse_lists_if_busy(home, session_id, journal, force=force)
-    folder = home.root / "tasks" / session_id
+    folder = tasks_folder(home.root, session_id)
     number = max([_mark(home, folder), *_numbers(home, folder)]) + 1
     task: dict[str, Any] = {"id": str(number), "subject": subject, "description": description}
     if active_form:
@@ -172,7 +173,7 @@ def plan_set_task(
     journal: Journal, home: Home, session_id: str, task_id: str, status: str, *, force: bool = False
 ) -> tuple[Change, list[str]]:
     """Plan to set a task's state. Warnings name tasks that block it and are not completed."""
-    folder = home.root / "tasks" / session_id
+    folder = tasks_folder(home.root, session_id)
     path = folder / f"{task_id}.json"
     task = _read_task(home, path, session_id, task_id)
     before = task.get("status")
@@ -202,7 +203,7 @@ def plan_remove_task(
 
     Its number is never given again: the mark says so where no file does any more.
     """
-    folder = home.root / "tasks" / session_id
+    folder = tasks_folder(home.root, session_id)
     path = folder / f"{task_id}.json"
     _read_task(home, path, session_id, task_id)
     refuse_lists_if_busy(home, session_id, journal, force=force)

@@ -9,8 +9,8 @@ from typing import BinaryIO, Final, Generic, NamedTuple, TypeVar
 
 from . import line as line_module
 from .entries import REFUSED, Entry, decode_entry
+from .graph_entry import GraphEntry, decode_graph_entry, graph_entry_of
 from .line import BOM, Damage, RawLine
-from .row_entry import RowEntry, decode_row_entry, row_entry_of
 from .salvage import is_utf8, salvage_line
 from .several_lines import read_entry_lines
 
@@ -37,9 +37,9 @@ def parse_lines(lines: Iterable[RawLine], damage: list[Damage]) -> Iterator[Loca
     return parse_as(lines, damage, decode_entry, lambda entry: entry)
 
 
-def parse_row_entries(lines: Iterable[RawLine], damage: list[Damage]) -> Iterator[Located[RowEntry]]:
+def parse_row_entries(lines: Iterable[RawLine], damage: list[Damage]) -> Iterator[Located[GraphEntry]]:
     """The same for the graph, which needs less of each entry and wants it faster."""
-    return parse_as(lines, damage, decode_row_entry, row_entry_of)
+    return parse_as(lines, damage, decode_graph_entry, graph_entry_of)
 
 
 class FileEntries(Generic[E]):
@@ -118,9 +118,9 @@ def file_entries(stream: BinaryIO, damage: list[Damage]) -> FileEntries[Entry]:
     return FileEntries(stream, damage, decode_entry, lambda entry: entry)
 
 
-def file_row_entries(stream: BinaryIO, damage: list[Damage], *, check_text: bool = True) -> FileEntries[RowEntry]:
+def file_row_entries(stream: BinaryIO, damage: list[Damage], *, check_text: bool = True) -> FileEntries[GraphEntry]:
     """The same for the graph. Without `check_text`, invalid UTF-8 in words that nobody decodes is not noticed."""
-    return FileEntries(stream, damage, decode_row_entry, row_entry_of, check_text=check_text)
+    return FileEntries(stream, damage, decode_graph_entry, graph_entry_of, check_text=check_text)
 
 
 def parse_as(

@@ -90,6 +90,9 @@ class Entry(msgspec.Struct, omit_defaults=True):
     aiTitle: str | None = None
     tag: str | None = None
     relocatedCwd: str | None = None
+    agentName: str | None = None
+    prUrl: str | None = None
+    worktreeSession: Raw = NOT_THERE
 
 
 _decoder = msgspec.json.Decoder(Entry)

@@ -12,6 +12,7 @@ import msgspec
 
 from recollect.format.fields import Fields
 from recollect.format.json_file import decode_json_file
+from recollect.format.times import to_iso
 
 
 class IndexedSession(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,3 +85,37 @@ def parse_custom_title(data: bytes) -> CustomTitle:
     file = decode_json_file(data, expect=dict)
     fields = Fields(file.value)
     return CustomTitle(title=fields.text("customTitle"), extra=fields.rest, problem=file.problem)
+
+
+def sessions_index_entry(
+    session_id: str,
+    path: str,
+    *,
+    mtime: float,
+    first_prompt: str | None,
+    summary: str | None,
+    messages: int,
+    created: float | None,
+    branch: str | None,
+    project: str | None,
+) -> dict[str, Any]:
+    """Make the entry of a session as Claude Code 2.0.77 - 2.1.20 writes it into `sessions-index.json`."""
+    entry: dict[str, Any] = {
+        "sessionId": session_id,
+        "fullPath": path,
+        "fileMtime": int(mtime * 1000),
+        "firstPrompt": first_prompt or "No prompt",
+    }
+    if summary:
+        entry["summary"] = summary
+    return entry | {
+        "messageCount": messages,
+        "created": to_iso(created if created is not None else mtime),
+        "modified": to_iso(mtime),
+        "gitBranch": branch or "",
+        "projectPath": project or "",
+        "isSidechain": False,
+    }
+
+
+EMPTY_INDEX: dict[str, Any] = {"version": 1}

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
 
 from recollect.format.fields import Fields
 from recollect.format.json_file import decode_json_file
-
-_SUBAGENT_FILE = re.compile(r"agent-(?P<id>.+?)(?:\.jsonl|\.meta\.json)", re.DOTALL)
 
 
 class SubagentMeta(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,13 +26,8 @@ class SubagentMeta(msgspec.Struct, frozen=True, kw_only=True):
     problem: str | None = None
 
 
-def subagent_id_of(name: str) -> str | None:
-    """The subagent's id in `agent-<id>.jsonl` or `agent-<id>.meta.json`; None for any other name."""
-    match = _SUBAGENT_FILE.fullmatch(name)
-    return match["id"] if match else None
-
-
 def parse_subagent_meta(data: bytes) -> SubagentMeta:
+    """Read the bytes of a subagent's description."""
     file = decode_json_file(data, expect=dict)
     if not isinstance(file.value, dict):
         return SubagentMeta(extra={} if file.value is None else {"value": file.value}, problem=file.problem)

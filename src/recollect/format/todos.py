@@ -1,10 +1,6 @@
-"""The todo lists of `todos/`: one JSON list per subagent of a session.
+"""Read the to-do lists of `todos/`: one JSON list for a session, one for each of its subagents.
 
-Three namings, by age of the client:
-    <session>.json                      0.2.126 - 1.0.0
-    <session>-agent-<session>.json      1.0.30 - 2.1.50, the main conversation
-    <session>-agent-<subagent>.json        1.0.30 - 2.1.50, a subagent
-Since 2.1.70 the folder is gone; see tasks.py.
+How the files are named is told in `store/layout.py`. Since 2.1.70 the folder is gone; see tasks.py.
 """
 
 from __future__ import annotations
@@ -15,17 +11,6 @@ import msgspec
 
 from recollect.format.fields import Fields
 from recollect.format.json_file import decode_json_file, kind_of
-
-
-class TodoFileName(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose todos a file holds."""
-
-    session_id: str
-    subagent_id: str | None = None
-
-    @property
-    def is_main(self) -> bool:
-        return self.subagent_id is None or self.subagent_id == self.session_id
 
 
 class Todo(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,17 +30,6 @@ class TodoList(msgspec.Struct, frozen=True, kw_only=True):
     items: tuple[Todo, ...] = ()
     stray: tuple[Any, ...] = ()
     problem: str | None = None
-
-
-def parse_todo_file_name(name: str) -> TodoFileName | None:
-    """Read a file name of `todos/`; None for a name of another kind."""
-    stem = name.removesuffix(".json")
-    if stem == name or not stem:
-        return None
-    session_id, marker, subagent_id = stem.partition("-agent-")
-    if not session_id or (marker and not subagent_id):
-        return None
-    return TodoFileName(session_id=session_id, subagent_id=subagent_id or None)
 
 
 def parse_todo(value: object) -> Todo:

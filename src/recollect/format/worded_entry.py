@@ -1,6 +1,6 @@
-"""Entries decoded for the index: what the graph needs, and the words. Large things that nobody said or saw are skipped.
+"""Decode a line for the index: what the graph needs, and the words. Large things that nobody said or saw are skipped.
 
-It is a `RowEntry` with more in it, so one decode of a line serves the catalogue, the word index and the graph.
+An `IndexEntry` is a `GraphEntry` with more in it, so one decode of a line serves the catalogue, the word index and the graph.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import msgspec
 from msgspec import Raw, Struct
 
 from .entries import NOT_THERE, Entry, decode_entry, decode_loosely
-from .row_entry import BlockHead, MessageHead, PartHead, ResultHead, RowEntry, row_entry_of
+from .fitted import fitted, view_of
+from .graph_entry import BlockHead, GraphEntry, MessageHead, PartHead, ResultHead
 
 LONG_LINE: Final = 8 << 20
 """The words of a longer line are taken from its first bytes only, so that memory stays bounded."""
@@ -51,7 +52,7 @@ class IndexPart(PartHead, gc=False):
     prompt: Raw = NOT_THERE
 
 
-class IndexEntry(RowEntry, gc=False):
+class IndexEntry(GraphEntry, gc=False):
     """An entry as the index reads it; names as on disk."""
 
     message: IndexMessage | None = None
@@ -75,49 +76,39 @@ def decode_index_entry(data: bytes) -> IndexEntry:
 
 
 def index_entry_of(entry: Entry) -> IndexEntry:
-    """From an entry that took the slow path."""
-    result = _with_same_fields(row_entry_of(entry))
-    message = decode_loosely(entry.message) if _size(entry.message) <= LONG_LINE else None
-    if isinstance(message, dict) and result.message is not None:
-        content = message.get("content")
-        if isinstance(content, list):
-            result.message.content = [_block(item) for item in content]
-    told = decode_loosely(entry.toolUseResult) if _size(entry.toolUseResult) <= LONG_LINE else None
-    if isinstance(told, dict):
-        result.toolUseResult = IndexResult(
-            _text(told.get("agentId")), _text(told.get("type")), _text(told.get("filePath")),
-            _raw(told.get("content")), _raw(told.get("structuredPatch")),
-        )  # fmt: skip
-    attachment = decode_loosely(entry.attachment)
-    if isinstance(attachment, dict) and result.attachment is not None:
-        result.attachment.prompt = _raw(attachment.get("prompt"))
-    result.content = entry.content
+    """Read an entry that the decoder refused: what fits is taken. Of very long messages and results the words are left out."""
+    light = (
+        entry if _size(entry.toolUseResult) <= LONG_LINE else msgspec.structs.replace(entry, toolUseResult=NOT_THERE)
+    )
+    result = view_of(msgspec.structs.replace(light, message=NOT_THERE), IndexEntry)
+    message = decode_loosely(entry.message)
+    if isinstance(message, dict):
+        if isinstance(content := message.get("content"), list):
+            message["content"] = [_as_block(item) for item in content]
+        if _size(entry.message) <= LONG_LINE:
+            result.message = fitted(message, IndexMessage)
+        elif (head := fitted(message, MessageHead)) is not None:
+            result.message = IndexMessage(head.model, head.id, None, head.stop_reason)
+            result.message.content = _with_heads(head.content) if isinstance(head.content, list) else head.content
     return result
+
+
+def _as_block(item: Any) -> Any:
+    """A text that stands in the place of a block, or of a part of a result, as the block that it means."""
+    if isinstance(item, str):
+        return {"text": item}
+    if isinstance(item, dict) and isinstance(content := item.get("content"), list):
+        parts = [part if isinstance(part, dict) else {"type": "text", "text": part} for part in content]
+        return item | {"content": parts}
+    return item
 
 
 def _size(raw: Raw) -> int:
     return memoryview(raw).nbytes
 
 
-def _with_same_fields(row: RowEntry) -> IndexEntry:
-    result = IndexEntry()
-    for name in RowEntry.__struct_fields__:
-        if name not in ("message", "attachment", "toolUseResult"):
-            setattr(result, name, getattr(row, name))
-    if row.message is not None:
-        head = row.message
-        result.message = IndexMessage(head.model, head.id, None, head.stop_reason)
-        if isinstance(head.content, str):
-            result.message.content = head.content
-        elif head.content is not None:
-            result.message.content = [_with_head(block) for block in head.content]
-    if row.attachment is not None:
-        result.attachment = IndexPart(row.attachment.type, row.attachment.agentId)
-    return result
-
-
-def _with_head(block: BlockHead) -> IndexBlock:
-    return IndexBlock(block.type, block.tool_use_id, block.id, block.name, block.is_error)
+def _with_heads(blocks: list[BlockHead]) -> list[IndexBlock]:
+    return [IndexBlock(block.type, block.tool_use_id, block.id, block.name, block.is_error) for block in blocks]
 
 
 class _LongMessage(Struct, gc=False):
@@ -132,17 +123,14 @@ _decode_long_message: Final = msgspec.json.Decoder(_LongMessage).decode
 
 def _from_long_line(entry: Entry, data: bytes) -> IndexEntry:
     """The facts of a very long line; of its words, those that stand in its first bytes."""
-    light = Entry()
-    for name in Entry.__struct_fields__:
-        if name not in ("message", "toolUseResult", "attachment", "content", "data"):
-            setattr(light, name, getattr(entry, name))
-    result = _with_same_fields(row_entry_of(light))
+    none = dict.fromkeys(("message", "toolUseResult", "attachment", "content", "data"), NOT_THERE)
+    result = view_of(msgspec.structs.replace(entry, **none), IndexEntry)
     if _first(entry.message) == b"{":
         head = _decode_long_message(entry.message)
         message = IndexMessage(head.model, head.id, None, head.stop_reason)
         words = long_words(data)
         if _first(head.content) == b"[":
-            blocks = [_with_head(block) for block in _decode_blocks(head.content)]
+            blocks = _with_heads(_decode_blocks(head.content))
             if blocks:  # to which of its blocks the words belong is not told apart
                 _give_words(blocks[0], words)
             message.content = blocks
@@ -190,36 +178,3 @@ def _cut_text(raw: bytes) -> str | None:
         if isinstance(value, str):
             return value
     return None
-
-
-def _block(item: Any) -> IndexBlock:
-    if not isinstance(item, dict):
-        return IndexBlock(text=item if isinstance(item, str) else None)
-    content = item.get("content")
-    inner: str | list[InnerBlock] | dict[str, Any] | None = None
-    if isinstance(content, list):
-        inner = [
-            InnerBlock(_text(part.get("type")), _text(part.get("text")))
-            if isinstance(part, dict)
-            else InnerBlock("text", _text(part))
-            for part in content
-        ]
-    elif isinstance(content, (str, dict)):
-        inner = content
-    return IndexBlock(
-        _text(item.get("type")), _text(item.get("tool_use_id")), _text(item.get("id")), _text(item.get("name")),
-        item.get("is_error") is True, _text(item.get("text")), _text(item.get("thinking")), inner, item.get("input"),
-    )  # fmt: skip
-
-
-def _raw(value: Any) -> Raw:
-    if value is None:
-        return NOT_THERE
-    try:
-        return Raw(msgspec.json.encode(value))
-    except (UnicodeEncodeError, RecursionError, TypeError, ValueError):
-        return NOT_THERE
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None

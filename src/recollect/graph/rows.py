@@ -10,8 +10,8 @@ from typing import Any, Final
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from ..format.entries import KNOWN_TYPES, ROW_TYPES
+from ..format.graph_entry import BlockHead, GraphEntry, ResultHead
 from ..format.line import Damage
-from ..format.row_entry import BlockHead, ResultHead, RowEntry
 from ..format.times import parse_time
 
 #: Types of rows that are messages.
@@ -176,13 +176,13 @@ _ROWS: Final[dict[str | None, str]] = {kind: kind for kind in ROW_TYPES}
 
 
 def build_transcript(
-    located: Iterable[tuple[RowEntry, int, int, int, bool]], damage: list[Damage], *, file: int = 0
+    located: Iterable[tuple[GraphEntry, int, int, int, bool]], damage: list[Damage], *, file: int = 0
 ) -> Transcript:
     """Rows and state lines of the entries of one file: see `Located`."""
     rows: list[Row] = []
     states: list[StateLine] = []
     types: dict[str | None, int] = {}
-    folded: dict[str, RowEntry] = {}
+    folded: dict[str, GraphEntry] = {}
     others: list[int] = []
     context = _Context()
     uuid = session_id = prompt_id = version = cwd = branch = None
@@ -262,7 +262,7 @@ class _Context:
                     counter[value] += run
 
 
-def _fold(kind: str, entry: RowEntry) -> Any:
+def _fold(kind: str, entry: GraphEntry) -> Any:
     named = {
         "custom-title": entry.customTitle,
         "ai-title": entry.aiTitle,
@@ -274,7 +274,7 @@ def _fold(kind: str, entry: RowEntry) -> Any:
     return named.get(kind, True)
 
 
-def _message_row(entry: RowEntry, kind: str, index: int, line: int, offset: int, length: int) -> Row:
+def _message_row(entry: GraphEntry, kind: str, index: int, line: int, offset: int, length: int) -> Row:
     """A user or assistant row: its blocks and calls, and whether the client can use the message (it is text or blocks).
 
     Most fields of most rows are as they are by default: naming them all would cost more than all the rest.
@@ -334,7 +334,7 @@ def _message_row(entry: RowEntry, kind: str, index: int, line: int, offset: int,
     return row
 
 
-def _note_blocks(row: Row, content: list[BlockHead], entry: RowEntry) -> None:
+def _note_blocks(row: Row, content: list[BlockHead], entry: GraphEntry) -> None:
     kinds = row.block_types
     if None in kinds:
         row.usable = any(one is not None for one in kinds)
@@ -351,7 +351,7 @@ def _note_blocks(row: Row, content: list[BlockHead], entry: RowEntry) -> None:
             row.result_subagent = told.agentId
 
 
-def _other_row(entry: RowEntry, kind: str, index: int, line: int, offset: int, length: int) -> Row:
+def _other_row(entry: GraphEntry, kind: str, index: int, line: int, offset: int, length: int) -> Row:
     """A system row, an attachment, or progress."""
     link = entry.parentUuid
     row = Row(

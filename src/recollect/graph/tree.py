@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from msgspec import Struct
 
-from .circles import find_circles
 from .rows import Row
 
 
@@ -74,3 +75,22 @@ def build_tree(by_uuid: dict[str, Row]) -> Tree:
     # In every circle there is a row whose parent does not stand before it.
     tree.circles = find_circles(later, lambda uuid: row.parent if (row := by_uuid.get(uuid)) is not None else None)
     return tree
+
+
+def find_circles(starts: Iterable[str], parent_of: Callable[[str], str | None]) -> list[list[str]]:
+    """The circles that can be reached from `starts`, each once; a row that is its own parent is one of length 1.
+
+    `parent_of` answers None where the chain ends: no parent, or one that is not there.
+    """
+    done: set[str] = set()
+    found: list[list[str]] = []
+    for start in starts:
+        place: dict[str, int] = {}
+        step: str | None = start
+        while step is not None and step not in done and step not in place:
+            place[step] = len(place)
+            step = parent_of(step)
+        if step is not None and step in place:
+            found.append(list(place)[place[step] :])
+        done.update(place)
+    return found

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import StoreBusy
 from ..store.home import Home
+from ..store.layout import is_subagent_name, subagents_folder
 from ..store.liveness import open_sessions
 from ..store.paths import is_inside, list_inside
 from ..store.read import session_named_in
@@ -48,11 +49,11 @@ def _transcripts_of(home: Home, session_id: str, path: Path) -> Iterator[Path]:
     yield path
     if path.name != f"{session_id}.jsonl":
         return
-    own = path.with_suffix("") / "subagents"
+    own = subagents_folder(path)
     if is_inside(home, own):
         yield from _transcripts_at(str(own))
     for file in list_inside(home, path.parent):
-        if file.name.startswith("agent-") and file.suffix == ".jsonl":
+        if is_subagent_name(file.name):
             yield file
 
 

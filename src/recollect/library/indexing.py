@@ -17,7 +17,7 @@ from ..index.catalogue.catalogue import LOCK_SECONDS, Catalogue
 from ..index.catalogue.healing import is_damage as is_damage
 
 if TYPE_CHECKING:
-    from ..index.catalogue.sync_report import Progress, SyncReport
+    from ..index.catalogue.sync import Progress, SyncReport
     from ..store.home import Home
     from .library import Library
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..analysis.status_figures import StatusFigures
     from ..format.running import RunningSession
     from ..index.catalogue.catalogue import Catalogue
-    from ..index.catalogue.sync_report import Progress, SyncReport
+    from ..index.catalogue.sync import Progress, SyncReport
     from ..index.search.results import SearchResults
     from ..index.sql.query import Answer, Limits
     from ..store.home import Home
@@ -488,7 +488,7 @@ class Library:
 
         A whole id may be that of a session that does not exist yet.
         """
-        from ..store.scan import is_session_id
+        from ..store.layout import is_session_id
         from .watching import Watching
 
         session_id = reference if is_session_id(reference) else self.session(reference).id

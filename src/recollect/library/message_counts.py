@@ -10,7 +10,7 @@ from ..store.scan import SessionFile
 from ..store.summary import SessionSummary, summarise
 
 if TYPE_CHECKING:
-    from ..index.catalogue.session_counts import SessionCount
+    from ..index.catalogue.catalogue import SessionCount
 
 COUNT_BUDGET: Final = 64 << 20
 """A list reads files as a whole, to count their lines and messages, only while these are together below this."""
@@ -30,7 +30,7 @@ class MessageCounts:
             return
         self._reads = _size(files) <= COUNT_BUDGET
         if not self._reads and index is not None:
-            from ..index.catalogue.session_counts import session_counts
+            from ..index.catalogue.catalogue import session_counts
 
             self._known = session_counts(index)
             self._reads = _size([file for file in files if self._from_index(file) is None]) <= COUNT_BUDGET

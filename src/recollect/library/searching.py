@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ..index.catalogue.catalogue import Catalogue
     from ..index.catalogue.reading_back import Elsewhere
-    from ..index.catalogue.sync_report import Progress
+    from ..index.catalogue.sync import Progress
     from .library import Library
 
 __all__ = ["MODES", "SORTS", "Hit", "SearchResults", "SessionHits", "search", "why_slow"]
@@ -143,7 +143,7 @@ class OpenedSearch:
         if different is None:
             from ..index.catalogue.change_check import folder_times, remember
 
-            folders = {root: folder_times(root) for root in roots}
+            folders = {home.real_root: folder_times(home) for home in library.homes}
             library.index(stages=("entries", "words"), statuses=statuses, progress=progress)
             for root in roots:
                 manifest = catalogue.kept.manifest if catalogue.kept is not None else None

@@ -23,6 +23,7 @@ from ..graph.session import Conversation
 from ..graph.subagents import Subagent
 from ..graph.thread import Thread
 from ..store.home import Home
+from ..store.layout import without_prefix
 from ..store.open_files import OpenFiles
 from ..store.parsed_file import read_if_there
 from ..store.read import transcript_of
@@ -256,7 +257,7 @@ class Session:
 
     def subagent_file(self, subagent: str) -> SubagentFile:
         """Return a subagent's own file, by the subagent's id or the start of it. Raises NotFound."""
-        wanted = subagent.removeprefix("agent-")
+        wanted = without_prefix(subagent)
         found = [item for item in self.file.subagents if item.subagent_id == wanted]
         found = found or [item for item in self.file.subagents if item.subagent_id.startswith(wanted)]
         if len(found) == 1:

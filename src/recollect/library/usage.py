@@ -41,8 +41,10 @@ from ..analysis.usage import (
 from ..analysis.zones import Zone, zone_named
 from ..environment import time_zone
 from ..errors import NotFound, QueryError, StoreBusy
+from ..format.path_text import to_path
 from ..format.usage import Usage
 from ..index.catalogue.catalogue import BROKEN, BUSY_MS, Catalogue
+from ..store.file_stamp import file_stamp
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -256,8 +258,7 @@ class Ledger:
             ):
                 known = True
                 with contextlib.suppress(OSError):  # what is gone is found out by the next look at everything
-                    info = os.stat(f"{home.root}/{path}")
-                    if [info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino] != before:
+                    if file_stamp(os.stat(f"{home.root}/{to_path(path)}")) != tuple(before):
                         different.append(path)
             found += changed_among(self.catalogue, home, "calls", different)
         return found if known else None

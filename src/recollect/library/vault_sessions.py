@@ -21,7 +21,8 @@ from ..format.path_text import to_text
 from ..journal import disk
 from ..journal import locks as presence
 from ..store.home import Home
-from ..store.scan import SessionFile, SubagentFile, is_session_id, scan_home
+from ..store.layout import FileKind, file_at, is_session_id
+from ..store.scan import SessionFile, SubagentFile, scan_home
 from ..vault.contents import KeptFile, Snapshot
 from ..vault.footprint import Footprints, KeptSession
 from ..vault.restore import files_to_restore
@@ -74,14 +75,15 @@ class VaultSessions:
         )  # fmt: skip
         file.subagents = [
             SubagentFile(
-                to_text(name[len("agent-") : -len(".jsonl")]),
+                to_text(placed.subagent_id or ""),
                 home.root / kept.path,
                 look.size,
                 look.mtime_ns / 1e9,
                 "subagents",
+                workflow=None if placed.workflow is None else to_text(placed.workflow),
             )
             for kept, look in session.files
-            if "/subagents/" in kept.path and (name := os.path.basename(kept.path)).endswith(".jsonl")
+            if (placed := file_at(kept.path.split("/"))).kind is FileKind.SUBAGENT_TRANSCRIPT
         ]
         return file
 

@@ -22,6 +22,7 @@ from ..format.encode import WRITTEN_AS, RowContext, encode_line
 from ..format.versions import parse_version
 from ..journal.changes import Journal
 from ..store.home import Home
+from ..store.layout import subagent_name, subagents_folder
 from ..store.read import session_named_in
 from ..store.scan import check_subagent_id, refuse_taken_id
 from .project_paths import refuse_missing_folder, whole_path
@@ -86,9 +87,9 @@ def subagent_path(main: Path, subagent_id: str, version: str = WRITTEN_AS) -> Pa
     check_subagent_id(subagent_id)
     age = _age(version)
     if age >= (2, 1, 9):
-        return main.with_suffix("") / "subagents" / f"agent-{subagent_id}.jsonl"
+        return subagents_folder(main) / subagent_name(subagent_id)
     if age >= (2, 0, 28):
-        return main.with_name(f"agent-{subagent_id}.jsonl")
+        return main.with_name(subagent_name(subagent_id))
     return main
 
 

@@ -14,8 +14,8 @@ from typing import TypeVar
 import msgspec
 
 from recollect.errors import RecollectError
-from recollect.format.home_files import FileKind, kind_of_file
 from recollect.store.home import Home
+from recollect.store.layout import FileKind, kind_of_file
 from recollect.store.paths import is_inside, list_inside, read_inside
 
 SIZE_LIMIT = 64 << 20

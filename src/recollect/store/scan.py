@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from ..errors import Refused
 from ..format.path_text import to_text
-from ..format.uuids import UUID
 from .home import Home
-from .paths import list_inside, why_left_out
+from .layout import is_session_id, is_subagent_name, meta_of, subagent_id_of
+from .paths import list_inside
+from .transcript_folders import Folder, transcript_folders
 
-_SUBAGENT: Final = re.compile(r"agent-(.+)\.jsonl")
 _SUBAGENT_ID: Final = re.compile(r"[A-Za-z0-9_@+.-]{1,100}")
 
 
@@ -100,10 +100,6 @@ class Scan:
         file.mtime = max(file.mtime, subagent.mtime)
 
 
-def is_session_id(text: object) -> bool:
-    return isinstance(text, str) and UUID.fullmatch(text) is not None
-
-
 def check_session_id(session_id: object) -> None:
     """Raise Refused where no session can have this id."""
     if not is_session_id(session_id):
@@ -135,120 +131,82 @@ def refuse_taken_id(home: Home, session_id: str, *, with_folder: bool = False) -
 
 
 def scan_home(home: Home) -> Scan:
-    """All sessions of a home. Never raises: what cannot be looked at is in `skipped`."""
+    """Find all sessions of a home. Never raises: what cannot be looked at is in `skipped`."""
     scan = Scan()
-    root = home.projects
-    if _is_left_out(home, root, scan) or not root.is_dir():
-        return scan
-    for folder in _entries(root, scan):
-        path = Path(folder.path)
-        if _is_left_out(home, folder, scan):
-            continue
-        if folder.is_dir():
-            _scan_folder(home, path, folder.name, scan)
-        else:
-            scan.skipped.append(Skipped(path, "a file where project folders stand"))
+
+    def note(path: str, why: str) -> None:
+        scan.skipped.append(Skipped(Path(path), why))
+
+    sessions: dict[str, SessionFile] = {}
+    for folder in transcript_folders(home, session_folders=False, note=note):
+        match len(folder.parts):
+            case 0:
+                scan.skipped += [
+                    Skipped(Path(entry.path), "a file where project folders stand") for entry in folder.files
+                ]
+            case 1:
+                sessions = _sessions_in(home, folder, scan)
+                scan.sessions.extend(sessions.values())
+            case 3 | 5:
+                session_id = to_text(folder.parts[1])
+                for subagent in _subagents_in(folder, scan):
+                    if session_id in sessions:
+                        sessions[session_id].subagents.append(subagent)
+                    else:
+                        scan.note_orphan(home, folder.parts[0], session_id, subagent)
     return scan
 
 
-def _entries(folder: Path, scan: Scan) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as found:
-            return sorted(found, key=lambda entry: entry.name)
-    except OSError as problem:
-        scan.skipped.append(Skipped(folder, problem.strerror or "cannot be read"))
-        return []
-
-
-def _is_left_out(home: Home, place: os.DirEntry[str] | Path, scan: Scan) -> bool:
-    """Whether a place is a link that is not followed; then it is noted with why."""
-    why = why_left_out(home, os.fspath(place)) if place.is_symlink() else None
-    if why is not None:
-        scan.skipped.append(Skipped(Path(place), why))
-    return why is not None
-
-
-def _scan_folder(home: Home, path: Path, name: str, scan: Scan) -> None:
+def _sessions_in(home: Home, folder: Folder, scan: Scan) -> dict[str, SessionFile]:
+    """Read the names in a project's folder: its sessions by id; subagents that stand beside them go into the scan."""
     sessions: dict[str, SessionFile] = {}
-    folders: list[os.DirEntry[str]] = []
-    for entry in _entries(path, scan):
-        try:
-            if _is_left_out(home, entry, scan):
-                continue
-            if entry.is_dir():
-                folders.append(entry)
-                continue
-            if not entry.name.endswith(".jsonl"):
-                if entry.name.lower().endswith(".jsonl"):
-                    scan.skipped.append(Skipped(Path(entry.path), "not named .jsonl in lower case: no client reads it"))
-                continue
-            if not entry.is_file():
-                scan.skipped.append(Skipped(Path(entry.path), "not a regular file"))
-                continue
-            info = entry.stat()
-        except OSError as problem:
-            scan.skipped.append(Skipped(Path(entry.path), problem.strerror or "cannot be read"))
+    name = folder.parts[0]
+    for entry in folder.files:
+        if not entry.name.endswith(".jsonl"):
+            if entry.name.lower().endswith(".jsonl"):
+                scan.skipped.append(Skipped(Path(entry.path), "not named .jsonl in lower case: no client reads it"))
             continue
-        subagent = _SUBAGENT.fullmatch(entry.name)
-        if subagent is not None:
-            beside = SubagentFile(to_text(subagent[1]), Path(entry.path), info.st_size, info.st_mtime, "beside")
+        info = _info(entry, scan)
+        if info is None:
+            continue
+        path = Path(entry.path)
+        subagent_id = subagent_id_of(entry.name)
+        if subagent_id is not None:
+            beside = SubagentFile(to_text(subagent_id), path, info.st_size, info.st_mtime, "beside")
             scan.beside.append((name, beside))
             continue
-        stem = to_text(entry.name[: -len(".jsonl")])
-        session = SessionFile(
-            stem, Path(entry.path), home, name, info.st_size, info.st_mtime, ctime_ns=info.st_ctime_ns
-        )
-        session.client_lists = is_session_id(stem)
-        sessions[stem] = session
-    for entry in folders:
-        subagents = _scan_subagents(home, Path(entry.path) / "subagents", None, scan)
-        if to_text(entry.name) in sessions:
-            sessions[to_text(entry.name)].subagents.extend(subagents)
-        else:
-            for subagent_file in subagents:
-                scan.note_orphan(home, name, to_text(entry.name), subagent_file)
-    scan.sessions.extend(sessions.values())
+        session_id = to_text(entry.name.removesuffix(".jsonl"))
+        sessions[session_id] = SessionFile(
+            session_id, path, home, name, info.st_size, info.st_mtime, ctime_ns=info.st_ctime_ns,
+            client_lists=is_session_id(session_id),
+        )  # fmt: skip
+    return sessions
 
 
-def _scan_subagents(home: Home, folder: Path, workflow: str | None, scan: Scan) -> list[SubagentFile]:
-    """Subagents of a session, those of workflow runs (`workflows/<run>/`) included."""
-    found: list[SubagentFile] = []
-    if _is_left_out(home, folder, scan):
-        return found
-    try:
-        with os.scandir(folder) as listing:
-            entries = sorted(listing, key=lambda entry: entry.name)
-    except OSError:
-        return found
-    names = {entry.name for entry in entries}
-    for entry in entries:
-        try:
-            if _is_left_out(home, entry, scan):
-                continue
-            if entry.is_dir():
-                if entry.name == "workflows" and workflow is None:
-                    with os.scandir(entry.path) as runs:
-                        for run in sorted(runs, key=lambda item: item.name):
-                            if run.is_dir(follow_symlinks=False):
-                                found.extend(_scan_subagents(home, Path(run.path), to_text(run.name), scan))
-                continue
-            subagent = _SUBAGENT.fullmatch(entry.name)
-            if subagent is None or not entry.is_file():
-                continue
-            info = entry.stat()
-        except OSError as problem:
-            scan.skipped.append(Skipped(Path(entry.path), problem.strerror or "cannot be read"))
+def _subagents_in(folder: Folder, scan: Scan) -> Iterator[SubagentFile]:
+    """Read the names in a folder of subagents."""
+    names = {entry.name for entry in folder.files}
+    workflow = to_text(folder.parts[4]) if len(folder.parts) == 5 else None
+    for entry in folder.files:
+        subagent_id = subagent_id_of(entry.name) if is_subagent_name(entry.name) else None
+        info = None if subagent_id is None else _info(entry, scan)
+        if subagent_id is None or info is None:
             continue
-        meta = f"agent-{subagent[1]}.meta.json"
-        found.append(
-            SubagentFile(
-                to_text(subagent[1]),
-                Path(entry.path),
-                info.st_size,
-                info.st_mtime,
-                "subagents",
-                folder / meta if meta in names else None,
-                workflow,
-            )
-        )
-    return found
+        path = Path(entry.path)
+        meta = meta_of(path)
+        yield SubagentFile(
+            to_text(subagent_id), path, info.st_size, info.st_mtime, "subagents",
+            meta if meta.name in names else None, workflow,
+        )  # fmt: skip
+
+
+def _info(entry: os.DirEntry[str], scan: Scan) -> os.stat_result | None:
+    """Size and times of a transcript; None for what cannot be one, which is noted."""
+    try:
+        if entry.is_file():
+            return entry.stat()
+        why = "not a regular file"
+    except OSError as problem:
+        why = problem.strerror or "cannot be read"
+    scan.skipped.append(Skipped(Path(entry.path), why))
+    return None

@@ -19,6 +19,7 @@ from recollect.format.scratch_files import (
 from recollect.format.sessions_index import CustomTitle, SessionsIndex, parse_custom_title, parse_sessions_index
 from recollect.format.subagent_meta import SubagentMeta, parse_subagent_meta
 from recollect.store.home import Home
+from recollect.store.layout import CUSTOM_TITLE, SESSIONS_INDEX, TOOL_RESULTS, backups_folder, meta_of
 from recollect.store.parsed_file import FileInfo, info_of, read_if_there
 from recollect.store.paths import list_inside, open_inside, read_inside
 
@@ -36,13 +37,13 @@ class DebugLog:
 
 def file_backups(home: Home, session_id: str) -> dict[str, FileInfo]:
     """The backups of a session by file name."""
-    folder = home.root / "file-history" / session_id
+    folder = backups_folder(home.root, session_id)
     return {path.name: info_of(path) for path in list_inside(home, folder) if parse_backup_name(path.name) is not None}
 
 
 def backup_reader(home: Home, session_id: str) -> Callable[[str], bytes | None]:
     """A function that gives the bytes of a backup of this session, or None."""
-    folder = home.root / "file-history" / session_id
+    folder = backups_folder(home.root, session_id)
 
     def read(name: str) -> bytes | None:
         if parse_backup_name(name) is None:  # the name stands in a transcript: it must not lead anywhere else
@@ -93,18 +94,18 @@ def _log_times(home: Home, path: Path) -> tuple[LogTimes, str | None]:
 
 
 def sessions_index(home: Home, project_folder: Path) -> SessionsIndex | None:
-    return read_if_there(home, project_folder / "sessions-index.json", parse_sessions_index)
+    return read_if_there(home, project_folder / SESSIONS_INDEX, parse_sessions_index)
 
 
 def custom_title(home: Home, session_folder: Path) -> CustomTitle | None:
-    return read_if_there(home, session_folder / "custom-title.json", parse_custom_title)
+    return read_if_there(home, session_folder / CUSTOM_TITLE, parse_custom_title)
 
 
 def subagent_meta(home: Home, transcript: Path) -> SubagentMeta | None:
     """The description beside a subagent's transcript."""
-    return read_if_there(home, transcript.with_suffix(".meta.json"), parse_subagent_meta)
+    return read_if_there(home, meta_of(transcript), parse_subagent_meta)
 
 
 def tool_results(home: Home, session_folder: Path) -> dict[str, FileInfo]:
     """Outputs that were too long for the transcript, by their id."""
-    return {path.stem: info_of(path) for path in list_inside(home, session_folder / "tool-results")}
+    return {path.stem: info_of(path) for path in list_inside(home, session_folder / TOOL_RESULTS)}

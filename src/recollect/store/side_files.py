@@ -20,8 +20,9 @@ from recollect.format.history import HistoryEntry, parse_history_line
 from recollect.format.line import read_lines
 from recollect.format.running import RunningSession, parse_running_session, pid_of
 from recollect.format.tasks import HIGH_WATER_MARK_NAME, Task, parse_high_water_mark, parse_task, task_number
-from recollect.format.todos import TodoList, parse_todo_file_name, parse_todos
+from recollect.format.todos import TodoList, parse_todos
 from recollect.store.home import Home
+from recollect.store.layout import HISTORY, MEMORY, TASKS, TODOS, ids_in_todo_name
 from recollect.store.parsed_file import SIZE_LIMIT, FileInfo, info_of, is_folder, read_parsed, walk_files
 from recollect.store.paths import list_inside, open_inside, read_inside
 
@@ -58,19 +59,20 @@ class StoredDocument:
 def todo_lists(home: Home, session_id: str | None = None) -> list[SubagentTodos]:
     """The todo lists of all sessions or of one: the main subagent's first, then by subagent."""
     found = []
-    for path in list_inside(home, home.root / "todos"):
-        name = parse_todo_file_name(path.name)
-        if name is None or (session_id is not None and name.session_id != session_id):
+    for path in list_inside(home, home.root / TODOS):
+        ids = ids_in_todo_name(path.name)
+        if ids is None or (session_id is not None and ids[0] != session_id):
             continue
-        subagent_id = None if name.is_main else name.subagent_id
-        found.append(SubagentTodos(name.session_id, subagent_id, info_of(path), read_parsed(home, path, parse_todos)))
+        owner, subagent_id = ids
+        main_or_subagent = None if subagent_id == owner else subagent_id
+        found.append(SubagentTodos(owner, main_or_subagent, info_of(path), read_parsed(home, path, parse_todos)))
     return sorted(found, key=lambda todos: (todos.session_id, todos.subagent_id is not None, todos.subagent_id or ""))
 
 
 def task_lists(home: Home, session_id: str | None = None) -> list[SessionTasks]:
     """The task lists of all sessions or of one; tasks in the order of their numbers."""
     found = []
-    for folder in list_inside(home, home.root / "tasks"):
+    for folder in list_inside(home, home.root / TASKS):
         if (session_id is not None and folder.name != session_id) or not is_folder(home, folder):
             continue
         files = [(number, path) for path in list_inside(home, folder) if (number := task_number(path.name)) is not None]
@@ -128,7 +130,7 @@ def memories(home: Home) -> dict[str, list[StoredDocument]]:
     """The memory files by the name of the project's folder; `""` for those of the home itself."""
     found = {"": [*documents_in(home, home.root / "agent-memory")]}
     for folder in list_inside(home, home.projects):
-        if documents := documents_in(home, folder / "memory"):
+        if documents := documents_in(home, folder / MEMORY):
             found[folder.name] = documents
     return {name: documents for name, documents in found.items() if documents}
 
@@ -136,7 +138,7 @@ def memories(home: Home) -> dict[str, list[StoredDocument]]:
 def prompt_history(home: Home) -> Iterator[HistoryEntry]:
     """Every line of `history.jsonl` as it is read, the oldest first."""
     try:
-        with open_inside(home, home.root / "history.jsonl") as stream:
+        with open_inside(home, home.root / HISTORY) as stream:
             for line in read_lines(stream):
                 if not line.more:  # the pieces of a line too long to be held end in one that is no JSON
                     yield from parse_history_line(line.data, number=line.number, offset=line.offset)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -18,16 +17,14 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from ..errors import RecollectError
-from ..format.blocks import text_of
 from ..format.entries import REFUSED, Entry, decode_loosely
 from ..format.line import BOM, RawLine
-from ..format.one_line import one_line as one_line
-from ..format.project_key import repository_of, same_project_key
 from ..format.salvage import salvage_line
 from ..format.several_lines import join_lines
 from ..format.times import parse_time
 from .paths import open_inside
 from .scan import SessionFile
+from .session_facts import TITLE_SOURCES, project_of, prompt_of, repository_for, state_of, title_of
 
 HEAD: Final = 64 << 10
 TAIL: Final = 64 << 10
@@ -35,13 +32,6 @@ _HEAD_LIMIT: Final = 8 << 20
 """How far the head may grow in search of the first prompt."""
 
 _decode = msgspec.json.Decoder(Entry).decode
-#: What stands in prompts but was not typed as one: wrappers of slash commands, shell mode, reminders, interruptions.
-_NOT_TYPED: Final = re.compile(
-    r"\s*(?:<(?:local-command-[a-z]+|command-[a-z]+|bash-(?:input|stdout|stderr)|system-reminder|task-notification|"
-    r"user-memory-input|ide_[a-z_]+)\b|\[Request interrupted by user|Caveat: The messages below were generated)"
-)
-_COMMAND: Final = re.compile(r"<command-name>\s*(/?[^<]{1,200}?)\s*</command-name>")
-_ARGUMENTS: Final = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -51,6 +41,8 @@ class SessionSummary:
     file: SessionFile
     project: str | None = None
     """The working directory: from the lines, `relocated` first, the one that fits the folder's name before others."""
+    relocated: str | None = None
+    """Where the session was moved to."""
     cwds: list[str] = field(default_factory=list)
     first_prompt: str | None = None
     custom_title: str | None = None
@@ -79,41 +71,16 @@ class SessionSummary:
 
     @property
     def title(self) -> str | None:
-        return self.custom_title or self.ai_title or self.old_summary or one_line(self.first_prompt)
+        return title_of(self)
 
     @property
     def title_source(self) -> str | None:
-        for name, value in (
-            ("custom", self.custom_title),
-            ("ai", self.ai_title),
-            ("summary", self.old_summary),
-            ("prompt", self.first_prompt),
-        ):
-            if value:
-                return name
-        return None
+        """Where the title is from: "custom", "ai", "summary" or "prompt"."""
+        return next((source for name, source in TITLE_SOURCES.items() if getattr(self, name)), None)
 
     @property
     def is_empty(self) -> bool:
         return self.file.size == 0
-
-
-def typed_text(content: Any) -> str | None:
-    """What a person typed, out of a prompt's content; None where it is only what the client wrapped around a command."""
-    text = content if isinstance(content, str) else text_of(content)
-    if not text.strip() or _NOT_TYPED.match(text):
-        return None
-    return text
-
-
-def command_text(content: Any) -> str | None:
-    """The slash command that a wrapped prompt stands for."""
-    text = content if isinstance(content, str) else text_of(content)
-    match = _COMMAND.search(text[:2000])
-    if match is None:
-        return None
-    arguments = _ARGUMENTS.search(text[:10_000])
-    return f"{match[1]} {arguments[1].strip()}".strip() if arguments else match[1]
 
 
 def summarise(
@@ -158,7 +125,8 @@ def _read(summary: SessionSummary, stream: BinaryIO, count: bool) -> None:
         head += more
     state.finish()
     _scan_tail(summary, tail)
-    _decide_project(summary)
+    summary.project = project_of(summary.relocated, summary.cwds, summary.file.folder)
+    summary.worktree_of = repository_for(summary.worktree_of, summary.project)
     if count:
         _count(summary, stream, head if len(head) >= size else None)
 
@@ -216,12 +184,8 @@ class _Head:
             summary.git_branch = summary.git_branch or entry.gitBranch
         if entry.type == "user" and summary.first_prompt is None and (not entry.isSidechain or summary.file.is_gone):
             self._note_prompt(entry)
-        elif entry.type == "summary" and entry.summary:
-            summary.old_summary = entry.summary
-        elif entry.type == "custom-title" and entry.customTitle:
-            summary.custom_title = entry.customTitle
-        elif entry.type == "ai-title" and entry.aiTitle:
-            summary.ai_title = entry.aiTitle
+        elif (told := state_of(entry)) is not None and told[0] in TITLE_SOURCES:
+            setattr(summary, *told)
         elif entry.type == "queue-operation" and summary.created is None:
             summary.created = parse_time(entry.timestamp)
 
@@ -232,11 +196,8 @@ class _Head:
         content = message.get("content") if isinstance(message, dict) else None
         if content is None or (isinstance(content, list) and _has_result(content)):
             return
-        text = typed_text(content)
-        if text is not None:
-            self.summary.first_prompt = text
-        elif self.command is None:
-            self.command = command_text(content)
+        self.summary.first_prompt, command = prompt_of(content)
+        self.command = self.command or command
 
     def finish(self) -> None:
         if self.summary.first_prompt is None and self.command is not None:
@@ -288,8 +249,9 @@ def _scan_tail(summary: SessionSummary, tail: bytes) -> None:
                     if entry.cwd and entry.cwd not in summary.cwds:
                         summary.cwds.append(entry.cwd)
                     need_row = False
-        elif entry.type is not None and entry.type not in seen and _note_state(summary, entry, line):
-            seen.add(entry.type)
+        elif (told := state_of(entry)) is not None and told[0] not in seen:
+            seen.add(told[0])
+            setattr(summary, *told)
     if summary.last_activity is None:
         summary.last_activity = summary.created
 
@@ -308,73 +270,19 @@ def _lines_upwards(data: bytes) -> Iterator[bytes]:
         position = start
 
 
-def _note_state(summary: SessionSummary, entry: Entry, line: bytes) -> bool:
-    kind = entry.type
-    if kind == "custom-title":
-        summary.custom_title = entry.customTitle or None
-    elif kind == "ai-title":
-        summary.ai_title = entry.aiTitle or None
-    elif kind == "tag":
-        summary.tag = entry.tag or None
-    elif kind == "summary":
-        summary.old_summary = entry.summary or summary.old_summary
-    elif kind == "last-prompt":
-        if not entry.lastPrompt:
-            return False
-        summary.last_prompt = entry.lastPrompt
-    elif kind == "relocated":
-        if entry.relocatedCwd:
-            summary.project = entry.relocatedCwd
-    elif kind in ("worktree-state", "pr-link", "agent-name"):
-        _note_rare_state(summary, kind, decode_loosely(line))
-    return True
-
-
-def _note_rare_state(summary: SessionSummary, kind: str, value: Any) -> None:
-    if not isinstance(value, dict):
-        return
-    if kind == "worktree-state":
-        worktree = value.get("worktreeSession")
-        original = worktree.get("originalCwd") if isinstance(worktree, dict) else None
-        summary.worktree_of = original if isinstance(original, str) else None
-    elif kind == "pr-link":
-        url = value.get("prUrl")
-        summary.pr_url = url if isinstance(url, str) else None
-    else:
-        name = value.get("agentName")
-        summary.subagent_name = name if isinstance(name, str) else None
-
-
-def _decide_project(summary: SessionSummary) -> None:
-    if summary.project is None:
-        fitting = (cwd for cwd in summary.cwds if same_project_key(summary.file.folder, cwd))
-        summary.project = next(fitting, summary.cwds[0] if summary.cwds else None)
-    if summary.worktree_of is None or summary.worktree_of == summary.project:
-        summary.worktree_of = repository_of(summary.project)
-
-
-class _RowHead(msgspec.Struct, gc=False):
-    """What counting needs of a line."""
-
-    parentUuid: Any = msgspec.UNSET
-    isSidechain: bool | None = None
-    agentId: str | None = None
-    type: str | None = None
-
-
-_decode_heads: Final = msgspec.json.Decoder(_RowHead).decode_lines
+_decode_all: Final = msgspec.json.Decoder(Entry).decode_lines
 
 
 def _count(summary: SessionSummary, stream: BinaryIO, whole: bytes | None) -> None:
     """Exact numbers of lines, of user and assistant rows, and of subagents, by going through all of the file."""
     if whole is not None:
         try:
-            heads = _decode_heads(whole)
+            entries = _decode_all(whole)
         except REFUSED:
             pass  # something is damaged: go through it line by line
         else:
             summary.lines = whole.count(b"\n") + (1 if whole and not whole.endswith(b"\n") else 0)
-            _note_counts(summary, heads)
+            _note_counts(summary, entries)
             return
     from ..format.decode import parse_lines
     from ..format.several_lines import read_entry_lines
@@ -383,7 +291,7 @@ def _count(summary: SessionSummary, stream: BinaryIO, whole: bytes | None) -> No
     lines = _LineCounter()
     with _buffered(stream) as reader:
         found = (item.entry for item in parse_lines(lines.through(read_entry_lines(reader)), []))
-        _note_counts(summary, (_RowHead(e.parentUuid, e.isSidechain, e.agentId, e.type) for e in found))
+        _note_counts(summary, found)
     summary.lines = lines.count
 
 
@@ -393,16 +301,16 @@ def _buffered(stream: BinaryIO) -> AbstractContextManager[BinaryIO]:
     return nullcontext(stream)
 
 
-def _note_counts(summary: SessionSummary, heads: Iterable[_RowHead]) -> None:
+def _note_counts(summary: SessionSummary, entries: Iterable[Entry]) -> None:
     messages = roots = 0
     subagents: set[str] = set()
-    for head in heads:
-        if head.type == "user" or head.type == "assistant":
+    for entry in entries:
+        if entry.type == "user" or entry.type == "assistant":
             messages += 1
-        if head.isSidechain:
-            if head.agentId:
-                subagents.add(head.agentId)
-            elif head.parentUuid is None:
+        if entry.isSidechain:
+            if entry.agentId:
+                subagents.add(entry.agentId)
+            elif entry.parentUuid is None:
                 roots += 1
     summary.messages = messages
     if not summary.sidechain_only:

@@ -16,7 +16,9 @@ from typing import BinaryIO, Final
 
 from ..errors import DamagedData, RecollectError
 from ..journal import disk
+from ..store.file_stamp import FileStamp, file_stamp
 from ..store.home import Home
+from ..store.layout import file_at
 from ..store.paths import open_inside
 from .compact import compact_locked
 from .contents import LOST, KeptFile
@@ -26,7 +28,7 @@ from .records import FileRecord, Piece
 from .recovery import recover
 from .report import CaptureReport as CaptureReport
 from .seen import SeenFiles
-from .selection import Stamp, Walk, walk_home
+from .selection import Walk, walk_home
 from .vault import Vault
 from .verify import verify
 from .writer import BLOCK, VaultWriter
@@ -107,7 +109,7 @@ class _Capture:
                 compact_locked(self.vault, needed=True)
             self.vault.refresh()
 
-    def _take_all(self, found: Walk, checkup: Checkup) -> dict[str, Stamp]:
+    def _take_all(self, found: Walk, checkup: Checkup) -> dict[str, FileStamp]:
         files, writer = found.files, VaultWriter(self.vault)
         self.bad = checkup.run(everything=self.full)
         writer.contents.by_hash = {  # only what is in use is looked after: nothing else is referred to
@@ -117,7 +119,7 @@ class _Capture:
         kept = writer.contents.files_of(number)
         self.by_inode = {file.last.inode: file for path, file in kept.items() if path not in files}
         known = (
-            {path: _stamp_of(file) for path, file in kept.items() if not self._has_lost(file)} if not self.full else {}
+            {path: file.last.stamp for path, file in kept.items() if not self._has_lost(file)} if not self.full else {}
         )
         known = {path: stamp for path, stamp in known.items() if _is_settled(stamp, found.time)}
         todo = sorted(name for name, stamp in files.items() if known.get(name) != stamp)
@@ -140,14 +142,9 @@ class _Capture:
         return bool(self.bad) and any(piece.block in self.bad for _, piece in file.pieces(file.last))
 
 
-def _is_settled(stamp: Stamp, now: float) -> bool:
+def _is_settled(stamp: FileStamp, now: float) -> bool:
     """Whether a file that is written again is sure to look different. Times of the future are of another clock."""
     return all(abs(moment - now * 1e9) > _SETTLED_SECONDS * 1e9 for moment in stamp[1:3])
-
-
-def _stamp_of(file: KeptFile) -> Stamp:
-    look = file.last
-    return look.size, look.mtime_ns, look.ctime_ns, look.inode
 
 
 class _FileCapture:
@@ -162,8 +159,8 @@ class _FileCapture:
         report = self.capture.report
         with open_inside(self.capture.home, self.capture.home.root / self.name, buffering=0) as stream:
             info = os.fstat(stream.fileno())
-            self.stamp: Stamp = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
-            self.size, self.inode = info.st_size, info.st_ino
+            self.stamp = file_stamp(info)
+            self.size, _, _, self.inode = self.stamp
             if self.kept is None:
                 count = self._take_new(stream)
                 report.new += 1
@@ -198,7 +195,7 @@ class _FileCapture:
                 if damaged is not None:
                     report.healed += 1
                     return self._store(stream, generation.number, damaged, [])
-                if self.stamp == _stamp_of(kept):
+                if self.stamp == look.stamp:
                     return None
                 if self.size > look.size:
                     report.grown += 1
@@ -320,9 +317,6 @@ def _read(stream: BinaryIO, count: int) -> bytes:
 
 
 def session_of(path: str) -> str | None:
-    """The session whose transcript or folder a kept path names; None for files of other kinds."""
-    parts = path.split("/")
-    if parts[0] != "projects" or len(parts) < 3:
-        return None
-    name = parts[2].removesuffix(".jsonl")
-    return None if name.startswith("agent-") or name in ("memory", "sessions-index.json") else name
+    """Name the session whose transcript or folder a kept path is; None for files of other kinds."""
+    file = file_at(path.split("/"))
+    return None if file.folder is None else file.session_id

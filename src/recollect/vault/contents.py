@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..store.file_stamp import FileStamp
 from .manifest import from_text
 from .records import Block, Commit, FileRecord, Piece
 
@@ -31,6 +32,11 @@ class Snapshot(NamedTuple):
     mtime_ns: int
     ctime_ns: int
     inode: int
+
+    @property
+    def stamp(self) -> FileStamp:
+        """How the file looked then, for who asks whether it is the same now."""
+        return self[2:6]
 
 
 @dataclass

@@ -13,13 +13,12 @@ from ..format.history import parse_history_line
 from ..format.line import read_lines
 from ..format.path_text import to_text
 from ..format.several_lines import read_entry_lines
-from ..format.uuids import UUID
+from ..store.layout import FileKind, HomeFile, file_at, is_session_id
 from .contents import KeptFile, Snapshot
 from .stream import KeptStream
 from .vault import Vault
 
 _SLUG: Final = re.compile(rb'"slug":"([A-Za-z0-9_-]{1,200})"')
-_NO_SESSIONS: Final = ("memory", "sessions-index.json")
 
 
 class KeptSession:
@@ -54,36 +53,33 @@ class Footprints:
         self._find_sessions()
 
     def _find_sessions(self) -> None:
-        rest: list[tuple[list[str], KeptFile, Snapshot]] = []
-        for path, (file, look) in self.looks.items():
-            parts = path.split("/")
-            if parts[0] == "projects" and len(parts) == 3 and parts[2].endswith(".jsonl"):
-                if parts[2].startswith("agent-"):
-                    self._beside.append((parts[1], file, look))
-                else:
-                    name = to_text(parts[2].removesuffix(".jsonl"))
-                    self.sessions[(parts[1], name)] = KeptSession(name, parts[1], file, look)
+        rest: list[tuple[HomeFile, KeptFile, Snapshot]] = []
+        for path, (kept, look) in self.looks.items():
+            file = file_at(path.split("/"))
+            folder = file.folder or ""
+            if file.kind is FileKind.TRANSCRIPT:
+                name = to_text(file.session_id or "")
+                self.sessions[(folder, name)] = KeptSession(name, folder, kept, look)
+            elif file.kind is FileKind.SUBAGENT_TRANSCRIPT and file.session_id is None:
+                self._beside.append((folder, kept, look))
             else:
-                rest.append((parts, file, look))
+                rest.append((file, kept, look))
         by_id: dict[str, list[KeptSession]] = {}
         for session in self.sessions.values():
             by_id.setdefault(session.session_id, []).append(session)
-        for parts, file, look in rest:
-            for session in self._owners(parts, by_id):
-                session.files.append((file, look))
+        for file, kept, look in rest:
+            for session in self._owners(file, by_id):
+                session.files.append((kept, look))
 
-    def _owners(self, parts: list[str], by_id: dict[str, list[KeptSession]]) -> Iterable[KeptSession]:
-        if parts[0] == "projects":
-            if len(parts) < 3 or parts[2] in _NO_SESSIONS:
-                return ()
-            name = to_text(parts[2].partition(".jsonl")[0])
-            owner = self.sessions.get((parts[1], name))
-            return () if owner is None else (owner,)
-        for part in parts[1:]:
-            match = UUID.match(part)
-            if match is not None:
-                return by_id.get(match[0], ())
-        return ()
+    def _owners(self, file: HomeFile, by_id: dict[str, list[KeptSession]]) -> Iterable[KeptSession]:
+        """The sessions that a file belongs to: of a file in a project's folder, one of that project."""
+        if file.session_id is None:
+            return ()
+        if file.folder is None:
+            # Elsewhere any name but an id may be that of something else.
+            return by_id.get(file.session_id, ()) if is_session_id(file.session_id) else ()
+        owner = self.sessions.get((file.folder, to_text(file.session_id)))
+        return () if owner is None else (owner,)
 
     def complete(self, session: KeptSession) -> list[tuple[KeptFile, Snapshot]]:
         """The files of a session with those that only their contents tell of: old subagents, pastes, the plan."""

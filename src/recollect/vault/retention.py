@@ -8,6 +8,7 @@ from typing import Final
 
 from ..store.config_files import cleanup_days
 from ..store.home import Home
+from ..store.layout import FileKind, file_at
 from ..store.scan import SessionFile
 from .contents import KeptFile
 from .health import is_as_left, lost_blocks
@@ -60,12 +61,9 @@ def guard(vault: Vault, home: Home, sessions: list[SessionFile], *, now: float, 
     result.expiring = [session for _, session, _ in deadlines]
     result.expiring_not_kept = [session for _, session, is_kept in deadlines if not is_kept]
     there = {file.session_id for file in sessions}
-    result.lost = sum(
-        1
-        for path in kept
-        if path.startswith("projects/") and path.count("/") == 2 and path.endswith(".jsonl")
-        and not (name := os.path.basename(path)[:-6]).startswith("agent-") and name not in there
-    )  # fmt: skip
+    for path in kept:
+        kept_file = file_at(path.split("/"))
+        result.lost += kept_file.kind is FileKind.TRANSCRIPT and kept_file.session_id not in there
     return result
 
 

@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # see selection.py
 if TYPE_CHECKING:
     from typing import Final
 
-    from .selection import Stamp
+    from ..store.file_stamp import FileStamp
 
 
 CHECKED: Final = "checked"
@@ -30,7 +30,7 @@ class SeenFiles:
         key = zlib.crc32(self._place.encode("utf-8", "surrogateescape"))
         self._path = None if folder is None else os.path.join(folder, f"seen-{key:08x}")
 
-    def is_all(self, files: dict[str, Stamp]) -> bool:
+    def is_all(self, files: dict[str, FileStamp]) -> bool:
         """Whether these are the files that were seen, unchanged, and the vault is as it was left."""
         if self._path is None or self._is_time_to_read():
             return False
@@ -41,7 +41,7 @@ class SeenFiles:
             return False
         return seen == self._text(files)
 
-    def write(self, files: dict[str, Stamp]) -> None:
+    def write(self, files: dict[str, FileStamp]) -> None:
         """Note what was seen; without it, only the next capture takes longer."""
         text = self._text(files)
         if self._path is None or not text:
@@ -67,7 +67,7 @@ class SeenFiles:
         except OSError:
             return True
 
-    def _text(self, files: dict[str, Stamp]) -> bytes:
+    def _text(self, files: dict[str, FileStamp]) -> bytes:
         """Empty where the vault has no state to speak of."""
         try:
             with open(os.path.join(self._vault, "format"), "rb", buffering=0) as stream:

@@ -9,6 +9,7 @@ import os
 import time
 
 from ..format.secret_names import is_secret_file_name
+from ..store.file_stamp import FileStamp, file_stamp
 from ..store.links import STORE_FOLDERS, is_store_place, why_not_followed
 
 TYPE_CHECKING = False  # typing and pathlib take as long as the walk itself
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 KEPT_FOLDERS: Final = STORE_FOLDERS
 KEPT_FILES: Final = ("history.jsonl",)
 _DEEPEST: Final = 32
-Stamp = tuple[int, int, int, int]
-"""How a file looks from outside: size, mtime_ns, ctime_ns, inode. If these are the same, so are its bytes."""
 
 
 class Walk:
@@ -34,7 +33,7 @@ class Walk:
     def __init__(self) -> None:
         self.time = time.time()
         """When it began."""
-        self.files: dict[str, Stamp] = {}
+        self.files: dict[str, FileStamp] = {}
         self.skipped: list[str] = []
         """Links, pipes and unreadable folders, with why."""
         self.is_kept: bool | None = None
@@ -61,7 +60,7 @@ def walk_root(root: str) -> Walk:
         except OSError:
             continue
         if os.path.isfile(os.path.join(root, name)) and not os.path.islink(os.path.join(root, name)):
-            found.files[name] = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+            found.files[name] = file_stamp(info)
     return found
 
 
@@ -81,7 +80,7 @@ def _walk(root: str, folder: str, prefix: str, found: Walk, depth: int) -> None:
                 if is_secret_file_name(name):
                     continue
                 info = entry.stat(follow_symlinks=False)
-                files[prefix + name] = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+                files[prefix + name] = file_stamp(info)
     except OSError as problem:
         found.skipped.append(f"{prefix}: {problem.strerror or problem}")
 
@@ -98,12 +97,12 @@ def _note_strange(root: str, entry: os.DirEntry[str], prefix: str, found: Walk, 
         _walk(root, entry.path, f"{path}/", found, depth - 1)
     else:
         info = entry.stat()
-        found.files[path] = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+        found.files[path] = file_stamp(info)
 
 
 def is_kept_path(parts: Sequence[str]) -> bool:
     """Whether a file at this path below a home is one that is kept (and so may be put into a home again)."""
-    from ..format.home_files import FileKind, kind_of_file
+    from ..store.layout import FileKind, kind_of_file
 
     if not parts or kind_of_file(parts) is FileKind.SECRET:
         return False

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Final
 from msgspec import Struct
 
 from ..errors import RecollectError
+from ..store.file_stamp import file_stamp
 from ..store.home import Home
 from ..store.paths import open_inside
 from .blocks import DATA, MAGIC, RECORDS, BadBlock, pack_name, pack_numbers, read_block
@@ -243,9 +244,7 @@ class _Verifier:
             look = file.last
             try:
                 with open_inside(home, home.root / path, buffering=0) as stream:
-                    info = os.fstat(stream.fileno())
-                    now = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
-                    if now != (look.size, look.mtime_ns, look.ctime_ns, look.inode):
+                    if file_stamp(os.fstat(stream.fileno())) != look.stamp:
                         continue
                     self.report.compared += 1
                     for offset, piece in file.pieces(look):

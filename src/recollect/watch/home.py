@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from ..errors import RecollectError
 from ..store.home import Home
+from ..store.layout import SUBAGENTS
 from .events import SessionEvent
 from .lines import FollowedFile, Known
 from .places import FoundFolder, Place, holds_transcripts, identity_of, parts_below, place_of, walk
@@ -155,7 +156,7 @@ class WatchedHome:
         folders = {self.root: None}
         for path in self.hot:
             start = path.removesuffix(".jsonl")
-            for folder in (os.path.dirname(path), start, os.path.join(start, "subagents")):
+            for folder in (os.path.dirname(path), start, os.path.join(start, SUBAGENTS)):
                 if folder in self.folders:
                     folders[folder] = None
         return [*folders, *self.hot]

@@ -9,13 +9,14 @@ from typing import Any, TypeVar
 
 from ..format.blocks import ToolUseBlock
 from ..format.decode import Located, parse_row_entries
+from ..format.graph_entry import GraphEntry
 from ..format.line import HARMLESS, Damage, RawLine
-from ..format.row_entry import RowEntry
-from ..format.subagent_meta import SubagentMeta, parse_subagent_meta
+from ..format.subagent_meta import SubagentMeta
 from ..graph.messages import role_of
 from ..graph.rows import Row, build_transcript
 from ..store.home import Home
-from ..store.parsed_file import read_if_there
+from ..store.session_facts import TITLE_SOURCES, state_of
+from ..store.session_files import subagent_meta
 from .events import (
     Compacted,
     EntryAdded,
@@ -35,8 +36,6 @@ T = TypeVar("T")
 
 _MESSAGES = frozenset({"user", "assistant", "system"})
 _REMEMBERED = 2048
-_TITLES = ("custom", "ai", "summary")
-"""Which title counts, if there are several."""
 
 
 class Story:
@@ -88,7 +87,7 @@ class Story:
                     damage=place,
                 )  # fmt: skip
 
-    def _entry(self, item: Located[RowEntry], line: RawLine, counted: bool) -> Iterator[SessionEvent]:
+    def _entry(self, item: Located[GraphEntry], line: RawLine, counted: bool) -> Iterator[SessionEvent]:
         entry, row = item.entry, _row_of(item)
         session = self.session_id = self.session_id or entry.sessionId or Path(self.path).stem
         moment = row.time if row is not None else None
@@ -124,7 +123,7 @@ class Story:
         if row.is_boundary:
             yield self._compacted(shared, row)
 
-    def _start(self, shared: dict[str, Any], entry: RowEntry) -> Iterator[SessionEvent]:
+    def _start(self, shared: dict[str, Any], entry: GraphEntry) -> Iterator[SessionEvent]:
         if self.place.subagent_id is None:
             if self._announce(shared["session_id"]):
                 yield SessionStarted(**shared, cwd=entry.cwd)
@@ -136,8 +135,7 @@ class Story:
         )  # fmt: skip
 
     def _meta(self) -> SubagentMeta | None:
-        path = Path(self.path).with_suffix(".meta.json")
-        return read_if_there(self.home, path, parse_subagent_meta)
+        return subagent_meta(self.home, Path(self.path))
 
     def _inner_subagent(self, row: Row) -> tuple[str, bool] | None:
         """Return the subagent that wrote a row of the main file, and whether the row is its first."""
@@ -171,7 +169,7 @@ class Story:
             tokens_before=tokens if isinstance(tokens, int) else None,
         )  # fmt: skip
 
-    def _title(self, shared: dict[str, Any], entry: RowEntry) -> Iterator[SessionEvent]:
+    def _title(self, shared: dict[str, Any], entry: GraphEntry) -> Iterator[SessionEvent]:
         before = self._shown_title()
         self._note_title(entry)
         after = self._shown_title()
@@ -179,14 +177,17 @@ class Story:
             yield TitleChanged(**shared, title=after[1], source=after[0])
 
     def _shown_title(self) -> tuple[str, str] | None:
-        return next(((source, self._titles[source]) for source in _TITLES if source in self._titles), None)
+        return next(
+            ((source, self._titles[fact]) for fact, source in TITLE_SOURCES.items() if fact in self._titles), None
+        )
 
-    def _note_title(self, entry: RowEntry) -> None:
+    def _note_title(self, entry: GraphEntry) -> None:
         """Remember a title. Claude Code repeats its state lines, so only a new value is a change."""
-        title = {"custom-title": ("custom", entry.customTitle), "ai-title": ("ai", entry.aiTitle),
-                "summary": ("summary", entry.summary)}.get(entry.type or "")  # fmt: skip
-        if title is not None and title[1]:
-            self._titles[title[0]] = title[1]
+        fact, value = state_of(entry) or ("", None)
+        if fact in TITLE_SOURCES:
+            self._titles.pop(fact, None)
+            if value is not None:
+                self._titles[fact] = value
 
     def _keep_call(self, ident: str, name: str, moment: float | None) -> None:
         _keep(self._calls, ident, (name, moment))
@@ -199,6 +200,6 @@ def _keep(memory: dict[str, T], key: str, value: T) -> None:
         del memory[next(iter(memory))]
 
 
-def _row_of(item: Located[RowEntry]) -> Row | None:
+def _row_of(item: Located[GraphEntry]) -> Row | None:
     rows = build_transcript([item], []).rows
     return rows[0] if rows else None

@@ -13,7 +13,7 @@ from tests.running import run
 from recollect.edit.repair.plan import RepairResult, plan_repair
 from recollect.journal.changes import Journal
 from recollect.library.library import open_library
-from recollect.store.scan import is_session_id
+from recollect.store.layout import is_session_id
 from recollect.testing import HomeBuilder, TranscriptBuilder
 from recollect.testing.toolcalls import bash
 

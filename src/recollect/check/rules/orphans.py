@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...format.todos import parse_todo_file_name
+from ...store import layout
+from ...store.layout import FILE_HISTORY, TOOL_RESULTS, ids_in_todo_name, is_session_id
 from ...store.parsed_file import is_folder
 from ...store.paths import list_inside
-from ...store.scan import is_session_id
 from ..rule import INFO, WARNING, Finding, Rule
 from ..subject import HomeSubject
 
@@ -36,14 +36,14 @@ def check(subject: HomeSubject) -> Iterator[Finding]:
         if not is_folder(home, project):
             continue
         for folder in list_inside(home, project):
-            if is_session_id(folder.name) and folder.name not in known and (folder / "tool-results").is_dir():
-                yield Finding(OUTPUTS, folder / "tool-results", session_id=folder.name)
-    for path in list_inside(home, home.root / "todos"):
-        name = parse_todo_file_name(path.name)
-        if name is not None and name.session_id not in known:
+            if is_session_id(folder.name) and folder.name not in known and (folder / TOOL_RESULTS).is_dir():
+                yield Finding(OUTPUTS, folder / TOOL_RESULTS, session_id=folder.name)
+    for path in list_inside(home, home.root / layout.TODOS):
+        ids = ids_in_todo_name(path.name)
+        if ids is not None and ids[0] not in known:
             # One finding for all of them: there is a file for each subagent of each session that ever was.
             yield Finding(TODOS, path.parent, path.name)
-    for rule, place in ((HISTORY, "file-history"), (TASKS, "tasks")):
+    for rule, place in ((HISTORY, FILE_HISTORY), (TASKS, layout.TASKS)):
         for folder in list_inside(home, home.root / place):
             if is_session_id(folder.name) and folder.name not in known:
                 yield Finding(rule, folder, session_id=folder.name)

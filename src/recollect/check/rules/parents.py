@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...graph.circles import find_circles
 from ...graph.thread import ABANDONED
+from ...graph.tree import find_circles
 from ..rule import ERROR, INFO, WARNING, Finding, Rule
 from ..subject import SessionSubject
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ...store.layout import SESSIONS_INDEX
 from ...store.session_files import sessions_index
 from ..rule import WARNING, Finding, Rule
 from ..subject import HomeSubject
@@ -30,4 +31,4 @@ def check(subject: HomeSubject) -> Iterator[Finding]:
         missing, gone = len(present - listed), len(listed - present)
         if index.problem or missing or gone:
             told = index.problem or f"{missing} sessions are missing in it, {gone} are gone"
-            yield Finding(RULE, folder / "sessions-index.json", told)
+            yield Finding(RULE, folder / SESSIONS_INDEX, told)

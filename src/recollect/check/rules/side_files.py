@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ...store.layout import tasks_folder
 from ...store.session_files import subagent_meta
 from ...store.side_files import task_lists, todo_lists
 from ..rule import WARNING, Finding, Rule
@@ -24,7 +25,7 @@ def check(subject: HomeSubject) -> Iterator[Finding]:
     for tasks in task_lists(home):
         for task in tasks.tasks:
             if task.problem:
-                path = home.root / "tasks" / tasks.session_id / f"{task.id}.json"
+                path = tasks_folder(home.root, tasks.session_id) / f"{task.id}.json"
                 yield Finding(RULE, path, task.problem, session_id=tasks.session_id)
     for file in subject.scan.sessions:
         for subagent in file.subagents:

@@ -18,6 +18,7 @@ from ...journal import disk
 from ...journal.changes import Change, Journal
 from ...journal.guard import refuse_if_busy
 from ...store.home import Home
+from ...store.layout import subagents_folder
 from ...store.scan import SessionFile
 from ..fork_subagents import subagents_of
 from ..repair.draft import Draft
@@ -40,7 +41,7 @@ class LayoutDraft:
 
     @property
     def subagent_folder(self) -> Path:
-        return self.file.session_folder / "subagents"
+        return subagents_folder(self.file.path)
 
     def said(self) -> list[Said]:
         """List what a resume sends, in a form that does not depend on how it is spread over lines."""

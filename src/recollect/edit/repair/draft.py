@@ -14,8 +14,8 @@ from typing import Final
 
 from ...format.decode import Located, parse_row_entries
 from ...format.entries import ROW_TYPES
+from ...format.graph_entry import GraphEntry
 from ...format.line import HARMLESS, Damage, RawLine
-from ...format.row_entry import RowEntry
 from ...graph.rows import Row, Transcript, build_transcript
 from ...graph.thread import Thread, find_thread
 from ...store.home import Home
@@ -46,7 +46,7 @@ class Piece:
     number: int
     start: int
     end: int
-    entry: RowEntry | None = None
+    entry: GraphEntry | None = None
     """None for blank lines, and for lines on which there is not exactly one object."""
     object_start: int = 0
     object_end: int = 0
@@ -56,7 +56,7 @@ class Piece:
     alone: bool = True
     """Whether the object stands alone on its line; if not, it is written on a line of its own."""
     text_faults: frozenset[str] = frozenset()
-    broken: tuple[Located[RowEntry], ...] | None = None
+    broken: tuple[Located[GraphEntry], ...] | None = None
     """For a line that is not one object, or stands inside of something else: the objects that were found on it."""
     lines: int = 1
     """How many lines of the file it is: an object may go over several."""
@@ -138,7 +138,7 @@ class Draft:
         pairs = zip(self.transcript().rows, self.row_places(), strict=True)
         return [(row, place) for row, place in pairs if place >= 0]
 
-    def _located(self) -> Iterator[Located[RowEntry]]:
+    def _located(self) -> Iterator[Located[GraphEntry]]:
         for piece in self.pieces:
             if piece.broken is not None:
                 yield from piece.broken
@@ -206,7 +206,7 @@ class Draft:
             yield self.read(place, min(place + CHUNK, end))
 
 
-def entry_of(data: bytes) -> RowEntry | None:
+def entry_of(data: bytes) -> GraphEntry | None:
     """Return the row or state line that a reader finds in the bytes of one object."""
     found = list(parse_row_entries([RawLine(data + b"\n", 0, 2)], []))
     return found[0].entry if len(found) == 1 else None
@@ -228,7 +228,7 @@ def _piece(line: RawLine) -> Piece:
     return Piece(line.number, start, end, broken=found, client_reads=False, alone=True)
 
 
-def _whole(line: RawLine, item: Located[RowEntry], kinds: set[str]) -> Piece:
+def _whole(line: RawLine, item: Located[GraphEntry], kinds: set[str]) -> Piece:
     faults = kinds & (IN_THE_TEXT | {"nul"})
     if NUL_ESCAPE in line.data:
         faults.add("nul-in-text")

@@ -12,7 +12,7 @@ from ...check.rules import config_files, sessions_index
 from ...check.subject import HomeSubject
 from ...errors import RecollectError
 from ...format.config_merge import config_bytes, merged, whole_object
-from ...format.index_entry import EMPTY_INDEX, index_entry
+from ...format.sessions_index import EMPTY_INDEX, sessions_index_entry
 from ...journal.changes import Change, Journal
 from ...store.config_files import config_backups
 from ...store.home import Home
@@ -98,7 +98,7 @@ def _entry(file: SessionFile, old: dict[str, Any] | None) -> dict[str, Any] | No
     seen = summarise(file, count=True)
     if seen.sidechain_only or not seen.messages:
         return None
-    made = index_entry(
+    made = sessions_index_entry(
         file.session_id, str(file.path), mtime=file.mtime, first_prompt=seen.first_prompt,
         summary=seen.custom_title or seen.old_summary, messages=seen.messages, created=seen.created,
         branch=seen.git_branch, project=seen.project,

@@ -1,6 +1,6 @@
-"""API calls out of lines: only what counting needs of a line is decoded, in one pass.
+"""Decode API calls out of lines: only what counting needs of a line, in one pass.
 
-A line that is not as expected (glued objects, counts that are none, lone surrogates) is read again, patiently.
+A line that is not as expected (glued objects, counts that are none, lone surrogates) is read again by `format.fitted`.
 """
 
 from __future__ import annotations
@@ -112,123 +112,23 @@ decode_call_line: Final = msgspec.json.Decoder(CallLine).decode
 
 
 def patient_lines(data: bytes, number: int) -> Iterator[tuple[CallLine, bool]]:
-    """The objects of a line that the quick decoder refuses, and whether some count of theirs was none."""
+    """Read the objects of a line that the decoder refuses, and tell whether some count in them was none."""
     from ...format.decode import parse_lines  # most files have no such line
+    from ...format.fitted import fitted
     from ...format.line import RawLine
 
     for located in parse_lines([RawLine(data, 0, max(number, 2))], []):
-        value = decode_loosely(data[located.offset : located.offset + located.length])
-        if isinstance(value, dict):
-            mender = _Mender()
-            line = mender.line(value)
-            if line is not None:
-                yield line, mender.odd
+        odd = False
 
+        def count(value: Any, largest: int | None) -> int:
+            nonlocal odd
+            found = whole_count(value, LARGEST_COUNT if largest is None else largest)
+            odd = odd or found is None
+            return found or 0
 
-class _Mender:
-    """Takes what has the right type and leaves out what has not. `odd`: a count was no count."""
-
-    def __init__(self) -> None:
-        self.odd = False
-
-    def line(self, value: dict[str, Any]) -> CallLine | None:
-        data = value.get("data")
-        progress = None
-        if isinstance(data, dict):
-            inner = data.get("message")
-            if isinstance(inner, dict):
-                answer = self._answer(inner.get("message"))
-                progress = ProgressHead(
-                    InnerHead(
-                        _text(inner.get("type")), answer, _text(inner.get("requestId")), _text(inner.get("timestamp")),
-                        inner.get("isApiErrorMessage") is True,
-                    ),
-                    _text(data.get("agentId")),
-                )  # fmt: skip
-        return CallLine(
-            isSidechain=value.get("isSidechain") is True,
-            cwd=_text(value.get("cwd")),
-            sessionId=_text(value.get("sessionId")),
-            version=_text(value.get("version")),
-            gitBranch=_text(value.get("gitBranch")),
-            agentId=_text(value.get("agentId")),
-            message=self._answer(value.get("message")),
-            requestId=_text(value.get("requestId")),
-            requestSessionId=_text(value.get("requestSessionId")),
-            type=_text(value.get("type")),
-            uuid=_text(value.get("uuid")),
-            timestamp=_text(value.get("timestamp")),
-            isApiErrorMessage=value.get("isApiErrorMessage") is True,
-            forkedFrom=Presence() if isinstance(value.get("forkedFrom"), dict) else None,
-            data=progress,
-        )
-
-    def _answer(self, value: Any) -> AnswerHead | None:
-        if not isinstance(value, dict):
-            return None
-        usage = value.get("usage")
-        return AnswerHead(
-            model=_text(value.get("model")),
-            id=_text(value.get("id")),
-            stop_reason=_text(value.get("stop_reason")),
-            usage=self._usage(usage) if isinstance(usage, dict) else None,
-        )
-
-    def _usage(self, value: dict[str, Any]) -> UsageHead:
-        tools, details, rounds = (
-            value.get("server_tool_use"),
-            value.get("output_tokens_details"),
-            value.get("iterations"),
-        )
-        thinking = OutputDetails(self._count(details.get("thinking_tokens"))) if isinstance(details, dict) else None
-        searches = None
-        if isinstance(tools, dict):
-            searches = ServerTools(self._count(tools.get("web_search_requests"), LARGEST_SEARCHES))
-        return UsageHead(
-            input_tokens=self._count(value.get("input_tokens")),
-            cache_creation_input_tokens=self._count(value.get("cache_creation_input_tokens")),
-            cache_read_input_tokens=self._count(value.get("cache_read_input_tokens")),
-            cache_creation=self._writes(value.get("cache_creation")),
-            output_tokens=self._count(value.get("output_tokens")),
-            server_tool_use=searches,
-            service_tier=_text(value.get("service_tier")),
-            inference_geo=_text(value.get("inference_geo")),
-            iterations=[self._round(item) for item in rounds if isinstance(item, dict)] if isinstance(rounds, list) else None,
-            speed=_text(value.get("speed")),
-            output_tokens_details=thinking,
-        )  # fmt: skip
-
-    def _round(self, value: dict[str, Any]) -> Iteration:
-        return Iteration(
-            _text(value.get("type")),
-            _text(value.get("model")),
-            self._count(value.get("input_tokens")),
-            self._count(value.get("output_tokens")),
-            self._count(value.get("cache_creation_input_tokens")),
-            self._count(value.get("cache_read_input_tokens")),
-            self._writes(value.get("cache_creation")),
-        )
-
-    def _writes(self, value: Any) -> CacheWrites | None:
-        if not isinstance(value, dict):
-            return None
-        short, long = value.get("ephemeral_5m_input_tokens"), value.get("ephemeral_1h_input_tokens")
-        return CacheWrites(self._count(short), self._count(long))
-
-    def _count(self, value: Any, largest: int = LARGEST_COUNT) -> int | None:
-        if value is None:
-            return None
-        found = whole_count(value, largest)
-        if found is None:
-            self.odd = True
-        return found or 0
-
-
-def _text(value: Any) -> str | None:
-    """Text that a database can hold: half surrogate pairs become U+FFFD."""
-    if not isinstance(value, str):
-        return None
-    return value.encode("utf-8", "replace").decode() if not value.isascii() else value
+        line = fitted(decode_loosely(data[located.offset : located.offset + located.length]), CallLine, count)
+        if line is not None:
+            yield line, odd
 
 
 def time_of(data: bytes) -> str | None:

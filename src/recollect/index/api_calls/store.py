@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 
 import apsw
 
-from ..catalogue.interned import Strings
+from ..catalogue.catalogue import Strings
 from ..catalogue.left_out import LeftOut, blames_row, insert_rows
 from ..catalogue.schema import TABLES
 from .dedupe import Counted, Place, decisions

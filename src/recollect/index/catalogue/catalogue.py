@@ -16,7 +16,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import apsw
 
@@ -322,3 +322,68 @@ def _identity_of(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return info.st_dev, info.st_ino
+
+
+class Strings:
+    """Numbers of texts. Used by the one writer; a text that is new gets a row."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self.numbers = _Numbers(db)
+        """A dictionary that asks for what it does not have."""
+        self.number = self.numbers.__getitem__
+
+
+class _Numbers(dict[Any, "int | None"]):
+    def __init__(self, db: apsw.Connection) -> None:
+        super().__init__({None: None})
+        self._db = db
+        self._all = db.execute("SELECT 1 FROM strings LIMIT 1").get is None
+        """Whether every text is here: then one that is not needs not be asked for."""
+
+    def __missing__(self, text: str) -> int:
+        found = None if self._all else self._db.execute("SELECT id FROM strings WHERE text = ?", (text,)).get
+        if found is None:
+            self._db.execute("INSERT INTO strings(text) VALUES (?)", (text,))
+            found = self._db.last_insert_rowid()
+        number = int(found)
+        if len(self) > 100_000:
+            self.clear()
+            self._all = False
+            self[None] = None
+        self[text] = number
+        return number
+
+
+_QUESTION = """
+SELECT h.path || '/' || f.path, p.size, p.ctime_ns, s.lines, s.messages, s.subagents
+FROM sessions s JOIN files f ON f.id = s.file_id JOIN homes h ON h.id = f.home_id
+JOIN progress p ON p.file_id = f.id AND p.stage = 'entries' AND p.offset = p.size
+"""
+
+
+class SessionCount(NamedTuple):
+    size: int
+    """Size of the file when it was counted."""
+    ctime_ns: int
+    lines: int
+    messages: int
+    subagents: int
+    """Subagents inside the main file."""
+
+
+def session_counts(folder: Path) -> dict[str, SessionCount]:
+    """Return the counts of every session that the catalogue in this folder has read to its end, by path."""
+    path = folder / DATABASE
+    if not path.is_file():
+        return {}
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            connection.set_busy_timeout(1000)
+            if connection.execute("PRAGMA user_version").get != fingerprint():
+                return {}
+            return {str(row[0]): SessionCount(*row[1:]) for row in connection.execute(_QUESTION)}
+        finally:
+            connection.close()
+    except (apsw.Error, OSError):  # damaged, or being made anew: the numbers come with the next sync
+        return {}

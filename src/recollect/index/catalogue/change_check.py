@@ -13,11 +13,14 @@ import time
 from collections.abc import Iterable, Sequence
 
 from ...format.path_text import to_path, to_text
+from ...store.file_stamp import file_stamp
 from .vault_transcripts import DEVICE as KEPT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
+
+    from ...store.home import Home
 
 FORM = 4
 """Goes up when the form of the note changes."""
@@ -25,6 +28,7 @@ _SETTLED_NS = 100_000_000
 """A folder that was written to within this time may be written to again without a new time: clocks of file systems tick."""
 _Folders = list[tuple[str, int]]
 _Known = tuple[str, int, int, int, int]
+"""A path and the stamp of the file there (`store.file_stamp`)."""
 
 
 class ChangedHome:
@@ -68,9 +72,8 @@ def _looked_at(db: apsw.Connection, notes: dict[str, object], root: str, most: i
     for path, mtime_ns in folders:
         if stat(path).st_mtime_ns != mtime_ns:
             return None
-    for path, size, mtime_ns, ctime_ns, inode in files:
-        info = stat(path)
-        if info.st_mtime_ns != mtime_ns or info.st_ctime_ns != ctime_ns or info.st_size != size or info.st_ino != inode:
+    for path, *before in files:
+        if file_stamp(stat(path)) != tuple(before):
             if len(found.paths) == most or not path.startswith(f"{root}/"):
                 return None
             found.paths.append(to_text(path[len(root) + 1 :]))
@@ -84,33 +87,26 @@ def _notes(db: apsw.Connection) -> dict[str, object]:
 def _state(notes: dict[str, object]) -> list[object]:
     """What the catalogue itself had come to, and the code that made it."""
     try:
-        code = os.stat(__file__.replace("freshness.py", "schema.py"))
+        code = os.stat(os.path.join(os.path.dirname(__file__), "schema.py"))
         made_by = [code.st_mtime_ns, code.st_size]
     except OSError:  # not installed as files
         made_by = []
     return [notes.get("change"), notes.get("words_mark"), notes.get("last_entry"), made_by]
 
 
-def folder_times(root: str) -> _Folders | None:
-    """The folders of a home in which transcripts may stand, with their times. Take them before a sync, for `remember`.
+def folder_times(home: Home) -> _Folders | None:
+    """Note the folders of a home in which transcripts may stand, with their times. Do so before a sync, for `remember`.
 
     None where a link is among them: what it leads to may change unseen.
     """
+    from ...store.transcript_folders import transcript_folders
+
     found: _Folders = []
-    waiting = [(f"{root}/projects", 0)]
-    try:
-        while waiting:
-            path, depth = waiting.pop()
-            found.append((path, os.stat(path).st_mtime_ns))
-            with os.scandir(path) as entries:
-                for entry in entries:
-                    if entry.is_symlink():
-                        return None
-                    if entry.name != "tool-results" and depth < 5 and entry.is_dir(follow_symlinks=False):
-                        waiting.append((entry.path, depth + 1))
-    except OSError:
-        return None
-    return found
+    for folder in transcript_folders(home):
+        if folder.has_links:
+            return None
+        found.append((folder.path, folder.mtime_ns))
+    return found or None
 
 
 def remember(db: apsw.Connection, root: str, folders: _Folders | None, manifest: str | None = None) -> bool:
@@ -177,10 +173,9 @@ def _known_files(db: apsw.Connection, number: int, root: str, manifest: str | No
     files: list[_Known] = []
     if manifest is not None:
         try:
-            info = os.stat(manifest)
+            files.append((manifest, *file_stamp(os.stat(manifest))))
         except OSError:
             return None
-        files.append((manifest, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino))
     for path, size, mtime_ns, ctime_ns, inode in rows:
         if size < 0:
             return None

@@ -1,81 +1,59 @@
-"""What a home holds right now: one look at each folder, one `stat` per file, nothing opened."""
+"""List what a home holds right now: one look at each folder, one `stat` per file, nothing opened."""
 
 from __future__ import annotations
 
 import os
 import stat
 from collections.abc import Iterable
-from typing import Final
 
 from ...format.path_text import to_path, to_text
+from ...store.file_stamp import file_stamp, signed
 from ...store.home import Home
+from ...store.layout import CUSTOM_TITLE, HISTORY, PROJECTS, TASKS, TODOS, is_subagent_name, subagent_id_of
 from ...store.paths import why_left_out
+from ...store.transcript_folders import transcript_folders
 
-_SIGN: Final = 1 << 63
-#: A file as it stands in its folder: (kind, size, mtime_ns, ctime_ns, inode, device).
+#: A file as it stands in its folder: its kind, its stamp (`store.file_stamp`) and its device.
 Seen = tuple[str, int, int, int, int, int]
 #: Files by their path below the home, as text (`format.path_text`), which is how the catalogue has all paths.
 Files = dict[str, Seen]
 
 
 def list_files(home: Home, kinds: frozenset[str]) -> Files:
-    """All files of these kinds, by their path below the home. One look at each folder, one `stat` per file."""
+    """List all files of these kinds, by their path below the home. One look at each folder, one `stat` per file."""
     found: Files = {}
-    root = str(home.root)
-    for folder in _folder(home, f"{root}/projects"):
-        if _is_folder(home, folder):
-            _look_into_project(home, folder.path, f"projects/{folder.name}", kinds, found)
+    for folder in transcript_folders(home, session_folders=False):
+        below = "/".join((PROJECTS, *folder.parts))
+        match len(folder.parts):
+            case 1:
+                for entry in folder.files:
+                    if entry.name.endswith(".jsonl"):
+                        kind = "subagent" if is_subagent_name(entry.name) else "session"
+                        _note(home, entry, f"{below}/{entry.name}", kind, found)
+                if "title" in kinds:
+                    for entry in folder.folders:  # most of them have no title: asking for it is quicker than listing
+                        note_file(found, home, to_text(f"{below}/{entry.name}/{CUSTOM_TITLE}"), "title")
+            case 3 | 5:
+                for entry in folder.files:
+                    if subagent_id_of(entry.name) is None:
+                        continue
+                    kind = "subagent" if is_subagent_name(entry.name) else "subagent_meta"
+                    if kind in kinds:
+                        _note(home, entry, f"{below}/{entry.name}", kind, found)
     if "history" in kinds:
-        note_file(found, root, "history.jsonl", "history", home)
+        note_file(found, home, HISTORY, "history")
+    root = str(home.root)
     if "task" in kinds:
-        for folder in _folder(home, f"{root}/tasks"):
-            if _is_folder(home, folder):
-                for entry in _entries(folder.path):
+        for inner in _folder(home, f"{root}/{TASKS}"):
+            if _is_folder(home, inner):
+                for entry in _entries(inner.path):
                     if entry.name.endswith(".json") and entry.name[:-5].isdigit():
-                        _note(home, entry, f"tasks/{folder.name}/{entry.name}", "task", found)
+                        _note(home, entry, f"{TASKS}/{inner.name}/{entry.name}", "task", found)
     if "todo" in kinds:
-        for entry in _folder(home, f"{root}/todos"):
+        for entry in _folder(home, f"{root}/{TODOS}"):
             if entry.name.endswith(".json"):
-                _note(home, entry, f"todos/{entry.name}", "todo", found)
+                _note(home, entry, f"{TODOS}/{entry.name}", "todo", found)
     return found
-
-
-def _look_into_project(home: Home, folder: str, below: str, kinds: frozenset[str], found: Files) -> None:
-    for entry in _entries(folder):
-        name = entry.name
-        if name.endswith(".jsonl"):
-            kind = "subagent" if name.startswith("agent-") else "session"
-            _note(home, entry, f"{below}/{name}", kind, found)
-        elif "." not in name and name != "memory" and _is_folder(home, entry):
-            path = f"{below}/{name}"
-            if "title" in kinds:
-                for inner in _entries(entry.path):
-                    if inner.name == "custom-title.json":
-                        _note(home, inner, f"{path}/{inner.name}", "title", found)
-                    elif inner.name == "subagents" and _is_folder(home, inner):
-                        _look_at_subagents(home, inner.path, f"{path}/subagents", kinds, found, runs=True)
-            else:
-                subagents = f"{entry.path}/subagents"
-                try:
-                    mode = os.lstat(subagents).st_mode
-                except OSError:
-                    continue  # most sessions have none
-                if not stat.S_ISLNK(mode) or why_left_out(home, subagents) is None:
-                    _look_at_subagents(home, subagents, f"{path}/subagents", kinds, found, runs=True)
-
-
-def _look_at_subagents(home: Home, folder: str, below: str, kinds: frozenset[str], found: Files, *, runs: bool) -> None:
-    for entry in _entries(folder):
-        name = entry.name
-        if name.startswith("agent-"):
-            if name.endswith(".jsonl"):
-                _note(home, entry, f"{below}/{name}", "subagent", found)
-            elif name.endswith(".meta.json") and "subagent_meta" in kinds:
-                _note(home, entry, f"{below}/{name}", "subagent_meta", found)
-        elif runs and name == "workflows" and _is_folder(home, entry):
-            for run in _entries(entry.path):
-                if run.is_dir(follow_symlinks=False):
-                    _look_at_subagents(home, run.path, f"{below}/workflows/{run.name}", kinds, found, runs=False)
 
 
 def _folder(home: Home, folder: str) -> Iterable[os.DirEntry[str]]:
@@ -110,14 +88,12 @@ def _note(home: Home, entry: os.DirEntry[str], path: str, kind: str, found: File
     except OSError:
         return
     if stat.S_ISREG(info.st_mode):
-        inode, device = info.st_ino, info.st_dev
-        if inode >= _SIGN or device >= _SIGN:
-            inode, device = signed(inode), signed(device)
-        found[to_text(path)] = (kind, info.st_size, info.st_mtime_ns, info.st_ctime_ns, inode, device)
+        found[to_text(path)] = (kind, *file_stamp(info), signed(info.st_dev))
 
 
-def note_file(found: Files, root: str, path: str, kind: str, home: Home) -> None:
-    full = f"{root}/{to_path(path)}"
+def note_file(found: Files, home: Home, path: str, kind: str) -> None:
+    """Add one file by its path below the home, if it is there."""
+    full = f"{home.root}/{to_path(path)}"
     try:
         info = os.stat(full)
         if os.path.islink(full) and why_left_out(home, full) is not None:
@@ -125,10 +101,4 @@ def note_file(found: Files, root: str, path: str, kind: str, home: Home) -> None
     except OSError:
         return
     if stat.S_ISREG(info.st_mode):
-        inode, device = signed(info.st_ino), signed(info.st_dev)
-        found[path] = (kind, info.st_size, info.st_mtime_ns, info.st_ctime_ns, inode, device)
-
-
-def signed(number: int) -> int:
-    """SQLite's numbers have a sign; inode numbers of some file systems use all 64 bits."""
-    return number - (1 << 64) if number >= _SIGN else number
+        found[path] = (kind, *file_stamp(info), signed(info.st_dev))

@@ -23,11 +23,10 @@ from ...graph.thread import find_thread
 from ..words.searchable_text import clean_entry
 from ..words.word_index import MARK, WordsWriter
 from . import side_rows
-from .catalogue import Catalogue
+from .catalogue import Catalogue, Strings
 from .flat_subagents import note_owner
-from .interned import Strings
-from .sync_report import Progress as Progress
-from .sync_report import SyncReport as SyncReport
+from .sync import Progress as Progress
+from .sync import SyncReport as SyncReport
 from .tracking import (
     LINE_KINDS,
     FileChange,

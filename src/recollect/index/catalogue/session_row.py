@@ -1,20 +1,18 @@
-"""What a session's lines say of the session: titles, project, times, numbers. Goes on where the catalogue left off.
+"""Fold the lines of a session into its row of the catalogue: titles, project, times, numbers. Goes on where a sync left off.
 
-The rules are those of `recollect.store.summary`, which looks at the two ends of a file; here every line is seen.
+The rules are those of `store.session_facts`, which a list follows too; here every line is seen.
 """
 
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any, Final
 
 import apsw
 
-from ...format.entries import decode_loosely
-from ...format.one_line import one_line
-from ...format.project_key import repository_of, same_project_key
 from ...format.worded_entry import IndexEntry
-from ...store.summary import command_text, typed_text
+from ...store.session_facts import project_of, prompt_of, repository_for, state_of, title_of
 from ..words.searchable_text import clean
 from .schema import TABLES
 
@@ -99,56 +97,27 @@ class SessionFold:
             content = "\n".join(block.text for block in content if block.text)
         if not isinstance(content, str):
             return
-        text = typed_text(content)
-        if text is not None:
-            self.values["first_prompt"] = clean(text[:PROMPT_LIMIT])
-        elif self.values["first_command"] is None:
-            command = command_text(content)
-            self.values["first_command"] = clean(command[:PROMPT_LIMIT]) if command else None
+        text, command = prompt_of(content)
+        self.values["first_prompt"] = clean(text[:PROMPT_LIMIT]) if text else None
+        if command and self.values["first_command"] is None:
+            self.values["first_command"] = clean(command[:PROMPT_LIMIT])
 
     def note_state(self, entry: IndexEntry, time: int | None) -> None:
-        """Any other entry."""
-        values = self.values
-        kind = entry.type
-        if kind == "custom-title":
-            values["custom_title"] = clean(entry.customTitle) or None
-        elif kind == "ai-title":
-            values["ai_title"] = clean(entry.aiTitle) or None
-        elif kind == "summary":
-            values["old_summary"] = clean(entry.summary) or values["old_summary"]
-        elif kind == "tag":
-            values["tag"] = clean(entry.tag) or None
-        elif kind == "last-prompt":
-            if entry.lastPrompt:
-                values["last_prompt"] = clean(entry.lastPrompt[:PROMPT_LIMIT])
-        elif kind == "relocated":
-            values["relocated"] = clean(entry.relocatedCwd) or values["relocated"]
-        elif kind == "agent-name":
-            values["subagent_name"] = clean(entry.agentName)
-        elif kind == "pr-link":
-            values["pr_url"] = clean(entry.prUrl)
-        elif kind == "worktree-state":
-            state = decode_loosely(entry.worktreeSession)
-            original = state.get("originalCwd") if isinstance(state, dict) else None
-            values["worktree_of"] = clean(original) if isinstance(original, str) else None
-        elif kind == "queue-operation" and values["created"] is None:
-            values["created"] = time
+        """Take in any other entry."""
+        told = state_of(entry)
+        if told is not None:
+            fact, value = told
+            self.values[fact] = clean(value[:PROMPT_LIMIT] if value and fact == "last_prompt" else value)
+        elif entry.type == "queue-operation" and self.values["created"] is None:
+            self.values["created"] = time
 
     def write(self, db: apsw.Connection) -> None:
         values = self.values
         values["cwds"] = json.dumps(self.cwds, ensure_ascii=False) if self.cwds else None
-        project = values["relocated"]
-        if project is None:
-            fitting = (cwd for cwd in self.cwds if same_project_key(self.folder, cwd))
-            project = next(fitting, self.cwds[0] if self.cwds else None)
-        repository = values["worktree_of"]
-        if repository is None or repository == project:
-            repository = repository_of(project)
-        values["project"], values["repository"] = project, repository
-        values["title"] = (
-            values["custom_title"] or values["ai_title"] or values["old_summary"]
-            or one_line(values["first_prompt"] or values["first_command"])
-        )  # fmt: skip
+        values["project"] = project_of(values["relocated"], self.cwds, self.folder)
+        values["repository"] = repository_for(values["worktree_of"], values["project"])
+        prompt = values["first_prompt"] or values["first_command"]
+        values["title"] = title_of(SimpleNamespace(**(values | {"first_prompt": prompt})))
         values["subagents"] = db.execute("SELECT count(*) FROM subagent_runs WHERE file_id = ?", (self.file_id,)).get
         db.execute(
             f"INSERT OR REPLACE INTO sessions(file_id, {', '.join(_COLUMNS)}) VALUES (?{', ?' * len(_COLUMNS)})",

@@ -13,9 +13,9 @@ from typing import BinaryIO, Final
 from ...errors import NotFound, RecollectError
 from ...format.decode import parse_as
 from ...format.entries import ROW_TYPES
+from ...format.graph_entry import GraphEntry, decode_graph_entry, graph_entry_of
 from ...format.line import Damage
 from ...format.path_text import to_path, to_text
-from ...format.row_entry import RowEntry, decode_row_entry, row_entry_of
 from ...format.worded_entry import LONG_LINE, decode_index_entry
 from ...graph.gc_pause import gc_paused
 from ...graph.rows import build_transcript
@@ -95,7 +95,7 @@ def _read(catalogue: Catalogue, home: Home, path: str, offset: int) -> tuple[lis
     damage: list[Damage] = []
     with _opened(catalogue, home, path) as stream:
         lines = FileLines(stream, FileChange(home, "entries", path, "session", "new", size=offset))
-        transcript = build_transcript(parse_as(lines, damage, _decode, row_entry_of), damage)
+        transcript = build_transcript(parse_as(lines, damage, _decode, graph_entry_of), damage)
         transcript.lines, transcript.size = lines.lines, lines.end
     return [row.line for row in transcript.rows], find_thread(transcript)
 
@@ -109,6 +109,6 @@ def _opened(catalogue: Catalogue, home: Home, path: str) -> BinaryIO:
         return catalogue.kept.open(home.real_root, path)
 
 
-def _decode(data: bytes) -> RowEntry:
+def _decode(data: bytes) -> GraphEntry:
     """Of very long lines the text is not decoded: it may take four times its bytes."""
-    return decode_row_entry(data) if len(data) <= LONG_LINE else decode_index_entry(data)
+    return decode_graph_entry(data) if len(data) <= LONG_LINE else decode_index_entry(data)

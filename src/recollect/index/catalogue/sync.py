@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ...store.home import Home
@@ -17,13 +18,37 @@ from .catalogue import LOCK_SECONDS, Catalogue
 from .change_check import statuses_are_current
 from .healing import is_damage
 from .left_out import LeftOut
-from .sync_report import Progress, SyncReport
 from .tracking import FileChange, changed, changed_among, look_at
 
 if TYPE_CHECKING:
     from ..api_calls.store import Pricing
 
 STAGES: Final = ("calls", "entries", "words")
+
+
+@dataclass(slots=True)
+class SyncReport:
+    """What a sync did."""
+
+    files: int = 0
+    """Files that were read."""
+    gone: int = 0
+    lines: int = 0
+    """Lines that were parsed."""
+    bytes: int = 0
+    entries: int = 0
+    documents: int = 0
+    """Entries whose words were added."""
+    threaded: int = 0
+    """Sessions whose statuses were renewed."""
+    unreadable: list[str] = field(default_factory=list)
+    left_out: LeftOut = field(default_factory=LeftOut)
+    """Rows that could not be taken in."""
+    seconds: float = 0.0
+
+
+Progress = Callable[[int, int], None]
+"""Told now and then: bytes done, bytes in all."""
 
 
 def bring_up_to_date(

@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 import stat
 from binascii import crc32
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from io import FileIO
@@ -29,10 +29,12 @@ from typing import Any, BinaryIO, Final
 
 from ...errors import RecollectError
 from ...format.path_text import to_path
+from ...store.file_stamp import file_stamp, signed
 from ...store.home import Home
+from ...store.layout import file_at
 from ...store.paths import open_inside
 from .catalogue import Catalogue
-from .home_listing import Files, list_files, note_file, signed
+from .home_listing import Files, list_files, note_file
 from .schema import STAGE_KINDS, STAGE_TABLES
 from .vault_transcripts import DEVICE
 
@@ -106,7 +108,7 @@ def changed_among(catalogue: Catalogue, home: Home, stage: str, paths: Iterable[
             "SELECT kind FROM files WHERE home_id = ? AND path = ?", (home_id, path)
         ).get
         if kind in STAGE_KINDS[stage]:
-            note_file(seen, str(home.root), path, str(kind), home)
+            note_file(seen, home, path, str(kind))
     return _Sorter(catalogue, home, home_id, stage, seen).sort(list(seen), [])
 
 
@@ -270,7 +272,7 @@ def begin(catalogue: Catalogue, change: FileChange) -> int:
             INSERT_FILE,
             (
                 home_id, change.path, change.kind, change.session_id, change.subagent_id, change.folder, change.workflow,
-                signed(change.device), signed(change.inode), number,
+                change.device, change.inode, number,
             ),
         )  # fmt: skip
         change.file_id = db.last_insert_rowid()
@@ -296,7 +298,7 @@ def begin(catalogue: Catalogue, change: FileChange) -> int:
         )
     db.execute(
         "UPDATE files SET device = ?, inode = ?, change = ? WHERE id = ?",
-        (signed(change.device), signed(change.inode), number, change.file_id),
+        (change.device, change.inode, number, change.file_id),
     )
     return change.file_id
 
@@ -329,8 +331,8 @@ def open_changed(change: FileChange) -> BinaryIO:
         return stream
     stream = open_inside(change.home, change.full_path, buffering=0)
     info = os.fstat(stream.fileno())
-    change.size, change.mtime_ns, change.ctime_ns = info.st_size, info.st_mtime_ns, info.st_ctime_ns
-    change.inode, change.device = signed(info.st_ino), signed(info.st_dev)
+    change.size, change.mtime_ns, change.ctime_ns, change.inode = file_stamp(info)
+    change.device = signed(info.st_dev)
     return stream
 
 
@@ -345,7 +347,7 @@ def _open_as_seen(change: FileChange) -> BinaryIO | None:
     if not seen or not stat.S_ISREG(info.st_mode):
         os.close(descriptor)
         return None
-    change.size, change.mtime_ns, change.ctime_ns = info.st_size, info.st_mtime_ns, info.st_ctime_ns
+    change.size, change.mtime_ns, change.ctime_ns, _ = file_stamp(info)
     return FileIO(descriptor)
 
 
@@ -394,21 +396,5 @@ def read_at(stream: BinaryIO, offset: int, length: int) -> bytes:
 
 
 def describe(change: FileChange) -> None:
-    """Session, subagent, folder and workflow of a file, by its path."""
-    parts: Sequence[str] = change.path.split("/")
-    name = parts[-1]
-    if change.kind == "session":
-        change.folder, change.session_id = parts[1], name.removesuffix(".jsonl")
-    elif change.kind in ("subagent", "subagent_meta"):
-        change.folder = parts[1]
-        change.subagent_id = name.removeprefix("agent-").removesuffix(".jsonl").removesuffix(".meta.json")
-        if len(parts) > 3:
-            change.session_id = parts[2]
-            change.workflow = parts[5] if parts[4] == "workflows" else None
-    elif change.kind == "title":
-        change.folder, change.session_id = parts[1], parts[2]
-    elif change.kind == "task":
-        change.session_id = parts[1]
-    elif change.kind == "todo":
-        session, _, subagent = name.removesuffix(".json").partition("-agent-")
-        change.session_id, change.subagent_id = session, subagent or None
+    """Take down session, subagent, folder and workflow of a file, as its path tells them."""
+    _, change.folder, change.session_id, change.subagent_id, change.workflow, _ = file_at(change.path.split("/"))

@@ -15,7 +15,7 @@ from ...format.times import parse_time
 from ...format.worded_entry import IndexEntry
 from ..words.searchable_text import EntryWords, clean, lines_changed, words_of
 from ..words.word_index import WordsWriter
-from .interned import Strings
+from .catalogue import Strings
 from .left_out import LeftOut, insert_rows
 from .schema import FLAGS, stored_uuid
 from .session_row import SessionFold

@@ -103,7 +103,9 @@ class KeptTranscripts:
 
     def _list(self, root: str) -> _Listed:
         from ...errors import RecollectError
+        from ...store.layout import FileKind, kind_of_file
 
+        kinds = {FileKind.TRANSCRIPT: "session", FileKind.SUBAGENT_TRANSCRIPT: "subagent"}
         try:
             self._read_contents()
         except (RecollectError, OSError):
@@ -111,7 +113,7 @@ class KeptTranscripts:
         return [
             (path, kind, file.last.size, file.last.mtime_ns, _number(path, file.last.generation))
             for (home, path), file in self._files.items()
-            if home == to_text(root) and (kind := _kind(path)) is not None
+            if home == to_text(root) and (kind := kinds.get(kind_of_file(path.split("/")))) is not None
         ]
 
     def _read_contents(self) -> None:
@@ -149,15 +151,6 @@ class KeptTranscripts:
             db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
         except apsw.Error:  # somebody else is writing: the next question notes it
             return
-
-
-def _kind(path: str) -> str | None:
-    parts = path.split("/")
-    if parts[0] != "projects" or not path.endswith(".jsonl"):
-        return None
-    if parts[-1].startswith("agent-"):
-        return "subagent" if len(parts) == 3 or "subagents" in parts else None
-    return "session" if len(parts) == 3 else None
 
 
 def _number(path: str, generation: int) -> int:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ...journal import disk
+from ...store.file_stamp import file_stamp
 from ...store.home import Home
 from ..api_calls.store import Pricing, write_decisions
 from ..catalogue.catalogue import Catalogue
@@ -81,13 +82,13 @@ def _is_current(catalogue: Catalogue, path: Path, ids: Sequence[int]) -> bool:
 def _state(catalogue: Catalogue, path: Path, ids: Sequence[int]) -> str | None:
     """What the file would have to be made of, and what it is as a file; None where there is none."""
     try:
-        info = os.stat(path)
+        stamp = file_stamp(os.stat(path))
     except OSError:
         return None
     made_of = catalogue.connection.execute(
         f"SELECT count(*), max(change), sum(change), sum(id) FROM files WHERE home_id IN {_listed(ids)}"
     ).get
-    return json.dumps([VERSION, made_of, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino])
+    return json.dumps([VERSION, made_of, *stamp])
 
 
 def _listed(ids: Iterable[int]) -> str:
@@ -153,10 +154,10 @@ class _Refreshing:
         noted = self._db.execute("SELECT value FROM notes WHERE name = ?", (_note_name(self._path),)).get
         try:
             version, _, *stamp = json.loads(noted)
-            info = os.stat(self._path)
+            as_it_is = file_stamp(os.stat(self._path))
         except (TypeError, ValueError, OSError):
             return None
-        if version != VERSION or stamp != [info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino]:
+        if version != VERSION or tuple(stamp) != as_it_is:
             return None
         import duckdb
 

@@ -1,6 +1,6 @@
 """The words of an entry that is plain data, joined as the word index took them in: for snippets and slow searches.
 
-The same rules as in `texts`, which reads typed entries while indexing; importing that takes longer than a whole search. The
+The same rules as in `searchable_text`, which reads typed entries while indexing; importing that takes longer than a search. The
 tests hold the two against each other.
 """
 
@@ -34,10 +34,10 @@ def loads_text(data: bytes) -> str:
     """The same from the bytes of an entry, leniently."""
     # Several times as fast, but a search that is just starting cannot wait for it.
     if sys.modules.get("msgspec") is not None:
-        from .text_fields import decode_said
+        import msgspec
 
         try:
-            return searched_text(decode_said(data))
+            return searched_text(msgspec.json.decode(data))
         except (ValueError, RecursionError):
             pass
     import json

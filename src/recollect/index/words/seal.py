@@ -11,6 +11,8 @@ import json
 import os
 import zlib
 
+from ...store.file_stamp import file_stamp
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
@@ -116,7 +118,6 @@ def _names(folder: str) -> list[str]:
 
 def _stamp(path: str) -> list[int] | None:
     try:
-        info = os.stat(path)
+        return list(file_stamp(os.stat(path)))
     except OSError:
         return None
-    return [info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino]

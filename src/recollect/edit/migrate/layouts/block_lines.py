@@ -5,9 +5,11 @@ The last line keeps the row's uuid, so that what follows still hangs on it; the 
 
 from __future__ import annotations
 
-from typing import Final
+import uuid
+from typing import Any, Final
 
-from ....format.block_split import split_blocks
+from ....format.entries import decode_exactly
+from ....format.row_edit import encode_value, set_in_message, set_members
 from ...repair.draft import Piece, entry_of
 from ..session_layout import LayoutDraft
 
@@ -15,6 +17,9 @@ NAME: Final = "a line for each block"
 FROM: Final = "0.2.126"
 TO: Final = "1.0.30"
 DESCRIPTION: Final = "Give every block of an answer a line of its own."
+_NAMESPACE: Final = uuid.UUID("0c2a1a39-6f0e-5d35-9a2b-5a4d7c1fd0a7")
+#: What a row says of the whole answer: on one of its lines only, or sums over lines would be too high.
+_ONCE: Final = ("costUSD", "durationMs")
 
 
 def migrate(draft: LayoutDraft) -> int:
@@ -48,3 +53,29 @@ def _repeated(draft: LayoutDraft) -> str | None:
     """Return the uuids that stand in the file twice. Those that did so before are no fault of this step."""
     made = [piece.entry.uuid for piece in draft.main.pieces if piece.entry is not None and piece.data is not None]
     return None if len(set(made)) == len(made) else "two lines got the same uuid"
+
+
+def split_blocks(data: bytes) -> list[bytes]:
+    """A line for each block of an answer's line; the line itself where it has one block, no uuid, or cannot be read."""
+    value = decode_exactly(data)
+    message = value.get("message") if isinstance(value, dict) else None
+    content = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(value, dict) or not isinstance(content, list) or len(content) < 2:
+        return [data]
+    own = value.get("uuid")
+    if not isinstance(own, str):
+        return [data]
+    lines: list[bytes] = []
+    parent: Any = value.get("parentUuid")
+    for number, block in enumerate(content):
+        is_last = number == len(content) - 1
+        own_or_new = own if is_last else str(uuid.uuid5(_NAMESPACE, f"{own}/{number}"))
+        if is_last:
+            line = set_members(set_in_message(data, {"content": [block]}), {"parentUuid": parent})
+        else:
+            said = {name: item for name, item in value.items() if name not in _ONCE}
+            said |= {"parentUuid": parent, "uuid": own_or_new, "message": {**(message or {}), "content": [block]}}
+            line = encode_value(said)
+        lines.append(line)
+        parent = own_or_new
+    return lines

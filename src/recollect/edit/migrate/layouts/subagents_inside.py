@@ -6,6 +6,7 @@ import hashlib
 from typing import Final
 
 from ....format.row_edit import set_members
+from ....store.layout import meta_of, subagent_name
 from ..session_layout import LayoutDraft
 from .subagent_meta import described
 
@@ -49,9 +50,9 @@ def migrate(draft: LayoutDraft) -> int:
     draft.main.pieces = kept
     for subagent in inside:
         name = names[subagent.subagent_id]
-        path = draft.subagent_folder / f"agent-{name}.jsonl"
+        path = draft.subagent_folder / subagent_name(name)
         draft.written[path] = lines[name]
-        draft.written[path.with_suffix(".meta.json")] = [described(draft, subagent)]
+        draft.written[meta_of(path)] = [described(draft, subagent)]
     return len(inside)
 
 

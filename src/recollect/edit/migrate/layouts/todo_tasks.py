@@ -9,6 +9,7 @@ from typing import Final
 
 from ....format.subagent_call import task_bytes
 from ....format.tasks import HIGH_WATER_MARK_NAME
+from ....store.layout import tasks_folder
 from ....store.side_files import todo_lists
 from ..session_layout import LayoutDraft
 
@@ -21,7 +22,7 @@ _STATES: Final = frozenset({"pending", "in_progress", "completed"})
 
 def migrate(draft: LayoutDraft) -> int:
     home, session_id = draft.file.home, draft.file.session_id
-    folder = home.root / "tasks" / session_id
+    folder = tasks_folder(home.root, session_id)
     lists = todo_lists(home, session_id)
     if not lists or folder.exists() or any(found.todos.problem for found in lists):
         return 0

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Final
 
 from ....format.decode import Located, parse_row_entries
+from ....format.graph_entry import GraphEntry
 from ....format.line import Damage, RawLine
 from ....format.row_edit import on_one_line
-from ....format.row_entry import RowEntry
 from ..draft import IN_THE_TEXT, Draft, Piece, between
 
 NAME: Final = "lines"
@@ -30,7 +30,7 @@ def fix(draft: Draft) -> int:
     return mended
 
 
-def _split(draft: Draft, piece: Piece, found: tuple[Located[RowEntry], ...]) -> list[Piece]:
+def _split(draft: Draft, piece: Piece, found: tuple[Located[GraphEntry], ...]) -> list[Piece]:
     spans = [(item.offset, item.offset + item.length) for item in found]
     draft.fragments += between(piece, spans, draft.read)
     return [_alone(draft, piece.number, start, end) for start, end in spans]

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ....format.row_edit import set_members
-from ....graph.circles import find_circles
 from ....graph.rows import Row
 from ....graph.thread import ABANDONED
+from ....graph.tree import find_circles
 from ..draft import Draft
 
 NAME: Final = "links"

@@ -11,6 +11,7 @@ from typing import Any, Final
 from ....format.entries import decode_exactly
 from ....format.row_contents import persisted_preview
 from ....format.row_edit import change_blocks, set_members
+from ....store.layout import tool_results_folder
 from ..draft import Draft
 
 NAME: Final = "outputs"
@@ -21,7 +22,7 @@ LONG_RESULT: Final = 30_000
 
 def fix(draft: Draft) -> int:
     mended = 0
-    folder = draft.path.with_suffix("") / "tool-results"
+    folder = tool_results_folder(draft.path)
     for row, place in draft.rows():
         if row.length <= LONG_LINE or not row.tool_results:
             continue

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ....store.scan import is_session_id
+from ....store.layout import is_session_id
 from ..draft import Draft, Piece
 
 NAME: Final = "sessions"

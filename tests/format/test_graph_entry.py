@@ -13,8 +13,8 @@ from tests.reading import SMALL_DAMAGES, read
 
 from recollect.format.decode import Located, parse_lines, parse_row_entries
 from recollect.format.entries import decode_entry
+from recollect.format.graph_entry import decode_graph_entry, graph_entry_of
 from recollect.format.line import Damage, RawLine
-from recollect.format.row_entry import decode_row_entry, row_entry_of
 from recollect.graph.rows import Transcript, build_transcript
 from recollect.testing import ALL_AGES, DamageRecipe, build_age
 
@@ -27,7 +27,7 @@ def fast(line: bytes) -> Transcript:
 def slow(line: bytes) -> Transcript:
     damage: list[Damage] = []
     found = [
-        Located(row_entry_of(item.entry), item.line, item.offset, item.length, item.client_reads)
+        Located(graph_entry_of(item.entry), item.line, item.offset, item.length, item.client_reads)
         for item in parse_lines([RawLine(line, 0, 1)], damage)
     ]
     return build_transcript(found, damage)
@@ -55,7 +55,7 @@ def test_what_the_fast_decoder_reads() -> None:
     content = [{"type": "tool_result", "tool_use_id": "t", "is_error": True, "content": [{"type": "text"}]}]
     line = {"type": "user", "message": {"id": "m", "content": content}, "toolUseResult": {"agentId": "a1", "x": [1]}}
     data = json.dumps(line).encode()
-    assert decode_row_entry(data) == row_entry_of(decode_entry(data))
+    assert decode_graph_entry(data) == graph_entry_of(decode_entry(data))
 
 
 VALUES = st.recursive(
