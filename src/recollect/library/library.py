@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..environment import own_folder
@@ -14,7 +15,6 @@ from .cache import ByteBoundCache
 
 if TYPE_CHECKING:
     from datetime import date, datetime
-    from pathlib import Path
 
     from ..analysis.status_figures import StatusFigures
     from ..format.running import RunningSession
@@ -114,6 +114,8 @@ class Library:
     def _attach_subagents(self, home: Home, scan: Scan, folder: str) -> None:
         """Give the subagents that stand beside the sessions of a folder to these; once."""
         if (home, folder) not in self._attached:
+            from ..store.read import attach_subagents_beside
+
             self._attached.add((home, folder))
             attach_subagents_beside(home, scan, [item for item in scan.beside if item[0] == folder], self._owners)
 
@@ -211,6 +213,8 @@ class Library:
         `kept` asks for those that only the vault has (None: for these as well, and for those of which only subagents are
         left).
         """
+        from .session_lists import project_matcher, sort_sessions
+
         files = [] if kept else self.files()
         if kept is not False:
             files = [*files, *self.kept_files()]
@@ -476,6 +480,7 @@ class Library:
         budget: Budget | None = None,
     ) -> Watching:
         """What happens in the homes from now on, as typed events: an iterator, and an asynchronous one."""
+        from .session_lists import project_matcher
         from .watching import Watching
 
         test = None if project is None else project_matcher(project, separate_worktrees)
@@ -534,7 +539,7 @@ class Library:
         """Put sessions with all that belongs to them into one new file, for another machine; `changes.unbundle` reads it."""
         from .bundling import write_bundle
 
-        opened = [item if isinstance(item, Session) else self.session(item) for item in sessions]
+        opened = [self.session(item) if isinstance(item, str) else item for item in sessions]
         unique = list({item.id: item for item in opened}.values())
         path = Path(os.path.abspath(os.path.expanduser(target)))
         files, length = write_bundle(unique, path)
@@ -644,56 +649,6 @@ class Library:
 def as_seen(file: SessionFile) -> Hashable:
     """Differs once anything was written to the session or to one of its subagents."""
     return (str(file.path), file.size, file.mtime, file.ctime_ns, file.is_kept, *file.subagents)
-
-
-def attach_subagents_beside(
-    home: Home, scan: Scan, beside: Iterable[tuple[str, SubagentFile]], owners: dict[SubagentFile, str | None]
-) -> None:
-    """Give subagents of 2.0.28 - 2.1.8, which stand beside the sessions, to the session that their first line names.
-
-    `owners` remembers whose a file is.
-    """
-    from ..store.read import session_named_in
-
-    sessions = {(file.folder, file.session_id): file for file in scan.sessions}
-    for folder, subagent in beside:
-        if subagent not in owners:
-            owners[subagent] = session_named_in(subagent.path, home)
-        owner = owners[subagent]
-        file = sessions.get((folder, owner)) if owner else None
-        if file is not None:
-            file.subagents.append(subagent)
-        else:  # where no line says whose it is, its own name must do
-            scan.note_orphan(home, folder, owner or f"projects/{folder}/{subagent.path.name}", subagent)
-
-
-def project_matcher(project: str, separate: bool) -> Callable[[SessionSummary], bool]:
-    """Matches sessions of a project, however it is named; worktrees count to their repository unless separated."""
-    from .project_paths import ProjectFilter
-
-    wanted = ProjectFilter(project)
-
-    def matches(item: SessionSummary) -> bool:
-        if separate and item.worktree_of is not None:  # lies below its repository, most of the time
-            return wanted.fits(item.project, folder=item.file.folder, below=False)
-        return wanted.fits(item.project, item.worktree_of, folder=item.file.folder)
-
-    return matches
-
-
-def sort_sessions(sessions: list[SessionSummary], by: str) -> list[SessionSummary]:
-    """modified, created, bytes, messages, subagents: largest first; title, project: by name."""
-    if by in ("title", "project"):
-        return sorted(sessions, key=lambda item: (getattr(item, by) or "").lower())
-    keys = {
-        "modified": lambda item: item.file.mtime,
-        "created": lambda item: item.created or 0.0,
-        "bytes": lambda item: item.file.size,
-        "lines": lambda item: item.lines or 0,
-        "messages": lambda item: item.messages or 0,
-        "subagents": lambda item: item.subagents,
-    }
-    return sorted(sessions, key=keys[by], reverse=True)
 
 
 def open_library(

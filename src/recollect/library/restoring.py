@@ -19,9 +19,10 @@ from ..vault.contents import KeptFile, Snapshot
 from ..vault.footprint import Footprints
 from ..vault.restore import files_to_restore
 from ..vault.vault import Vault
-from .library import Library, project_matcher
+from .library import Library
 from .locate import find_among
 from .project_paths import ProjectFilter
+from .session_lists import project_matcher
 from .vault_sessions import VaultSessions
 
 

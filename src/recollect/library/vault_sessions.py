@@ -144,7 +144,7 @@ def _lay_out(root: Path, item: FileToRestore) -> None:
 
 
 def _scan(view: Home) -> Iterable[SessionFile]:
-    from .library import attach_subagents_beside
+    from ..store.read import attach_subagents_beside
 
     scan = scan_home(view)
     attach_subagents_beside(view, scan, scan.beside, {})

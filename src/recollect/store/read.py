@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -15,6 +15,7 @@ from ..graph.gc_pause import gc_paused
 from ..graph.rows import Transcript, build_transcript
 from .home import Home
 from .paths import open_inside
+from .scan import Scan, SubagentFile
 
 _NEARBY: Final = 1 << 16
 """So much is read for an entry, in case that the next one asked for stands behind it."""
@@ -61,6 +62,25 @@ def session_named_in(path: Path, home: Home) -> str | None:
         return next((item.entry.sessionId for item in stream_entries(path, home) if item.entry.sessionId), None)
     except (RecollectError, OSError):
         return None
+
+
+def attach_subagents_beside(
+    home: Home, scan: Scan, beside: Iterable[tuple[str, SubagentFile]], owners: dict[SubagentFile, str | None]
+) -> None:
+    """Give subagents of 2.0.28 - 2.1.8, which stand beside the sessions, to the session that their first line names.
+
+    `owners` remembers whose a file is.
+    """
+    sessions = {(file.folder, file.session_id): file for file in scan.sessions}
+    for folder, subagent in beside:
+        if subagent not in owners:
+            owners[subagent] = session_named_in(subagent.path, home)
+        owner = owners[subagent]
+        file = sessions.get((folder, owner)) if owner else None
+        if file is not None:
+            file.subagents.append(subagent)
+        else:  # where no line says whose it is, its own name must do
+            scan.note_orphan(home, folder, owner or f"projects/{folder}/{subagent.path.name}", subagent)
 
 
 class EntryBytes:

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from ..library.library import project_matcher, sort_sessions
 from ..library.service import Service
+from ..library.session_lists import project_matcher, sort_sessions
 from .money import session_accounts
 from .wording import model_name, tail
 
