@@ -283,3 +283,18 @@ class TestSkim:
             assert {
                 name: json.loads(raw.decode("utf-8", "surrogatepass")) for name, raw in skimmed.fields.items()
             } == value
+
+
+@pytest.mark.parametrize("value", [b"NaN", b"-Infinity", b'[NaN,{"x":Infinity}]', b'{"NaN":"Infinity","y":[NaN]}'])
+def test_constants_are_read_alike_with_and_without_escapes(value: bytes) -> None:
+    """A line without a backslash takes the quick way; an escape in another field sends it the slow one."""
+    quick = read(A.replace(b'"hello"', b'"NaN, hello","n":' + value) + b"\n")
+    slow = read(A.replace(b'"hello"', b'"NaN, h\\u0065llo","n":' + value) + b"\n")
+    assert quick.kinds == slow.kinds == ["nonstandard-number"]
+    assert [item.entry.uuid for item in quick.found] == [item.entry.uuid for item in slow.found] == ["a"]
+    assert [item.client_reads for item in quick.found] == [item.client_reads for item in slow.found] == [False]
+
+
+@pytest.mark.parametrize("value", [b"-NaN", b"NaN1", b"1NaN", b"NaNNaN", b"Infinity-"])
+def test_what_only_looks_like_a_constant_is_damage(value: bytes) -> None:
+    assert "nonstandard-number" not in read(A.replace(b'"hello"', b'"hello","n":' + value) + b"\n").kinds

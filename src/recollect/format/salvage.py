@@ -22,6 +22,7 @@ from .line import Damage, RawLine
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,]|[^"{}\[\]:,\s]++|\s++|"', re.DOTALL)
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _CONSTANT: Final = re.compile(rb"NaN|Infinity")
+_CONSTANT_VALUE: Final = re.compile(rb"-?Infinity|NaN")
 _NULS: Final = re.compile(rb"\x00+")
 # Where an entry may begin inside a torn one: the names that clients write first or that only entries carry.
 _ENTRY_START: Final = re.compile(
@@ -185,10 +186,28 @@ def _take_patiently(result: Salvage, body: bytes, text: bytes, note: Note) -> bo
             # A strict JSON reader, such as the client's, refuses the line.
             result.found.append(Found(escaped[: escaped.rindex(b"}") + 1], 0, end, False, fields))
             return True
+    if _take_without_constants(result, body, text, note):
+        return True
     plain = _plain_value(body)
     if plain is not None:
         _take_whole(result, body, plain, note)
     return plain is not None
+
+
+def _take_without_constants(result: Salvage, body: bytes, text: bytes, note: Note) -> bool:
+    """Take an object whose only oddity is NaN or Infinity, read as null. False leaves the line to the slower reader."""
+    if _CONSTANT.search(body) is None or b"\\" in body or not body.isascii() or body[:1] != b"{":
+        return False
+    pieces = text.split(b'"')  # without escapes, every second piece stands outside of strings
+    pieces[::2] = [_CONSTANT_VALUE.sub(b"null", piece) for piece in pieces[::2]]
+    data = b'"'.join(pieces)
+    try:
+        fields = _split(data)
+    except REFUSED:
+        return False
+    note("nonstandard-number", 0, len(body), _DETAIL["nonstandard-number"])
+    result.found.append(Found(data, 0, text.rindex(b"}") + 1, False, fields))
+    return True
 
 
 _BLANKED: Final = b" " * 0x20 + bytes(range(0x20, 0x100))
