@@ -59,6 +59,7 @@ def beside(home: Path, folder: str) -> set[str]:
     [
         ("show", FIRST), ("show", FIRST, "--json"), ("show", FIRST, "--tools", "full", "--thinking", "--tokens"),
         ("show", FIRST, "--history"), ("tree", FIRST), ("tools", FIRST), ("subagents", FIRST), ("thread", FIRST),
+        ("fork", FIRST),
     ],
 )  # fmt: skip
 def test_a_command_opens_a_transcript_once(

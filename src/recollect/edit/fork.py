@@ -32,10 +32,10 @@ from ..journal.changes import Change, Journal
 from ..store.home import Home
 from ..store.layout import TOOL_RESULTS, backups_folder, tool_results_folder
 from ..store.paths import open_inside
-from ..store.read import EntryBytes, read_transcript
+from ..store.read import EntryBytes, transcript_of
 from ..store.scan import SessionFile, refuse_taken_id
 from ..store.session_files import custom_title, file_backups, tool_results
-from ..store.summary import summarise
+from ..store.summary import SessionSummary, summarise
 from .fork_lines import UNREADABLE, ForkLines, Titles, entry_bytes
 from .fork_plan import plan_rows
 from .fork_subagents import subagent_chunks, subagent_target, subagents_of, subagents_of_ending
@@ -144,13 +144,13 @@ def _planned_lines(
     source: EntryBytes, file: SessionFile, wanted: _ForkOptions, names: Names, result: ForkResult
 ) -> tuple[ForkLines, list[Subagent]]:
     """Return the lines to write and the subagents to copy. Only the lines refer to the transcript, so that it can be freed."""
-    transcript = read_transcript(file.path, file.home, check_text=False)
+    transcript = transcript_of(source.from_start(), check_text=False)
     ending = find_ending(file, transcript, wanted.at, wanted.branch)
     subagents = subagents_of_ending(subagents_of(file, transcript), ending) if wanted.with_subagents else []
     plan = plan_rows(
         transcript, ending, names, _rows_inside(subagents, transcript), lambda row: entry_bytes(source, row)
     )
-    titles = _titles(file, wanted.title)
+    titles = _titles(summarise(file, lambda _: contextlib.nullcontext(source.from_start())), wanted.title)
     result.at, result.leaf, result.sent = ending.live[-1].uuid, plan.leaf, len(ending.sent)
     result.title = titles.title
     return ForkLines(source, transcript, plan, names, titles, wanted.with_file_history), subagents
@@ -200,9 +200,8 @@ def _branch_ending(file: SessionFile, transcript: Transcript, thread: Thread, nu
     )  # fmt: skip
 
 
-def _titles(file: SessionFile, given: str | None) -> Titles:
+def _titles(summary: SessionSummary, given: str | None) -> Titles:
     """Return the given title, or the title of the source followed by "(fork)"; the display name follows if it was the same."""
-    summary = summarise(file)
     old = summary.title or "Untitled"
     derived = old.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", "\ufffd")
     follows = summary.subagent_name is not None and summary.subagent_name == summary.custom_title

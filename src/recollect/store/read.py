@@ -100,6 +100,13 @@ class EntryBytes:
             self._stream.close()
             self._stream = None
 
+    def from_start(self) -> BinaryIO:
+        """Return the open file at its first byte, for somebody who reads all of it. Only inside of `with`."""
+        if self._stream is None:
+            raise ValueError("the file is not open")
+        self._stream.seek(0)
+        return self._stream
+
     def bytes_at(self, offset: int, length: int) -> bytes:
         """The bytes there; fewer, where the file has become shorter meanwhile."""
         if self._stream is None:
