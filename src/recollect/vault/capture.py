@@ -222,7 +222,7 @@ class _FileCapture:
         return None
 
     def _is_same(self, stream: BinaryIO, pieces: list[Piece]) -> bool:
-        """Return whether the file still begins with these pieces; of many, only the first and the last ones are compared."""
+        """Return whether the file still begins with these pieces; of many, only the first and last ones are compared."""
         total = sum(piece.length for piece in pieces)
         look = self.kept.last if self.kept is not None else None
         quick = look is not None and look.inode == self.inode and self.size > look.size
@@ -262,7 +262,7 @@ class _FileCapture:
         return hashlib.sha256(_read(stream, piece.length)).digest() == piece.sha256
 
     def _store(self, stream: BinaryIO, generation: int, start: int, pieces: list[Piece]) -> int:
-        """Store the file from `start` up to its size; the `pieces` at its beginning are in the vault already."""
+        """Store the file from `start` up to its size; the `pieces` that follow `start` are in the vault already."""
         writer = self.writer
         position = start + sum(piece.length for piece in pieces)
         stream.seek(position)
