@@ -105,7 +105,7 @@ class Pricing:
         self.version = book.version
         self._book = book
         self._spells: dict[_Kind, _Spell] = {}
-        """The rates of the last call of each kind, and from when to when they hold."""
+        """The rates of the last call of each kind, and the time in which they apply."""
 
     def costs(self, calls: Iterable[CallRow]) -> list[int | None]:
         """Return the micro-dollars of each call; None if the model has no price."""

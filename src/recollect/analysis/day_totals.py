@@ -81,7 +81,7 @@ def _of_home(db: apsw.Connection, home: int) -> str:
 
 
 def _step(zone: Zone) -> str:
-    """Return SQL that maps moments of one day and step to the same number."""
+    """Return SQL that numbers the step (`Zone.step`) of a call's time; all moments of a step are of one day."""
     return f"(time + {_EARLIER // zone.step * zone.step}) / {zone.step}"
 
 

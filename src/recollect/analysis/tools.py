@@ -31,7 +31,7 @@ class ToolUse:
     seconds: list[float] = field(default_factory=list)
     output_bytes: int = 0
     fed_back: int = 0
-    """Prompt tokens that its results added: the prompt's growth between two calls, divided by size among the results."""
+    """Prompt tokens that its results added: the prompt's growth between two calls, divided among the results by size."""
 
     def data(self) -> dict[str, Any]:
         answered = self.calls - self.unanswered

@@ -21,7 +21,7 @@ class Zone:
     def __init__(self, name: str, info: tzinfo | None) -> None:
         self.name = name
         self.info = info
-        """None: the system's own rules."""
+        """None for the system's own rules."""
         self._days: dict[int, str] = {}
         self.step = DAY if info is UTC else QUARTER
         """All moments of one step are of one day."""

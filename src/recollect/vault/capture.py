@@ -103,7 +103,7 @@ class _Capture:
         return self.report
 
     def _tidy_up(self) -> None:
-        """Remove damaged blocks that no file depends on, by storing everything anew."""
+        """Remove damaged blocks that no file depends on, by rewriting the vault."""
         self.vault.refresh()
         report = verify(self.vault)
         if not report.is_sound and not any(finding.files for finding in report.findings):

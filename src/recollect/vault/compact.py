@@ -1,4 +1,4 @@
-"""Compact a vault: store everything that can be read anew, close together, and free the space of the rest.
+"""Compact a vault: rewrite everything it can restore, close together, and free the space of the rest.
 
 A session that is kept after every turn leaves blocks behind that were stored again together with later ones, and small
 blocks compress badly. Nothing that can be restored is lost: every generation and every snapshot of every file stays.
@@ -73,7 +73,7 @@ def survey(vault: Vault) -> CompactReport:
 
 
 def compact(vault: Vault, *, progress: Progress | None = None) -> CompactReport:
-    """Store everything anew, if that gains anything.
+    """Rewrite the vault, if that gains anything.
 
     Raises DamagedData if something cannot be read, Refused (no room, read-only) and StoreBusy; then the vault is
     unchanged.
@@ -113,7 +113,7 @@ def lost_files(vault: Vault) -> list[str]:
 def forget_lost(vault: Vault) -> list[str]:
     """Drop every generation of a file that cannot be read completely, and return the files that had one.
 
-    Everything else is stored anew. Raises DamagedData if the manifest is damaged, too, Refused and StoreBusy.
+    Everything else is rewritten. Raises DamagedData if the manifest is damaged, too, Refused and StoreBusy.
     """
     try:
         with vault.locked():

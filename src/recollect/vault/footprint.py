@@ -30,7 +30,7 @@ class KeptSession:
         self.transcript = transcript
         self.look = look
         self.files: list[tuple[KeptFile, Snapshot]] = [(transcript, look)]
-        """All that is of this session alone, its transcript first."""
+        """All files that belong to this session alone, its transcript first."""
 
     @property
     def home(self) -> int:

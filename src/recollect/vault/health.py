@@ -173,7 +173,7 @@ def unreadable(vault: Vault, blocks: Iterable[int]) -> set[int]:
 
 def _state_of(vault: Vault) -> State:
     state = read_state(vault)
-    if state.era != vault.contents.era:  # a compaction stored everything anew, and read it back
+    if state.era != vault.contents.era:  # a compaction rewrote everything, and read it back
         return State(era=vault.contents.era)
     return state
 

@@ -32,12 +32,12 @@ class Walk:
 
     def __init__(self) -> None:
         self.time = time.time()
-        """When it began."""
+        """When the walk began."""
         self.files: dict[str, FileStamp] = {}
         self.skipped: list[str] = []
         """Links, pipes and unreadable folders, with why."""
         self.is_kept: bool | None = None
-        """Whether the last capture saw exactly these files; None where nobody compared them yet."""
+        """Whether the last capture saw exactly these files; None if they were not compared yet."""
 
 
 def walk_home(home: Home) -> Walk:

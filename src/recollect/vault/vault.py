@@ -139,7 +139,7 @@ class Vault:
         self._unpacked.clear()  # a compaction renumbers the blocks
 
     def compacted(self, file: KeptFile) -> KeptFile | None:
-        """Return the file as it is stored now, if a compaction stored it anew since it was read; None if none did.
+        """Return the file as it is stored now, if a compaction rewrote the vault since it was read; None if none did.
 
         A compaction may give every block the number that it had: then only the packs differ.
         """

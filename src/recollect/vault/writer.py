@@ -28,7 +28,7 @@ class VaultWriter:
     """Writes blocks and commits. Use with the lock held, on a vault that was recovered."""
 
     def __init__(self, vault: Vault, *, era: int | None = None, first_pack: int = 1) -> None:
-        """A compaction passes the era that it begins, and the number of its first pack."""
+        """Start at the end of the vault. A compaction passes the era that it begins, and its first pack's number."""
         self._vault = vault
         self.contents = vault.contents
         self.era = self.contents.era if era is None else era

@@ -66,7 +66,7 @@ class PriceBook:
         self.search: int = table["search"]
         """Micro-dollars for a web search."""
         self.at = at
-        """Price everything as at this moment (microseconds), whenever it happened."""
+        """Price every call as if it happened at this moment (microseconds); None for its own time."""
         self._factors: dict[tuple[str, str], int] = {
             (field, value): percent for field, value, percent, _ in table["factors"]
         }
