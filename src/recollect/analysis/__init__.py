@@ -1,1 +1,1 @@
-"""Numbers about sessions: tokens, money, time, tools, cache, context, budgets."""
+"""Compute numbers about sessions: tokens, money, time, tools, cache, context, budgets."""

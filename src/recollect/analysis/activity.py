@@ -1,4 +1,4 @@
-"""When work was done: hours in which calls were made, without pauses."""
+"""Compute when work was done: hours in which API calls were made, without pauses."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from .api_calls import ApiCall
 from .zones import Zone
 
 PAUSE: Final = 5 * 60_000_000
-"""Five minutes without a call end a stretch of work; each stretch is as long as from its first call to its last, and a minute.
-One that goes on over midnight counts to both days."""
+"""Five minutes without a call end a stretch of work. A stretch lasts from its first call to its last, plus one minute.
+
+A stretch over midnight is divided between both days.
+"""
 _MINUTE: Final = 60_000_000
 
 
 def active_seconds(found: Iterable[ApiCall], zone: Zone) -> dict[str, float]:
-    """Seconds of work by day. Subagents that work at the same time do not count twice."""
+    """Return the seconds of work by day. Subagents that work at the same time do not count twice."""
     moments = sorted({item.time for item in found if item.time is not None and zone.day(item.time)})
     days: dict[str, float] = {}
     start = before = None
@@ -32,12 +34,12 @@ def active_seconds(found: Iterable[ApiCall], zone: Zone) -> dict[str, float]:
 
 
 def _by_day(start: int, end: int, zone: Zone) -> Iterator[tuple[str, int]]:
-    """The days of a stretch, each with what of it (microseconds) is before the next midnight of the zone."""
+    """Split a stretch at the midnights of the zone: yield each day with its microseconds."""
     while start < end:
         day = zone.day(start)
         try:
             stop = min(zone.start_of(date.fromisoformat(day) + timedelta(days=1)), end)
-        except (OverflowError, ValueError, OSError):  # the calendar ends there
+        except (OverflowError, ValueError, OSError):  # the end of the calendar
             stop = end
         if stop <= start:
             stop = end
@@ -46,7 +48,7 @@ def _by_day(start: int, end: int, zone: Zone) -> Iterator[tuple[str, int]]:
 
 
 def hours_of_week(found: Iterable[ApiCall], zone: Zone) -> list[list[int]]:
-    """Calls by weekday (Monday first) and hour of the day. Those that no day holds are in none."""
+    """Count the calls by weekday (Monday first) and hour of the day. Calls without a valid time are left out."""
     table = [[0] * 24 for _ in range(7)]
     for item in found:
         if item.time is not None and zone.day(item.time):

@@ -1,4 +1,4 @@
-"""API calls as the catalogue holds them, each once: copies in other files of a home or in other homes are joined."""
+"""Read API calls from the catalogue, each once: copies in other files of a home or in other homes are joined."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _EVER: Final = 1 << 62
 
 
 class ApiCall(NamedTuple):
-    """One API call, booked on the session that made it and the file where it appeared first."""
+    """One API call, assigned to the session that made it and the file where it appeared first."""
 
     file_id: int
     line: int
     part: int
-    """Which of the calls that begin on its line: file, line and part tell it from all others."""
+    """Its number among the calls that begin on its line: file, line and part identify a call."""
     message_id: str
     request_id: str
     model: str
@@ -45,15 +45,15 @@ class ApiCall(NamedTuple):
     flags: int
     copies: int
     output_line: int
-    """The line with the largest output, which may not be the first one."""
+    """The line with the largest output count, which may not be the first one."""
 
     def cost(self, book: PriceBook) -> int | None:
-        """In micro-dollars; None where its model has no price."""
+        """Return the cost in micro-dollars; None if the model has no price."""
         return cost_of(book, self.model, self.time, self.counts, self.speed, self.service_tier, self.geo)[0]
 
     @property
     def answer(self) -> str:
-        """The id of its message, else of its request. What an advisor used belongs to the response that asked it."""
+        """The id of its message, else of its request. An advisor's usage belongs to the response that asked it."""
         return self.message_id.removesuffix("#advisor") or self.request_id
 
     @property
@@ -62,7 +62,7 @@ class ApiCall(NamedTuple):
 
     @property
     def odd(self) -> bool:
-        """A count is missing or none; it is taken as nought."""
+        """Whether a count is missing or invalid; it is taken as zero."""
         return bool(self.flags & (ODD | PARTIAL))
 
     @property
@@ -71,12 +71,12 @@ class ApiCall(NamedTuple):
 
     @property
     def marks(self) -> tuple[bool, bool, bool, int]:
-        """What totals have to say of it: a lower bound, odd, without a zone, and how often it stands elsewhere, too."""
+        """Caveats for totals: lower bound, odd, without a time zone, and the number of its further copies."""
         return self.lower_bound, self.odd, self.zoneless, self.copies - 1
 
 
 def project_path(cwd: str | None, *, separate: bool = False) -> str | None:
-    """The working directory; a worktree that the client made counts to its repository."""
+    """Return the working directory; a worktree that Claude Code made counts to its repository."""
     return cwd if separate else repository_of(cwd) or cwd
 
 
@@ -97,7 +97,10 @@ def api_calls(
     catalogue: Catalogue, homes: Sequence[Home], *, since: int | None = None, until: int | None = None,
     files: Iterable[int] | None = None,
 ) -> Iterator[ApiCall]:  # fmt: skip
-    """All calls of some homes (or of some of their files), each once. `since` and `until` are microseconds, [since, until)."""
+    """Yield all calls of some homes (or of some of their files), each once.
+
+    `since` and `until` are microseconds, [since, until).
+    """
     numbers = home_numbers(catalogue, homes)
     if not numbers:
         return iter(())
@@ -111,19 +114,19 @@ def api_calls(
         )
     if len(numbers) == 1:
         return _read(catalogue, "counted_calls", "copies", chosen)
-    # Where a call is booked is known only with its copies in the other homes.
+    # Which file a call is assigned to depends on its copies in the other homes.
     several = f"SELECT a.message_id FROM api_calls a JOIN files f ON f.id = a.file_id WHERE {where} GROUP BY 1"
     return _decided(catalogue, chosen, f"{where} AND a.message_id IN ({several} HAVING count(*) > 1)")
 
 
 def calls_in_sessions(catalogue: Catalogue, files: Iterable[int]) -> Iterator[ApiCall]:
-    """All calls of some files, each once within the files of one session: copies in other sessions do not matter."""
+    """Yield all calls of some files, each once per session: copies in other sessions do not matter."""
     where = f"a.file_id IN {_listed(files)}"
     return _decided(catalogue, where, where, within="f.home_id || ' ' || f.session_id")
 
 
 def _decided(catalogue: Catalogue, chosen: str, among: str, *, within: str = "''") -> Iterator[ApiCall]:
-    """Calls that a condition chooses, each counted once among those that another one does."""
+    """Yield the calls that the condition `chosen` selects, each counted once among those that `among` selects."""
     decided = {
         place: counted
         for found in decisions(catalogue.connection, among, within=within)

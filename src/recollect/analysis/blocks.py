@@ -1,4 +1,7 @@
-"""Five-hour blocks, as subscriptions count them: a block begins with the hour of its first call and lasts five hours."""
+"""Group calls into five-hour blocks, as subscriptions count them.
+
+A block begins with the hour of its first call and lasts five hours.
+"""
 
 from __future__ import annotations
 
@@ -31,17 +34,17 @@ class Block:
         return self.start <= now < self.end
 
     def minutes(self, now: int | None = None) -> float:
-        """From the first call to the last one; while the block runs, to now. At least one."""
+        """Return the minutes from the first call to the last one, or to now while the block runs; at least one."""
         end = min(now, self.end) if now is not None and self.is_active(now) else self.last
         return max((end - self.first) / MINUTE, 1.0)
 
     def burn(self, now: int | None = None) -> tuple[float, float]:
-        """Tokens a minute, and micro-dollars an hour."""
+        """Return the tokens per minute and the micro-dollars per hour."""
         minutes = self.minutes(now)
         return self.totals.counts.tokens / minutes, self.totals.cost / minutes * 60
 
     def projection(self, now: int) -> int:
-        """The cost at the end of the block, if it goes on like this."""
+        """Return the expected cost at the end of the block, at the current rate."""
         if not self.is_active(now):
             return self.totals.cost
         _, per_hour = self.burn(now)
@@ -61,10 +64,10 @@ def find_blocks(
     found: Iterable[ApiCall], book: PriceBook, *, among: Container[tuple[int, int, int]] | None = None,
     since: int | None = None, until: int | None = None,
 ) -> list[Block]:  # fmt: skip
-    """Blocks in order. Calls without a time belong to none.
+    """Return the blocks in order. Calls without a time belong to none.
 
-    With `among` (file, line and part) the others only tell when blocks begin, and a block of nothing else is left out. `since`
-    and `until` (microseconds) leave out blocks without a call in that time.
+    With `among` (file, line and part), all other calls only determine when blocks begin, and a block of nothing else is
+    left out. `since` and `until` (microseconds) leave out blocks without a call in that time.
     """
     blocks: list[Block] = []
     low = since if since is not None else -(1 << 62)
@@ -77,10 +80,10 @@ def find_blocks(
 
 
 def follows_a_pause(times: Iterable[int], begin: int, since: int) -> bool:
-    """Whether blocks with a call from `since` on can be told by the calls from `begin` on alone.
+    """Return whether the calls from `begin` on are enough to find the blocks with a call from `since` on.
 
-    So it is where no call was made for as long as a block lasts: none that began before can still hold what comes then.
-    Calls before `begin` are not known, there may have been one just before it.
+    They are if they contain a pause as long as a block: a block that began earlier has then ended. Calls before `begin`
+    are not known; there may have been one just before it.
     """
     before = begin
     for time in sorted(times):
@@ -93,7 +96,7 @@ def follows_a_pause(times: Iterable[int], begin: int, since: int) -> bool:
 
 
 def _grouped(found: Iterable[ApiCall]) -> list[tuple[int, list[tuple[int, ApiCall]]]]:
-    """Starts of blocks, with their calls in order of time."""
+    """Return the starts of blocks, each with its calls in order of time."""
     groups: list[tuple[int, list[tuple[int, ApiCall]]]] = []
     timed = sorted(((item.time, item) for item in found if item.time is not None), key=lambda pair: pair[0])
     for time, item in timed:

@@ -1,4 +1,4 @@
-"""Budgets: how much of each is used, and where it leads."""
+"""Parse budgets, and compute how much of each is used and will be used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TEXT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """So many micro-dollars a period, for everything or for one project."""
+    """An amount of micro-dollars per period, for everything or for one project."""
 
     amount: int
     period: str
@@ -39,7 +39,7 @@ class BudgetState:
     first_day: date
     last_day: date
     projected: int
-    """What it comes to at the end of the period, if it goes on like this."""
+    """The expected use at the end of the period, at the current rate."""
     unpriced: int = 0
     lower_bounds: int = 0
 
@@ -66,7 +66,10 @@ class BudgetState:
 
 
 def parse_budget(text: str, project: str | None = None) -> Budget:
-    """``50/month``, ``$7.50/day``, ``1,000/month``. A comma stands before three digits, or before one or two as a point does."""
+    """Parse a budget such as ``50/month``, ``$7.50/day`` or ``1,000/month``.
+
+    A comma before three digits separates thousands; before one or two digits it is a decimal point.
+    """
     found = _TEXT.fullmatch(text.strip())
     if found is None:
         raise QueryError(
@@ -78,7 +81,7 @@ def parse_budget(text: str, project: str | None = None) -> Budget:
 
 
 def span(period: str, today: date) -> tuple[date, date]:
-    """First and last day of the period that a day is in."""
+    """Return the first and last day of the period that contains a day."""
     if period == "day":
         return today, today
     if period == "week":
@@ -90,7 +93,7 @@ def span(period: str, today: date) -> tuple[date, date]:
 
 
 def projection(used: int, first: date, last: date, now: int, zone: Zone) -> int:
-    """In proportion to the time that has passed; at least what is used."""
+    """Extrapolate the use in proportion to the time that has passed; at least what is used already."""
     begin, end = zone.start_of(first), zone.start_of(last + timedelta(days=1))
     passed = min(max(now - begin, 1), end - begin)
     return max(used, used * (end - begin) // passed)

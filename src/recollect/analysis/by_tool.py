@@ -1,4 +1,4 @@
-"""Usage by tool: a response that called tools is shared out among its calls, so that the sum stays what it is."""
+"""Compute usage by tool: a response is divided among the tools it called, so that the sum stays the same."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 def tool_shares(
     catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBook, place_of: PlaceOf
 ) -> Callable[[ApiCall], list[tuple[str, Counts, int | None]]]:
-    """How each of these responses is shared out: (tool, counts, cost) for each tool that it called, by how often it did."""
+    """Return a function that divides a response into (tool, counts, cost), in proportion to the calls of each tool."""
     named = _tool_names(catalogue, found, place_of)
 
     def shares(item: ApiCall) -> list[tuple[str, Counts, int | None]]:
@@ -45,7 +45,7 @@ def tool_shares(
 
 
 def _tool_names(catalogue: Catalogue, found: Iterable[ApiCall], place_of: PlaceOf) -> dict[str, list[str]]:
-    """The tools that each response called, in the order of their lines."""
+    """Return the tools that each response called, in the order of their lines."""
     found = [
         item._replace(message_id=item.answer, flags=item.flags & ~ADVISOR) if item.flags & ADVISOR else item
         for item in found
@@ -62,7 +62,10 @@ def _tool_names(catalogue: Catalogue, found: Iterable[ApiCall], place_of: PlaceO
 
 
 def _named_in_progress(catalogue: Catalogue, files: set[int], place_of: PlaceOf) -> dict[str, list[str]]:
-    """Tools that subagents called of which only `progress` lines tell (2.1.0 to 2.1.42): the catalogue does not hold them."""
+    """Return tools called by subagents that only `progress` lines record (2.1.0 to 2.1.42).
+
+    The catalogue does not hold these calls.
+    """
     from ..index.catalogue.reading_back import EntryReader
 
     rows = catalogue.connection.execute(
@@ -80,7 +83,7 @@ def _named_in_progress(catalogue: Catalogue, files: set[int], place_of: PlaceOf)
 
 
 def _calls_in(entry: Any) -> Iterator[tuple[str, str, str]]:
-    """Message (or request), call and tool of the calls in a `progress` line."""
+    """Yield message (or request), call and tool of the tool calls in a `progress` line."""
     inner = _inside(_inside(entry, "data"), "message")
     answer = _inside(inner, "message")
     blocks, key = answer.get("content"), answer.get("id") or inner.get("requestId")
@@ -97,6 +100,6 @@ def _inside(value: Any, name: str) -> dict[str, Any]:
 
 
 def _split(amount: int, count: int) -> list[int]:
-    """An amount in equal parts; the first ones take what is left over."""
+    """Split an amount into equal parts; the first parts get the remainder."""
     part, rest = divmod(amount, count)
     return [part + (place < rest) for place in range(count)]

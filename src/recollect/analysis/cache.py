@@ -1,4 +1,4 @@
-"""How much of the prompts came from the cache, and what that saved."""
+"""Compute how much of the prompts came from the cache, and what that saved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .prices.book import PriceBook
 
 @dataclass(slots=True)
 class CacheUse:
-    """Of one model, or of all."""
+    """Cache use of one model, or of all."""
 
     calls: int = 0
     prompt: int = 0
@@ -21,11 +21,11 @@ class CacheUse:
     written: int = 0
     cost: int = 0
     uncached: int = 0
-    """What the same calls would have cost without a cache, in micro-dollars."""
+    """The cost of these calls without a cache, in micro-dollars."""
     unpriced: int = 0
-    """Calls of models without a price: in the tokens, not in the money."""
+    """Calls of models without a price: counted in the tokens, not in the money."""
     lower_bounds: int = 0
-    """Calls of which the output is a lower bound: with them the money is."""
+    """Calls whose output is a lower bound, which makes the money a lower bound, too."""
 
     @property
     def hit_rate(self) -> float | None:
@@ -34,7 +34,7 @@ class CacheUse:
 
     @property
     def saved(self) -> int:
-        """Net: writing to the cache costs more than plain input, and may cost more than it saves."""
+        """Net savings: writing to the cache costs more than plain input, and may cost more than it saves."""
         return self.uncached - self.cost
 
     def data(self) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class CacheUse:
 
 
 def cache_use(found: Iterable[ApiCall], book: PriceBook) -> tuple[dict[str, CacheUse], CacheUse]:
-    """By model, and all together. Models without a price are left out of the money, not of the tokens."""
+    """Return the cache use by model, and of all together. Models without a price count in the tokens only."""
     models: dict[str, CacheUse] = {}
     total = CacheUse()
     for item in found:

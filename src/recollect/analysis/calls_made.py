@@ -1,7 +1,7 @@
-"""Tool calls with the responses that made them: so that whatever a report selects, its tool calls fit its cost.
+"""Join tool calls with the responses that made them, so that the tool calls of a report match its cost.
 
-A call that was copied into other files counts once, with the response as it is booked. Where the booked file has only a
-`progress` line of a response, the subagent's own file tells of its calls.
+A call that was copied into other files counts once, with the response that is counted. If the counted file has only a
+`progress` line of a response, its calls are read from the subagent's own file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def calls_made(
     catalogue: Catalogue, found: Iterable[ApiCall], columns: str, *, source: str = "tool_calls t",
     once: str = "t.tool_use_id", where: str = "t.name IS NOT NULL",
 ) -> Iterator[tuple[ApiCall, tuple[Any, ...]]]:  # fmt: skip
-    """Each tool call of these responses, with the columns that are asked for. `once` is what two copies of it share."""
+    """Yield each tool call of these responses with the requested columns. `once` is what copies of a call share."""
     makers: dict[str, ApiCall] = {}
     for item in found:
         if not item.flags & ADVISOR:

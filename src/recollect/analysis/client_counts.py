@@ -1,4 +1,4 @@
-"""The client's own count (`cost-state` lines, since 2.1.325) held against ours, session by session."""
+"""Compare Claude Code's own count (`cost-state` lines, since 2.1.325) with Recollect's, session by session."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .cost import Counts, dollars
 from .prices.book import PriceBook
 
 _LARGEST_COST: Final = 1e12
-"""Dollars: no session costs more, and what is more is no number of micro-dollars."""
+"""Dollars. No session costs more; larger values cannot be converted to micro-dollars."""
 
 
 @dataclass(slots=True)
 class Comparison:
-    """Both counts of a session. Ours holds every call in its files, copies that are booked elsewhere included."""
+    """Both counts of a session. Ours holds every call in its files, also copies that are counted elsewhere."""
 
     session_id: str
     ours: Counts
@@ -31,15 +31,15 @@ class Comparison:
     models: tuple[str, ...]
     calls: int = 0
     unpriced: bool = False
-    """Whether either side lacks a price: then the costs tell nothing."""
+    """Whether either side lacks a price: then the costs cannot be compared."""
     writes_apart: bool = True
-    """Whether the client told the two kinds of cache writes apart."""
+    """Whether Claude Code counted the two kinds of cache writes separately."""
     problem: str | None = None
-    """Why the client's count cannot be used; then there is nothing to compare with."""
+    """Why Claude Code's count cannot be used; then there is nothing to compare with."""
 
     @property
     def same(self) -> bool:
-        """Tokens, searches and cost."""
+        """Whether tokens, searches and cost agree."""
         return self.problem is None and not self.difference()
 
     @property
@@ -58,7 +58,7 @@ class Comparison:
         }
 
     def difference(self) -> dict[str, int]:
-        """Ours minus the client's, of whatever is not the same. Costs may differ by what rounding each call makes."""
+        """Return ours minus Claude Code's for each value that differs. Costs may differ by the rounding per call."""
         if self.problem is not None:
             return {}
         theirs = self._counts(self.theirs)
@@ -69,7 +69,7 @@ class Comparison:
         return found
 
     def in_words(self) -> str:
-        """The difference, or why there is none to be told."""
+        """Return the difference in words, or why there is none."""
         if self.problem is not None:
             return self.problem
         told = self.difference()
@@ -114,9 +114,9 @@ def compare(
     catalogue: Catalogue, homes: Sequence[Home], book: PriceBook, session: str | None = None,
     among: Collection[tuple[str, str | None]] | None = None,
 ) -> list[Comparison]:  # fmt: skip
-    """One row per session for which the client left its count. Empty for older clients.
+    """Return one comparison per session for which Claude Code left its count; empty for older versions.
 
-    Of one `session`, or of those `among` which it is, by home and session.
+    Restricted to one `session`, or to the (home, session) pairs in `among`.
     """
     numbers = home_numbers(catalogue, homes)
     marks = ", ".join("?" * len(numbers))
@@ -158,7 +158,7 @@ def compare(
 
 
 def _sum(told: _CostState) -> Counts:
-    """The client's count over all models."""
+    """Return Claude Code's count over all models."""
     found = Counts()
     for usage in told.modelUsage.values():
         long = usage.cacheCreationEphemeral1hInputTokens
@@ -175,7 +175,10 @@ def _sum(told: _CostState) -> Counts:
 
 
 def _per_session(catalogue: Catalogue, sessions: set[str]) -> dict[tuple[str, str], list[ApiCall]]:
-    """The calls in the files of each session, by home and session: a copy counts for its session too, but only once there."""
+    """Return the calls in the files of each session, by home and session.
+
+    A copy counts for its session, too, but only once there.
+    """
     marks = ", ".join("?" * len(sessions))
     files: list[tuple[Any, ...]] = catalogue.connection.execute(
         "SELECT f.id, h.path, f.session_id FROM files f JOIN homes h ON h.id = f.home_id "

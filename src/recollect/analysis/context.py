@@ -1,4 +1,4 @@
-"""How full the context window was over the course of a session, and where it was compacted."""
+"""Trace how full the context window was over the course of a session, and where it was compacted."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ContextTimeline:
-    """The main conversation of a session: prompt lengths in order."""
+    """The prompt lengths of the main conversation of a session, in order."""
 
     session_id: str
     window: int | None = None
     steps: list[ApiCall] = field(default_factory=list)
     boundaries: list[tuple[int, int]] = field(default_factory=list)
-    """Where it was compacted: file and line."""
+    """Where the conversation was compacted: file and line."""
 
     @property
     def compactions(self) -> int:
         return len(self.boundaries)
 
     def after_compaction(self) -> list[bool]:
-        """For each step: whether the window was compacted since the one before."""
+        """Return for each step whether the window was compacted since the step before."""
         places = [(item.file_id, item.line) for item in self.steps]
         return [
             any(before < boundary < place for boundary in self.boundaries)
@@ -43,7 +43,7 @@ class ContextTimeline:
 
     @property
     def last(self) -> int:
-        """What the window held at the end. An answer that was written down without its counts says nothing of that."""
+        """The tokens in the window at the end. Answers recorded without counts are skipped."""
         return next((item.counts.tokens for item in reversed(self.steps) if item.counts.tokens), 0)
 
     def data(self, *, whole: bool = False) -> dict[str, Any]:
@@ -70,7 +70,10 @@ def context_timelines(
     found: Iterable[ApiCall], book: PriceBook, catalogue: Catalogue | None = None, *, since: int | None = None,
     until: int | None = None,
 ) -> list[ContextTimeline]:  # fmt: skip
-    """One per session, the last used first. With a catalogue that holds the entries, compactions in this time count too."""
+    """Return one timeline per session, the most recently used first.
+
+    With a catalogue that holds the entries, compactions in this time are included.
+    """
     sessions: dict[tuple[str, str], ContextTimeline] = {}
     for item in sorted(found, key=lambda item: (item.file_id, item.line)):
         if item.session_id is None or item.subagent_id is not None or item.flags & (ADVISOR | PROGRESS):
@@ -79,7 +82,7 @@ def context_timelines(
         course.steps.append(item)
     for course in sessions.values():
         known = book.window(course.steps[-1].model)
-        # A longer prompt than the usual window shows that the long one was on.
+        # A prompt longer than the usual window shows that the long window was in use.
         course.window = 1_000_000 if known is not None and course.peak > known else known
     if catalogue is not None:
         rows = catalogue.connection.execute(

@@ -1,8 +1,9 @@
-"""What fills the context window of a conversation: prompts, answers, tool results and the rest, as estimated shares.
+"""Estimate what fills the context window of a conversation: prompts, answers, tool results and the rest.
 
-The whole is what the API counted for the last answer. No line tells how many of those tokens are whose. So the system prompt and
-the definitions of tools are what the first answer's prompt had beyond the words before it, at four characters a token; the rest
-is shared out by length among everything that was said. Parts are whole tokens and add up to the whole.
+The whole is what the API counted for the last answer. No line records how these tokens are divided. So the system
+prompt and the definitions of tools are estimated as what the first answer's prompt had beyond the text before it, at
+four characters per token; the rest is divided by length among all messages. Parts are whole tokens and add up to the
+whole.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ _BY_ROLE: Final = {
 }  # fmt: skip
 _OTHER: Final = "other"
 _PICTURE: Final = 6_000
-"""A picture counts as so many characters: about 1,500 tokens, as those that clients send have."""
+"""A picture counts as so many characters: about 1,500 tokens, as pictures that Claude Code sends have."""
 _LETTERS_A_TOKEN: Final = 4
 
-#: What it is, and of which tool.
+#: The kind of content, and for tool results the tool.
 Part = tuple[str, "str | None"]
 
 
@@ -43,7 +44,7 @@ class Said(Protocol):
 
 
 def context_parts(messages: Iterable[Said]) -> list[dict[str, Any]]:
-    """What the window held after the last answer, the largest part first. Empty where no answer has counts.
+    """Return what the window held after the last answer, the largest part first. Empty if no answer has counts.
 
     `messages` are those that are sent: the live conversation, since its last compaction.
     """
@@ -75,7 +76,7 @@ def context_parts(messages: Iterable[Said]) -> list[dict[str, Any]]:
 
 
 def _weigh(block: Block, role: str, tools: dict[str, str]) -> tuple[Part, int]:
-    """Which part a block belongs to, and its length."""
+    """Return the part that a block belongs to, and its length in characters."""
     if isinstance(block, ThinkingBlock):
         return ("thinking", None), len(block.thinking)
     if isinstance(block, ToolUseBlock):
@@ -93,7 +94,7 @@ def _weigh(block: Block, role: str, tools: dict[str, str]) -> tuple[Part, int]:
 
 
 def _shared_out(system: int, whole: int, sizes: dict[Part, int]) -> dict[Part, int]:
-    """Tokens by part. What is left over after cutting to whole ones goes to the largest."""
+    """Divide the tokens among the parts by size. The remainder of rounding down goes to the largest part."""
     total, rest = sum(sizes.values()), whole - system
     if not total:
         return {(SYSTEM, None): whole}

@@ -1,7 +1,7 @@
-"""What a response cost, in whole micro-dollars, and of which parts.
+"""Compute the cost of a response in whole micro-dollars, and of its parts.
 
-A response is rounded once (half to even), when all its parts are added; its parts are cut so that they add up to that.
-So every total is the sum of its responses, and every response the sum of its parts.
+A response is rounded once (half to even), after all its parts are added; the parts are rounded so that they add up to
+that. So every total is the sum of its responses, and every response the sum of its parts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HALF: Final = UNIT // 2
 
 
 def rounded(exact: int) -> int:
-    """Whole micro-dollars; a half goes to the even side, so that many responses do not drift."""
+    """Round to whole micro-dollars; a half goes to the even side, so that many responses do not drift."""
     whole, rest = divmod(exact, UNIT)
     return whole + 1 if rest > HALF or (rest == HALF and whole & 1) else whole
 
@@ -39,7 +39,7 @@ class Counts(NamedTuple):
 
     @property
     def prompt(self) -> int:
-        """What the model had to read: this is what long prompts are known by."""
+        """The tokens that the model had to read; they decide whether a prompt is charged as a long one."""
         return self.input + self.cache_write_5m + self.cache_write_1h + self.cache_read
 
     @property
@@ -48,7 +48,7 @@ class Counts(NamedTuple):
 
 
 def micro_dollars(counts: Counts, tariff: Tariff, search: int) -> int:
-    """The cost of a response."""
+    """Return the cost of a response."""
     rates = tariff.rates
     exact = (
         counts[0] * rates[0] + counts[1] * rates[1] + counts[2] * rates[2] + counts[3] * rates[3] + counts[4] * rates[4]
@@ -57,7 +57,7 @@ def micro_dollars(counts: Counts, tariff: Tariff, search: int) -> int:
 
 
 def parts(counts: Counts, tariff: Tariff, search: int) -> tuple[int, ...]:
-    """The same by part, in the order of `PARTS`; they add up to `micro_dollars`."""
+    """Return the cost of each part, in the order of `PARTS`; the parts add up to `micro_dollars`."""
     found = []
     exact = told = 0
     for amount, rate in zip(counts[:5], tariff.rates, strict=True):
@@ -69,14 +69,14 @@ def parts(counts: Counts, tariff: Tariff, search: int) -> tuple[int, ...]:
 
 
 def without_cache(counts: Counts, tariff: Tariff, search: int) -> int:
-    """What it would have cost had every token of the prompt been read anew."""
+    """Return the cost if every token of the prompt had been plain input."""
     return micro_dollars(
         counts._replace(input=counts.prompt, cache_write_5m=0, cache_write_1h=0, cache_read=0), tariff, search
     )
 
 
 def dollars(micro: int | None, digits: int = 2) -> str:
-    """``$1.23``; below a cent as many digits as say something."""
+    """Format an amount as ``$1.23``; below a cent with as many digits as are significant."""
     if micro is None:
         return "?"
     sign, amount = ("-", -micro) if micro < 0 else ("", micro)
@@ -88,27 +88,27 @@ def dollars(micro: int | None, digits: int = 2) -> str:
 
 
 def exact_dollars(micro: int) -> str:
-    """All six digits."""
+    """Format an amount with all six digits."""
     return dollars(micro, 6)
 
 
-#: Model, speed, tier and place.
+#: Model, speed, tier and region (`geo`).
 _Kind = tuple[str, "str | None", "str | None", "str | None"]
-#: From when to when rates hold, above which prompt the second ones do, and both.
+#: Start and end of the time in which rates apply, the prompt length above which the second rates apply, and both rates.
 _Spell = tuple[int, int, int, Tariff, Tariff]
 
 
 class Pricing:
-    """What calls cost by a price book: quick at many calls alike."""
+    """Computes costs by a price book, fast for many similar calls."""
 
     def __init__(self, book: PriceBook) -> None:
         self.version = book.version
         self._book = book
         self._spells: dict[_Kind, _Spell] = {}
-        """The rates of the last call of each kind, and from when to when they hold."""
+        """The rates of the last call of each kind, and the time in which they apply."""
 
     def costs(self, calls: Iterable[CallRow]) -> list[int | None]:
-        """Micro-dollars of each; None where the model has no price."""
+        """Return the micro-dollars of each call; None if the model has no price."""
         found: list[int | None] = []
         search = self._book.search
         last: _Kind | None = None
@@ -128,7 +128,7 @@ class Pricing:
             fresh, short, long, read = call.input, call.cache_write_5m, call.cache_write_1h, call.cache_read
             a, b, c, d, e = below if fresh + short + long + read <= bound else above
             whole, rest = divmod(fresh * a + call.output * b + short * c + long * d + read * e, UNIT)
-            if rest >= HALF and (rest > HALF or whole & 1):  # as `rounded` does it, without the way there
+            if rest >= HALF and (rest > HALF or whole & 1):  # `rounded`, inlined for speed
                 whole += 1
             found.append(whole + call.web_searches * search)
         return found
@@ -149,12 +149,12 @@ class Pricing:
 
 
 def usual_prices() -> Pricing:
-    """The prices that the catalogue has calls with: those of their day, by the table that came with the package."""
+    """Return the prices stored in the catalogue: those of each call's day, by the table that came with the package."""
     return Pricing(price_book())
 
 
 def message_cost(book: PriceBook, model: str | None, seconds: float | None, usage: Usage) -> int | None:
-    """What a message cost by the usage it tells; None where its model has no price."""
+    """Return the cost of a message by its recorded usage; None if its model has no price."""
     counts = Counts(
         usage.input_tokens, usage.output_tokens, usage.cache_write_5m, usage.cache_write_1h, usage.cache_read,
         usage.thinking, usage.web_searches,
@@ -166,6 +166,6 @@ def message_cost(book: PriceBook, model: str | None, seconds: float | None, usag
 def cost_of(
     book: PriceBook, model: str, time: int | None, counts: Counts, speed: str | None, tier: str | None, geo: str | None
 ) -> tuple[int | None, Tariff | None]:
-    """Cost and tariff of a response; (None, None) where the model is not in the table."""
+    """Return cost and tariff of a response; (None, None) if the model is not in the table."""
     tariff = book.tariff(model, time, counts.prompt, speed, tier, geo)
     return (None, None) if tariff is None else (micro_dollars(counts, tariff, book.search), tariff)

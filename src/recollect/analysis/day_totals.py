@@ -1,4 +1,4 @@
-"""Totals by day and model, added up by the database: what `usage` by day, week or month is made of."""
+"""Sum totals by day and model in the database: the source of `usage` by day, week or month."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 
 _EVER: Final = 1 << 62
 _EARLIER: Final = 10**17
-"""About how many microseconds are added before a time is divided, more than since the year 1: SQLite rounds towards nought."""
+"""About how many microseconds are added before a time is divided, more than since the year 1.
+
+SQLite's division rounds towards zero, so times must be positive.
+"""
 _SUMS: Final = (
     f"count(*), {', '.join(f'sum({name})' for name in COUNTS)}, coalesce(sum(cost), 0), sum(cost IS NULL), "
     f"sum(flags & {LOWER_BOUND}), sum(flags & {ODD | PARTIAL} <> 0), sum(flags & {ZONELESS} <> 0), sum(copies - 1)"
 )
 
-#: What the view `counted_calls` has, in two parts: that takes half the time.
+#: The rows of the view `counted_calls`, in two parts: that takes half the time.
 _ALONE: Final = (
     "SELECT *, 1 AS copies FROM api_calls a WHERE NOT EXISTS "
     "(SELECT 1 FROM shared_calls s WHERE s.file_id = a.file_id AND s.line = a.line AND s.part = a.part)"
@@ -35,9 +38,9 @@ _SHARED: Final = (
 def day_totals(
     db: apsw.Connection, home: int, zone: Zone, since: int | None = None, until: int | None = None
 ) -> dict[tuple[str, str], Totals]:
-    """Totals by (day, model) of one home. `since` and `until` are microseconds, [since, until).
+    """Return the totals by (day, model) of one home. `since` and `until` are microseconds, [since, until).
 
-    Raises apsw.SQLError where the sums are more than the database can add up.
+    Raises apsw.SQLError if the sums exceed the range of the database's integers.
     """
     times = ""
     if since is not None or until is not None:
@@ -55,7 +58,7 @@ def day_totals(
 
 
 def days_of_sessions(db: apsw.Connection, home: int, zone: Zone) -> dict[str, set[str]]:
-    """The days on which each session of a home, its subagents with it, made calls."""
+    """Return the days on which each session of a home, including its subagents, made calls."""
     found: dict[str, set[str]] = {}
     for session, step in db.execute(
         f"SELECT DISTINCT coalesce(c.session_id, f.session_id), {_step(zone)} FROM counted_calls c "
@@ -68,14 +71,17 @@ def days_of_sessions(db: apsw.Connection, home: int, zone: Zone) -> dict[str, se
 
 
 def _of_home(db: apsw.Connection, home: int) -> str:
-    """A condition on calls; to ask for the home of each costs as much as adding them up, and most catalogues have but one."""
+    """Return the SQL condition for calls of a home.
+
+    Looking up the home of each call costs as much as summing, and most catalogues have only one home.
+    """
     if db.execute("SELECT count(*) FROM homes").get == 1:
         return "TRUE"
     return f"+file_id IN (SELECT id FROM files WHERE home_id = {int(home)})"
 
 
 def _step(zone: Zone) -> str:
-    """SQL that gives moments of one day the same number."""
+    """Return SQL that numbers the step (`Zone.step`) of a call's time; all moments of a step are of one day."""
     return f"(time + {_EARLIER // zone.step * zone.step}) / {zone.step}"
 
 

@@ -1,4 +1,4 @@
-"""Every total taken apart: response by response, each with its rule, its price and the line it came from."""
+"""Explain every total, response by response, each with its pricing rule, its price and the line it came from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .prices.book import PriceBook
 from .prices.names import short_name
 from .zones import Zone
 
-#: What no transcript tells, so that no total here can hold it.
+#: What no transcript records, so that no total can include it.
 OMITTED: Final = (
     "calls that the client makes on the side and does not write down (titles, topics, summaries, checks)",
     "requests that failed or were interrupted before the API told their counts",
@@ -23,7 +23,7 @@ OMITTED: Final = (
 
 
 def explain(item: ApiCall, book: PriceBook, zone: Zone) -> dict[str, Any]:
-    """One response as a row: its parts add up to its cost exactly."""
+    """Return one response as a row: its parts add up to its cost exactly."""
     counts = item.counts
     tariff = book.tariff(item.model, item.time, counts.prompt, item.speed, item.service_tier, item.geo)
     amounts = dict(zip(PARTS, (counts[0], counts[1], counts[2], counts[3], counts[4], counts[6]), strict=True))
@@ -71,8 +71,11 @@ def explain(item: ApiCall, book: PriceBook, zone: Zone) -> dict[str, Any]:
 
 
 def fits(item: ApiCall, ident: str, zone: Zone) -> bool:
-    """Whether a response is meant by an id: of its message, request, session, subagent or model (also as tables name it), or
-    its day. What an advisor used belongs to the message that asked it."""
+    """Return whether an id selects a response.
+
+    It may be the id of its message, request, session or subagent, its model (also the short name that tables show), or
+    its day. An advisor's usage belongs to the message that asked the advisor.
+    """
     return bool(
         item.message_id.removesuffix("#advisor") == ident.removesuffix("#advisor")
         or item.request_id == ident

@@ -1,4 +1,4 @@
-"""What each prompt cost: everything from it up to the next one, the subagents it set to work included."""
+"""Compute what each prompt cost: everything from it up to the next one, including the subagents it started."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class PromptCost:
 
 
 def prompt_costs(catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBook, prompt_flag: int) -> list[PromptCost]:
-    """All prompts that led to calls, the dearest first."""
+    """Return all prompts that led to calls, the most expensive first."""
     rows = catalogue.connection.execute(
         "SELECT h.path, f.session_id, e.file_id, e.line, e.offset, e.length, e.time FROM entries e "
         "JOIN files f ON f.id = e.file_id JOIN homes h ON h.id = f.home_id "
         "WHERE f.kind = 'session' AND e.flags & ? AND e.subagent_id IS NULL ORDER BY e.file_id, e.line",
         (prompt_flag,),
     )
-    # By home, too: the catalogue holds others than those asked for, and a copy of a session may have gone on there.
+    # By home, too: the catalogue holds homes that were not asked for, and a copy of a session may have continued there.
     sessions: dict[tuple[str, str], list[PromptCost]] = {}
     for home, *row in rows:
         sessions.setdefault((home, row[0]), []).append(PromptCost(*row))
@@ -78,7 +78,7 @@ def prompt_costs(catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBook
 
 
 def _owner(item: ApiCall, prompts: list[PromptCost]) -> PromptCost | None:
-    """The last prompt before a call: by line in its own file, by time for a subagent's file."""
+    """Return the last prompt before a call: by line in its own file, by time for a subagent's file."""
     if not prompts:
         return None
     if item.file_id == prompts[0].file_id:

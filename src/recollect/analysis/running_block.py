@@ -1,8 +1,8 @@
-"""The five-hour block that is running, without a look at every call that ever was.
+"""Find the five-hour block that is running, without reading every call.
 
-A block begins where the one before has ended, so its start depends on all calls back to the last five hours without any. Blocks
-begin and end with the hour: the hours in which calls were made are enough. They are looked for further and further back, until
-such a pause comes.
+A block begins after the one before has ended, so its start depends on all calls back to the last five hours without
+any. Blocks begin and end with the hour, so the hours in which calls were made are enough. They are read further and
+further back, until such a pause is found.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import apsw
 
 _LOOK_BACK: Final = (24, 72, 216, 648, 1944, 1 << 40)
-"""Hours that are looked at, the more as long as there is no pause in them; in the end all."""
+"""How many hours back to read, more at each step until there is a pause in them; in the end all."""
 _HOURS: Final = LENGTH // HOUR
 
 
@@ -29,7 +29,10 @@ class RunningBlock(NamedTuple):
 
 
 def running_block(db: apsw.Connection, homes: Sequence[int], now: int) -> RunningBlock | None:
-    """The block that a moment (microseconds) is in; None where none is running. `homes` are numbers of the catalogue."""
+    """Return the block that contains a moment (microseconds); None if none is running.
+
+    `homes` are numbers of homes in the catalogue.
+    """
     this = now // HOUR
     for first in [this - back for back in _LOOK_BACK]:
         hours = _hours_since(db, homes, first)
@@ -52,9 +55,9 @@ def _hours_since(db: apsw.Connection, homes: Sequence[int], first: int) -> set[i
 
 
 def _chained(hours: Iterable[int], this: int, first: int) -> int | None:
-    """The hour that the last block up to this one began with; None where there is no pause since the first hour."""
+    """Return the hour with which the last block up to `this` began; None if there is no pause since `first`."""
     start: int | None = None
-    before = first - 1  # as if there had been a call just before
+    before = first - 1  # assume a call just before
     for hour in sorted(hour for hour in hours if hour <= this):
         if hour - before >= _HOURS or (start is not None and hour >= start + _HOURS):
             start = hour

@@ -1,4 +1,4 @@
-"""The figures of a status line, as data."""
+"""Define the figures of a status line, as data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .totals import Totals
 
 @dataclass(slots=True)
 class Sum:
-    """What some calls cost, with a mark where calls may be missing: `≥` (at least) or `~` (about)."""
+    """The cost of some calls, with a mark if calls may be missing: `≥` (at least) or `~` (about)."""
 
     totals: Totals
     mark: str = ""
@@ -27,4 +27,4 @@ class StatusFigures:
     block_left: int = 0
     """Microseconds until the running block ends."""
     block_hourly: int = 0
-    """Micro-dollars an hour that the running block costs."""
+    """Micro-dollars per hour that the running block costs."""

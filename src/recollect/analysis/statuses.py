@@ -1,6 +1,6 @@
-"""Usage by what became of it: still part of the conversation, on an abandoned branch, before a compaction, of a subagent.
+"""Classify calls: still in the conversation, on an abandoned branch, before a compaction, of a subagent, ...
 
-Every call has exactly one status, so that those of all statuses are all calls.
+Every call has exactly one status, so the calls of all statuses together are all calls.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from ..index.catalogue.catalogue import Catalogue
 
 _BEST_FIRST: Final = (LIVE, PRECOMPACT, ABANDONED, SUBAGENT, UNREACHABLE, BRIDGED)
-"""A call has the best status of its lines: one of them may be an older copy that the client passes over."""
+"""A call has the best status of its lines: one of them may be an older copy that Claude Code skips."""
 _Key = tuple[int, str | int]
 """A file, and a call or a line in it."""
 
 
 def status_test(catalogue: Catalogue, status: str) -> Callable[[ApiCall], bool]:
-    """Whether a response has a status. The statuses of the entries must be current."""
+    """Return a function that decides whether a response has a status. The statuses of the entries must be current."""
     best = _best_of_calls(catalogue)
 
     def fits(item: ApiCall) -> bool:
-        if item.subagent_id is not None or item.flags & PROGRESS:  # progress lines tell of a subagent's calls
+        if item.subagent_id is not None or item.flags & PROGRESS:  # progress lines record a subagent's calls
             return status == SUBAGENT
         found = best.get((item.file_id, item.answer), best.get((item.file_id, item.line)))
-        # Nothing is known of lines that are no rows: the client takes them for none, either.
+        # Lines that are not rows have no status: Claude Code does not treat them as rows, either.
         return status == (UNREACHABLE if found is None else _BEST_FIRST[found])
 
     return fits
 
 
 def _best_of_calls(catalogue: Catalogue) -> dict[_Key, int]:
-    """Places in `_BEST_FIRST` by call; by line, too, where a call may be known by nothing else."""
+    """Return the index in `_BEST_FIRST` by call, and by line for calls that have no other key."""
     rank = {status: place for place, status in enumerate(_BEST_FIRST)}
     best: dict[_Key, int] = {}
     rows = catalogue.connection.execute(

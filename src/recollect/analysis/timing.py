@@ -1,7 +1,7 @@
-"""How fast answers came: from the time of the row before them to that of their last row.
+"""Measure how fast answers came: from the time of the row before an answer to the time of its last row.
 
-Clocks and orders in transcripts are not to be trusted blindly: an answer that is not later than what it answers, or later by
-more than an hour, says nothing and is left out; how many were is told.
+Times and orders in transcripts are not reliable: an answer that is not later than what it answers, or later by more
+than an hour, is left out and counted as left out.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ LONGEST: Final = 3_600_000_000
 
 @dataclass(slots=True)
 class Speed:
-    """Of one model."""
+    """The speed of one model."""
 
     waits: list[float] = field(default_factory=list)
     """Seconds until the first row of an answer."""
     whole: list[float] = field(default_factory=list)
-    """Seconds until its last row."""
+    """Seconds until the last row of an answer."""
     rates: list[float] = field(default_factory=list)
-    """Output tokens a second, of answers whose output is known."""
+    """Output tokens per second, for answers whose output is known."""
     left_out: int = 0
 
     def data(self) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def quantile(values: Sequence[float], share: float) -> float | None:
 
 
 def speeds(catalogue: Catalogue, found: Iterable[ApiCall]) -> dict[str, Speed]:
-    """By model. The catalogue must hold the entries."""
+    """Return the speed of each model. The catalogue must hold the entries."""
     times = _times(catalogue)
     result: dict[str, Speed] = {}
     for item in found:
@@ -81,13 +81,13 @@ def speeds(catalogue: Catalogue, found: Iterable[ApiCall]) -> dict[str, Speed]:
 
 
 def _in_order(known: Sequence[int | None]) -> list[int] | None:
-    """The same moments; None where one of them is missing, or earlier than the one before."""
+    """Return the moments; None if one is missing or earlier than the one before."""
     moments = [moment for moment in known if moment is not None]
     return moments if len(moments) == len(known) and moments == sorted(moments) else None
 
 
 def _times(catalogue: Catalogue) -> dict[tuple[int, str], list[int | None]]:
-    """Of each response in a file: when it was asked for, and the times of its rows, in their order."""
+    """Return for each response in a file when it was requested, and the times of its rows, in their order."""
     rows: Any = catalogue.connection.execute(
         "SELECT e.file_id, e.message_id, e.time, CASE WHEN row_number() OVER (PARTITION BY e.file_id, e.message_id "
         "ORDER BY e.line) = 1 THEN (SELECT p.time FROM entries p WHERE p.uuid = e.parent AND p.file_id = e.file_id LIMIT 1) "
@@ -104,8 +104,10 @@ def _times(catalogue: Catalogue) -> dict[tuple[int, str], list[int | None]]:
 
 
 def turn_seconds(catalogue: Catalogue, reader: EntryReader, responses: Iterable[ApiCall]) -> list[float]:
-    """How long the whole turns took that ended with one of these responses, as the client noted (`turn_duration`, since
-    2.0.77)."""
+    """Return how long whole turns took that ended with one of these responses.
+
+    Claude Code records this since 2.0.77 (`turn_duration`).
+    """
     rows = catalogue.connection.execute(
         "SELECT e.file_id, e.offset, e.length, (SELECT a.message_id FROM entries a WHERE a.file_id = e.file_id "
         "AND a.line < e.line AND a.type = 'assistant' AND a.subagent_id IS NULL ORDER BY a.line DESC LIMIT 1) "

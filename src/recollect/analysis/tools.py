@@ -1,4 +1,4 @@
-"""Tool calls: how many, how often they failed, how long they took, how much they gave back, and what that cost in tokens."""
+"""Measure tool calls: number, failures, duration, size of results, and the tokens that the results cost."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 MINUTE = 60_000_000
 LONGEST = 24 * 60 * MINUTE
 _Given = tuple[int, str, int, bool]
-"""What a tool gave back: line, tool, size, and whether the call is one of those that are asked for."""
+"""A tool's result: line, tool, size, and whether its call is one of those selected."""
 
 
 @dataclass(slots=True)
 class ToolUse:
-    """Of one tool."""
+    """The calls of one tool."""
 
     calls: int = 0
     errors: int = 0
@@ -31,7 +31,7 @@ class ToolUse:
     seconds: list[float] = field(default_factory=list)
     output_bytes: int = 0
     fed_back: int = 0
-    """Prompt tokens that its results added: what the prompt grew by, shared out by size among the results between two calls."""
+    """Prompt tokens that its results added: the prompt's growth between two calls, divided among the results by size."""
 
     def data(self) -> dict[str, Any]:
         answered = self.calls - self.unanswered
@@ -44,7 +44,7 @@ class ToolUse:
 
 
 def tool_use(catalogue: Catalogue, found: Iterable[ApiCall]) -> dict[str, ToolUse]:
-    """By tool: the calls that these responses made; one that was copied into another file counts once."""
+    """Return the tool calls that these responses made, by tool; a call copied into another file counts once."""
     found = list(found)
     by_file: dict[int, list[ApiCall]] = {}
     for item in found:
@@ -72,7 +72,7 @@ def tool_use(catalogue: Catalogue, found: Iterable[ApiCall]) -> dict[str, ToolUs
 
 
 def _given(catalogue: Catalogue, files: Iterable[int], ours: set[tuple[int, str]]) -> dict[int, list[_Given]]:
-    """What tools gave back, by file and in the order of their lines: of all calls, since all made the prompt grow."""
+    """Return the results of all tool calls, by file and in the order of their lines, since all made the prompt grow."""
     rows = catalogue.connection.execute(
         "SELECT t.file_id, r.line, t.name, t.output_bytes, t.tool_use_id FROM tool_calls t "
         "JOIN entries r ON r.id = t.result_entry_id WHERE t.name IS NOT NULL "

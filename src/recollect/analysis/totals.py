@@ -1,4 +1,4 @@
-"""Sums of responses: counts, money, and what has to be said about them."""
+"""Sum responses: counts, money, and caveats."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Totals:
     unpriced: int = 0
     """Calls of models that are not in the price table: their tokens count, their cost is not known."""
     lower_bounds: int = 0
-    """Calls of which the client wrote only a placeholder for the output: the sum is at least this."""
+    """Calls for which Claude Code wrote only a placeholder for the output: the sum is at least this."""
     odd: int = 0
-    """Calls with counts that are missing or none (negative, text, absurdly large); such a count is taken as nought."""
+    """Calls with counts that are missing or invalid (negative, text, absurdly large); such a count is taken as zero."""
     zoneless: int = 0
     """Calls whose time has no zone; it is taken as UTC."""
     copies: int = 0
-    """How often these calls stand in other files, too; they are not counted again."""
+    """How many further copies of these calls are in other files; they are not counted again."""
 
     def add(
         self, counts: Counts, cost: int | None, lower_bound: bool = False, odd: bool = False, zoneless: bool = False,
@@ -53,7 +53,7 @@ class Totals:
         self.copies += other.copies
 
     def data(self) -> dict[str, Any]:
-        """As a row of JSON."""
+        """Return the totals as a row of JSON."""
         counts = self.counts
         return {
             "calls": self.calls,

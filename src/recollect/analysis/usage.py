@@ -1,4 +1,4 @@
-"""Usage by anything: day, week, month, session, project, model, subagent, branch, tool; by several of them at once.
+"""Group usage by day, week, month, session, project, model, subagent, branch or tool; also by several at once.
 
 A group's parts are its models; a report's totals are the sum of its groups, whatever it is grouped by.
 """
@@ -48,10 +48,10 @@ class Group:
 
 @dataclass(slots=True)
 class UsageReport:
-    """Groups in order, their sum, and what must be said about it."""
+    """Groups in order, their sum, and its caveats."""
 
     by: str
-    """What it is grouped by; several groupings have a comma between them."""
+    """The groupings, with commas between them."""
     groups: list[Group]
     totals: Totals
     zone: str
@@ -59,13 +59,13 @@ class UsageReport:
     unpriced: dict[str, int] = field(default_factory=dict)
     """Models without a price, and how many calls of each."""
     timeless: int = 0
-    """Calls without a time, or with one that no calendar holds: they are in the totals, and under "(no time)" by day."""
+    """Calls without a valid time: they are in the totals, and under "(no time)" by day."""
     today: bool = False
-    """Everything is priced as today, not as on its day."""
+    """Whether everything is priced as today, not as on its day."""
 
     @property
     def copies(self) -> int:
-        """How often a call was found again in another file, and not counted."""
+        """How many further copies of calls were found in other files and not counted."""
         return self.totals.copies
 
     @property
@@ -93,7 +93,7 @@ class UsageReport:
 
 
 def groupings(by: str | Iterable[str]) -> tuple[str, ...]:
-    """What to group by: ``day``, ``day,model`` or several names. Each counts once."""
+    """Parse what to group by: ``day``, ``day,model`` or several names. Each counts once."""
     return tuple(dict.fromkeys(by.split(",") if isinstance(by, str) else by))
 
 
@@ -122,7 +122,10 @@ def gather(
     found: Iterable[ApiCall], by: str | Iterable[str], zone: Zone, book: PriceBook, *, separate: bool = False,
     tools: Callable[[ApiCall], list[tuple[str, Counts, int | None]]] | None = None,
 ) -> UsageReport:  # fmt: skip
-    """Group responses. `tools` splits a response over the tools it called, where they are grouped by: its parts add up to it."""
+    """Group responses into a report.
+
+    `tools` divides a response among the tools it called, for groupings by tool; the parts add up to the response.
+    """
     names = groupings(by)
     makers = [None if name == "tool" else key_function(name, zone, separate=separate) for name in names]
     groups: dict[tuple[str, ...], Group] = {}
@@ -135,7 +138,7 @@ def gather(
         if not zone.day(item.time):
             report.timeless += 1
         marks = item.marks
-        if tools is not None:  # it may stand in several rows, but is one call
+        if tools is not None:  # it may be in several groups, but is one call
             report.totals.add(item.counts, cost, *marks)
         for tool, counts, share in [("", item.counts, cost)] if tools is None else tools(item):
             keys = tuple([tool if make is None else make(item) for make in makers])
@@ -159,7 +162,7 @@ def gather(
 
 
 def in_order(groups: Iterable[Group], names: tuple[str, ...]) -> list[Group]:
-    """Periods by time, everything else by cost, the dearest first; by the first grouping, then within it by the next."""
+    """Sort groups: periods by time, everything else by cost, the most expensive first; grouping by grouping."""
     listed = list(groups)
     sums: dict[tuple[str, ...], Totals] = {}
     for group in listed:
@@ -183,7 +186,7 @@ def in_order(groups: Iterable[Group], names: tuple[str, ...]) -> list[Group]:
 def from_day_totals(
     found: dict[tuple[str, str], Totals], by: str | Iterable[str], zone: Zone, book: PriceBook
 ) -> UsageReport:
-    """The same report from totals by day and model: by periods and models."""
+    """Build a report by periods and models from totals by day and model."""
     names = groupings(by)
     periods = [None if name == "model" else period_of(name) for name in names]
     groups: dict[tuple[str, ...], Group] = {}
@@ -205,5 +208,5 @@ def from_day_totals(
 
 
 def models_in_words(models: Iterable[str]) -> list[str]:
-    """Names of models without what all of them share."""
+    """Return short names of models, without the prefix that all of them share."""
     return sorted({plain_name(model).removeprefix("claude-") or model for model in models})

@@ -1,4 +1,4 @@
-"""What came of it: lines changed, commits and pull requests, each with what it cost."""
+"""Measure what came of the work: lines changed, commits and pull requests, each with its cost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def lines_changed(catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBook) -> list[dict[str, Any]]:
-    """By project: lines added and removed by the tools that these responses called, files, and what a changed line cost."""
+    """Return by project the lines and files changed by the tools that these responses called, and the cost per line."""
     projects: dict[str, dict[str, Any]] = {}
     found = list(found)
     for item in found:
@@ -56,7 +56,7 @@ def _project(item: ApiCall) -> str:
 
 
 def commits(catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBook) -> list[dict[str, Any]]:
-    """Commits that these responses made through the shell, each with what its session had cost since the one before."""
+    """Return the commits made in the shell by these responses, each with its session's cost since the commit before."""
     sessions: dict[tuple[str, str], list[tuple[ApiCall, int | None]]] = {}
     found = list(found)
     for item in found:
@@ -92,10 +92,10 @@ def commits(catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBook) -> 
 def pull_requests(
     catalogue: Catalogue, reader: EntryReader, found: Iterable[ApiCall], book: PriceBook
 ) -> list[dict[str, Any]]:
-    """Pull requests that sessions are linked to, each with what its sessions spent on it.
+    """Return the pull requests that sessions are linked to, each with what its sessions spent on it.
 
-    A link takes what its session spent since the link before. What came after the last link goes to that one too, since the
-    work on a pull request does not end when it is opened: so the parts of a session add up to it.
+    A link gets what its session spent since the link before. What follows the last link goes to that one too, since the
+    work on a pull request does not end when it is opened: so the parts of a session add up to its cost.
     """
     links = _links(catalogue, reader)
     told: dict[str, dict[str, Any]] = {}
@@ -122,7 +122,7 @@ def pull_requests(
 
 
 class _Link(NamedTuple):
-    """A `pr-link` line. Its time is that of the row before it where it has none of its own."""
+    """A `pr-link` line. If it has no time of its own, it gets the time of the row before it."""
 
     file_id: int
     line: int
@@ -130,14 +130,14 @@ class _Link(NamedTuple):
     url: str
 
     def is_behind(self, item: ApiCall) -> bool:
-        """Whether a call was made before the link: by its line in the same file, else by its time."""
+        """Return whether a call was made before the link: by its line in the same file, else by its time."""
         if item.file_id == self.file_id:
             return item.line < self.line
         return self.time is not None and item.time is not None and item.time <= self.time
 
 
 def _links(catalogue: Catalogue, reader: EntryReader) -> dict[tuple[str, str], list[_Link]]:
-    """The links of each session, by home and session, in the order of their file."""
+    """Return the links of each session, by home and session, in the order of their file."""
     found: dict[tuple[str, str], list[_Link]] = {}
     rows = catalogue.connection.execute(
         "SELECT h.path, f.session_id, e.file_id, e.line, coalesce(e.time, (SELECT max(b.time) FROM entries b "

@@ -1,4 +1,4 @@
-"""The one rule for days: a moment belongs to the day that clocks in one stated time zone showed, summer time included."""
+"""Assign moments to days: the day that clocks in one stated time zone showed, daylight saving time included."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import Final
 from ..errors import QueryError
 
 QUARTER: Final = 900_000_000
-"""Microseconds of a quarter of an hour: no zone of today changes its clocks within one."""
+"""Microseconds of a quarter of an hour: every current zone changes its clocks at the edge of one."""
 DAY: Final = 96 * QUARTER
 
 
 class Zone:
-    """A time zone by name, quick at telling the day of a moment."""
+    """A time zone by name that finds the day of a moment fast."""
 
     def __init__(self, name: str, info: tzinfo | None) -> None:
         self.name = name
         self.info = info
-        """None: the system's own rules."""
+        """None for the system's own rules."""
         self._days: dict[int, str] = {}
         self.step = DAY if info is UTC else QUARTER
         """All moments of one step are of one day."""
 
     def local(self, time_us: int) -> datetime:
-        """The moment as clocks there show it; in UTC where they would show a year that no calendar has."""
+        """Return the local time of a moment; in UTC if its year would be outside of the calendar."""
         moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time_us)
         try:
             return moment.astimezone(self.info)
@@ -35,7 +35,7 @@ class Zone:
             return moment
 
     def day(self, time_us: int | None) -> str:
-        """``2026-03-02``; empty for no time, and for one that no calendar holds."""
+        """Return the day as ``2026-03-02``; empty if there is no time, or one outside of the calendar."""
         if time_us is None:
             return ""
         step = time_us // self.step
@@ -49,14 +49,17 @@ class Zone:
         return found
 
     def start_of(self, day: date) -> int:
-        """The first moment of a day."""
+        """Return the first moment of a day, in microseconds."""
         first = datetime(day.year, day.month, day.day)
         local = first.astimezone() if self.info is None else first.replace(tzinfo=self.info)
         return round(local.timestamp() * 1_000_000)
 
 
 def zone_named(name: str | None, chosen: str | None = None) -> Zone:
-    """The zone of a name (`Europe/Berlin`, `UTC`); without one the one `chosen` by the user's settings, else the system's."""
+    """Return the zone of a name (`Europe/Berlin`, `UTC`).
+
+    Without a name, the zone `chosen` in the user's settings, else the system's.
+    """
     if name is None or name == "local":
         if chosen is not None:
             try:
@@ -95,13 +98,13 @@ def _system_zone() -> Zone:
 
 
 def week_of(day: str) -> str:
-    """The Monday that a day's week begins with."""
+    """Return the Monday of a day's week."""
     moment = date.fromisoformat(day)
     return (moment - timedelta(days=moment.weekday())).isoformat()
 
 
 def period_of(kind: str) -> Callable[[str], str]:
-    """How a day becomes the key of a day, week, month or year."""
+    """Return a function that maps a day to the key of its day, week, month or year."""
     makers: dict[str, Callable[[str], str]] = {
         "day": str,
         "week": week_of,

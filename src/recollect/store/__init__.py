@@ -1,1 +1,1 @@
-"""The files of Claude homes: find, read, watch and (later) change them. The only room that may write into a home."""
+"""Find, read and stamp the files of Claude homes. Nothing here writes: changes to a home go through the journal."""

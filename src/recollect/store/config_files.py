@@ -1,6 +1,6 @@
-"""Find and read what configures the client: settings, the global config, feature flags, plugins, definitions.
+"""Read the configuration of Claude Code: settings, the global config, feature flags, plugins, definitions.
 
-All values come masked from the format room; see `recollect.format.masking`.
+The parsers of the format room mask all secret values; see `recollect.format.masking`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ DEFINITION_FOLDERS = ("commands", "agents", "skills", "output-styles")
 
 @dataclass(frozen=True, slots=True)
 class CachedFlags:
-    """One evaluation file of `statsig/`; `renewed` is what the file of times says about it."""
+    """One evaluation file of `statsig/`; `renewed` is its time in the file of last modifications beside it."""
 
     file: FileInfo
     renewed: datetime | None
@@ -59,7 +59,7 @@ class Plugins:
 
 
 def settings_files(home: Home) -> dict[str, Settings]:
-    """`settings.json` and `settings.local.json` by name, where they are."""
+    """Return the settings of `settings.json` and `settings.local.json` by file name; missing files are left out."""
     found = {
         name: read_if_there(home, home.root / name, parse_settings) for name in ("settings.json", "settings.local.json")
     }
@@ -67,7 +67,10 @@ def settings_files(home: Home) -> dict[str, Settings]:
 
 
 def cleanup_days(home: Home) -> int:
-    """After how many days the client deletes transcripts: the local settings rule, then the others, then 30."""
+    """Return after how many days Claude Code deletes transcripts.
+
+    `settings.local.json` wins over `settings.json`; the default is 30.
+    """
     files = settings_files(home)
     for name in ("settings.local.json", "settings.json"):
         days = files[name].cleanup_period_days if name in files else None
@@ -77,7 +80,7 @@ def cleanup_days(home: Home) -> int:
 
 
 def client_config(home: Home) -> ClientConfig | None:
-    """The global config that belongs to the home; None where there is none."""
+    """Return the global config that belongs to the home; None if there is none."""
     return read_if_there(home, home.config_file, parse_client_config)
 
 
@@ -87,7 +90,10 @@ def project_config(home: Home, path: str) -> ProjectConfig | None:
 
 
 def config_backups(home: Home) -> list[tuple[FileInfo, datetime | None]]:
-    """Earlier copies of the global config, with the time in their names. They may hold tokens: only where they are."""
+    """List the earlier copies of the global config, with the time in their names.
+
+    Their content is not read: it may hold tokens.
+    """
     found = []
     for path in [*list_inside(home, home.root), *list_inside(home, home.root / "backups")]:
         is_backup, time = config_backup_time(path.name)
@@ -97,7 +103,7 @@ def config_backups(home: Home) -> list[tuple[FileInfo, datetime | None]]:
 
 
 def cached_flags(home: Home) -> list[CachedFlags]:
-    """The feature flags that the client keeps in `statsig/`."""
+    """Return the feature flags that Claude Code caches in `statsig/`."""
     folder = home.root / "statsig"
     modified = read_if_there(home, folder / LAST_MODIFIED_NAME, parse_last_modified) or LastModified()
     return [
@@ -117,14 +123,14 @@ def plugins(home: Home) -> Plugins:
 
 
 def definitions(home: Home) -> dict[str, list[StoredDocument]]:
-    """Commands, subagents, skills and output styles of the user, by folder."""
+    """Return the user's commands, subagents, skills and output styles, by folder."""
     found = {name: documents_in(home, home.root / name) for name in DEFINITION_FOLDERS}
     found["skills"] = [skill for skill in found["skills"] if _is_definition(skill.file.path)]
     return {name: documents for name, documents in found.items() if documents}
 
 
 def _is_definition(path: Path) -> bool:
-    """In a skill's folder `SKILL.md` defines it, the rest is material. A link stands for a skill kept elsewhere."""
+    """Return whether a file in a skill's folder defines the skill: `SKILL.md`, or a link to a skill kept elsewhere."""
     return path.name == "SKILL.md" or path.is_symlink()
 
 

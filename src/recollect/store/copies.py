@@ -1,4 +1,4 @@
-"""Sessions that lie in two project folders: by a file that was copied, or a move that did not come to its end."""
+"""Find sessions that lie in two project folders: after a transcript was copied, or a move was interrupted."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .summary import summarise
 
 
 def copies_of_sessions(files: Iterable[SessionFile]) -> list[list[SessionFile]]:
-    """Files of one home that have the same session id, the one that may keep the id first.
+    """Group the files of each home that have the same session id, the file that may keep the id first.
 
-    That is the one in the folder of the project that its lines name; of several the newest. One file under two names (a link)
-    is no copy.
+    That is the file in the project folder that its own lines name; among several of them, the newest. One file under
+    two names (a link) is not a copy.
     """
     named: dict[tuple[str, str], list[SessionFile]] = {}
     for file in files:

@@ -1,16 +1,16 @@
-"""The content of a file as it was at a row of a session, and the difference between two such states.
+"""Rebuild the content of a file as it was at a row of a session, and compare two such states.
 
-`state_at(file, place, "after")` is the file as the row left it: after the result row of an edit the edit is done, at a
-prompt it is what the prompt found. `"before"` is the file as the row found it. A row that has nothing to do with the
-file shows what the last thing known before it left.
+`state_at(file, place, "after")` is the file as the row left it: at the result row of an edit, the edit is done; at a
+prompt, it is what the prompt found. `"before"` is the file as the row found it. At a row that does not concern the
+file, the state is the one that the last version before the row left.
 
-How sure an answer is:
-  certain      a backup of the client (the very bytes), or the text that an edit recorded (decoded, LF line ends)
-  not certain  nothing is known up to that row, and the first known version stands in, as in the client's own rewind;
-               or the right version's content is lost, and the one before it stands in. `note` says which.
+An answer is one of:
+  certain      a backup made by Claude Code (byte for byte), or the text that an edit recorded (decoded, LF line ends)
+  not certain  nothing is known up to that row, and the first known version is used, as Claude Code's own rewind does;
+               or the content of the right version is lost, and the version before it is used. `note` says which.
 
-A backup made when a tool first touches a file is not always what it should be: clients were seen to copy the file after
-the write. So where the edit that follows says what it found, the edit is believed.
+A backup made when a tool first touches a file is not always right: some versions of Claude Code copied the file after
+the write. So where the following edit records what it found, the edit wins over the backup.
 """
 
 from __future__ import annotations
@@ -25,12 +25,16 @@ from recollect.store.file_versions import FileVersion, Place, TouchedFile
 
 Side = Literal["before", "after"]
 ReadBackup = Callable[[str], bytes | None]
-"""Gives the bytes of a backup by its file name, or None where it is not there or cannot be read."""
+"""Returns the bytes of a backup by its file name, or None if it is missing or cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """`exists` None: not known. `content` None: no such file, or its content is lost (then `exists` is not False)."""
+    """The content of a file at one row.
+
+    `exists` is None if that is not known. `content` is None if there is no such file, or if its content is lost
+    (`exists` is then not False).
+    """
 
     exists: bool | None = None
     content: bytes | None = None
@@ -44,7 +48,7 @@ _UNKNOWN = FileState(certain=False, note="nothing is known about this file")
 
 
 def state_at(file: TouchedFile, place: Place, side: Side, read_backup: ReadBackup) -> FileState:
-    """The file at a row of the session."""
+    """Return the file as a row of the session found it ("before") or left it ("after")."""
     limit = (place, 1 if side == "after" else 0)
     walk = _Walk(read_backup)
     reached = False
@@ -66,12 +70,12 @@ def state_at(file: TouchedFile, place: Place, side: Side, read_backup: ReadBacku
 
 
 def first_state(file: TouchedFile, read_backup: ReadBackup) -> FileState:
-    """The file before the session touched it."""
+    """Return the file as it was before the session touched it."""
     return replace(_first_known(file, read_backup), certain=True, note=None) if file.versions else _UNKNOWN
 
 
 def last_state(file: TouchedFile, read_backup: ReadBackup) -> FileState:
-    """The file as the last thing known about it left it."""
+    """Return the file as its last known version left it."""
     if not file.versions:
         return _UNKNOWN
     return state_at(file, file.versions[-1].place, "after", read_backup)
@@ -90,7 +94,7 @@ def _first_known(file: TouchedFile, read_backup: ReadBackup) -> FileState:
 
 
 class _Walk:
-    """The state while going through the versions. A backup is read only when its content is needed."""
+    """Follows the state of a file through its versions. A backup is read only when its content is needed."""
 
     def __init__(self, read_backup: ReadBackup) -> None:
         self._read_backup = read_backup
@@ -106,19 +110,22 @@ class _Walk:
 
     def take_backup(self, version: FileVersion, following: FileEdit | None) -> None:
         if self._pending is not None and not version.on_disk and not version.absent:
-            self.state()  # this backup is lost: what the one before it holds may be needed
+            self.state()  # this backup is lost: read the one before it, which may have to stand in
         self._pending = (version, following if version.kind == "first-touch" else None)
 
     def take_original(self, version: FileVersion, edit: FileEdit) -> None:
-        """The file as an edit found it."""
+        """Set the state to the file as an edit found it."""
         if edit.created:
             self._settle(FileState(exists=False, source="edit", message_uuid=version.message_uuid))
         elif (text := edit.text_before()) is not None:
             self._settle(self._same_or_text(text, version))
-        # else the edit does not say, and what was known stands
+        # else the edit does not record it, and the known state remains
 
     def take_edit(self, version: FileVersion, edit: FileEdit) -> None:
-        """The file as an edit left it. Only an edit that does not hold the whole text asks what was there before."""
+        """Set the state to the file as an edit left it.
+
+        The state before is needed only if the edit does not hold the whole text.
+        """
         if edit.content is not None or edit.original is not None:
             before, text = FileState(), edit.text_after()
         else:
@@ -138,7 +145,7 @@ class _Walk:
         self._state = state
 
     def _same_or_text(self, text: str, version: FileVersion) -> FileState:
-        """The bytes already known where they are this very text, so that line ends and byte order marks survive."""
+        """Return the known state if its bytes decode to this text, so that line ends and byte order marks survive."""
         known = self.state()
         if known.content is not None and _same_text(known.content, text):
             return known
@@ -173,7 +180,10 @@ def _same_text(data: bytes, text: str) -> bool:
 
 
 def unified_diff(before: bytes | None, after: bytes | None, path: str, labels: tuple[str, str] = ("", "")) -> list[str]:
-    """The lines of a unified diff (without line ends); None stands for a file that is not there. Equal: no lines."""
+    """Return the lines of a unified diff, without line ends; none if both sides are equal.
+
+    None stands for a file that does not exist.
+    """
     if before == after:
         return []
     names = ["/dev/null" if side is None else path for side in (before, after)]
@@ -188,7 +198,10 @@ def unified_diff(before: bytes | None, after: bytes | None, path: str, labels: t
 
 
 def _diff_lines(data: bytes) -> list[str]:
-    """The lines of a file. The mark of a missing last line end hangs on its line, behind a NUL, until then."""
+    """Split a file into lines for difflib.
+
+    "No newline at end of file" is appended to the last line after a NUL; `unified_diff` splits the two again.
+    """
     text = data.decode("utf-8", "replace")
     lines = text.split("\n")
     if lines[-1]:

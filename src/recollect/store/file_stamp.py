@@ -1,7 +1,7 @@
-"""Tell whether a file is still the same and was not written to: one rule for index, vault and SQL. Imports nothing.
+"""Decide whether a file is unchanged: one rule for index, vault and SQL. Imports nothing.
 
-The journal's `stamp.Stamp` answers another question, whether somebody wrote to a file: it must hold after a rename or a new link
-too, which give a file another ctime, and it is kept on disk with the changes.
+The journal's `stamp.Stamp` answers another question, whether the bytes of a file were rewritten: it is stored with the
+changes, and has to stay valid after a rename or a new hard link, which give a file another ctime.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     import os
 
 FileStamp = tuple[int, int, int, int]
-"""Size, mtime_ns, ctime_ns and inode of a file. While these are the same, so are its bytes.
+"""Size, mtime_ns, ctime_ns and inode of a file. While they are equal, so are its bytes.
 
-ctime tells also of lines that keep a file's time, as titles do. The device is no part of it: some systems number their devices
-anew at each start.
+ctime also shows writes that restore a file's mtime, as those of titles do. The device is not part of a stamp: some
+systems number their devices anew at each start.
 """
 
 
 def file_stamp(info: os.stat_result) -> FileStamp:
-    """The stamp of a file as the system just described it."""
+    """Return the stamp of a file from its `stat` result."""
     return info.st_size, info.st_mtime_ns, info.st_ctime_ns, signed(info.st_ino)
 
 
 def signed(number: int) -> int:
-    """An inode or device number as databases take it: some file systems use all 64 bits, SQLite's numbers have a sign."""
+    """Return an inode or device number as SQLite's signed 64-bit integer; some file systems use all 64 bits."""
     return number if number < 1 << 63 else number - (1 << 64)

@@ -1,11 +1,12 @@
-"""Which files a session touched, and which versions of them are known: checkpoints and edits, in order.
+"""Collect the files that a session touched and their known versions: checkpoints and edits, in order.
 
 Three kinds of evidence are joined into one timeline per file:
   checkpoint   the file as it was when a prompt was sent (`file-history-snapshot`): a file in `file-history/<session>/`
   first-touch  the file as it was before a tool first changed it (a snapshot's update, or a `file-history-delta`)
   edit         a change by Edit, MultiEdit, Write or NotebookEdit, with the text before and after (`toolUseResult`)
-The order is that of the lines: files change in time, whatever branch of the conversation a line belongs to.
-What the shell or the user changed shows at the next checkpoint only.
+
+The order is that of the lines: files change in time, whatever branch of the conversation a line belongs to. A change
+made by the shell or the user shows only at the next checkpoint.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ from recollect.format.file_history import (
 
 Kind = Literal["checkpoint", "first-touch", "edit"]
 Place = tuple[int, int, float, int]
-"""Where a row stands: line of the main transcript; 1 for a subagent's row after it; then its time and its number."""
+"""Sort key of a row: line of the main transcript, 1 for a subagent's row after that line, its time, its number."""
 
 _WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 
 @dataclass(frozen=True, slots=True)
 class FileVersion:
-    """One piece of evidence. `backup` is None for an edit, and where `absent` says that there was no such file."""
+    """One known version of a file. `backup` is None for an edit, and if the file did not exist (`absent`)."""
 
     kind: Kind
     place: Place
@@ -56,7 +57,7 @@ class FileVersion:
 
 @dataclass(slots=True)
 class TouchedFile:
-    """A file that the session tracked or changed, with everything known about it in order."""
+    """A file that the session tracked or changed, with all its known versions in order."""
 
     path: str
     versions: list[FileVersion] = field(default_factory=list)
@@ -82,20 +83,20 @@ class TouchedFile:
 
     @property
     def deleted(self) -> bool:
-        """Whether the last thing known is that the file is gone."""
+        """Whether the last known version says that the file is gone."""
         return bool(self.versions) and self.versions[-1].kind == "checkpoint" and self.versions[-1].absent
 
 
 @dataclass(slots=True)
 class SessionFiles:
-    """All files of one session. `places` finds a row by its uuid; `cwds` are the working directories in order."""
+    """All files of one session. `places` maps a row's uuid to its place; `cwds` are its working directories in order."""
 
     files: dict[str, TouchedFile] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
     cwds: list[str] = field(default_factory=list)
 
     def matching(self, path: str) -> list[TouchedFile]:
-        """The files meant by a path as a person writes it: absolute, relative to the project, or its last parts."""
+        """Return the files that a user's path names: absolute, relative to the project, or the last parts of a path."""
         for candidate in [path, *(_join(cwd, path) for cwd in self.cwds)]:
             found = self.files.get(_normal(candidate))
             if found is not None:
@@ -115,9 +116,10 @@ def collect_file_versions(
     backups_on_disk: Container[str] = frozenset(),
     keep_texts: Callable[[str], bool] = lambda _path: True,
 ) -> SessionFiles:
-    """Go through the decoded lines of a transcript (and of its subagents' transcripts, placed by their times).
+    """Collect the file versions in the decoded lines of a transcript and of its subagents' transcripts.
 
-    `keep_texts` says for which absolute paths the texts of edits are kept; a listing needs none, and saves memory.
+    The rows of subagents are placed by their times. `keep_texts` decides for which absolute paths the texts of edits
+    are kept; a listing keeps none, to save memory.
     """
     collector = _Collector(backups_on_disk, keep_texts)
     main_times: list[float] = []
@@ -140,7 +142,7 @@ def collect_file_versions(
 
 @dataclass(slots=True)
 class _Line:
-    """A line of interest, kept until all rows are known: a snapshot can stand before the prompt that it belongs to."""
+    """A line about a file, kept until all rows are known: a snapshot can precede the prompt that it belongs to."""
 
     place: Place
     time: datetime | None
@@ -168,7 +170,7 @@ class _Collector:
         uuid = entry.get("uuid")
         if isinstance(uuid, str):
             if uuid in self._session.places:
-                return  # a copy of a row that was there already (forks, repeated lines)
+                return  # a copy of an earlier row (forks, repeated lines)
             self._session.places[uuid] = place
             edit = self._edit_in(entry)
             if edit is not None:
@@ -180,7 +182,7 @@ class _Collector:
                 self._lines.append(_Line(place, time, None, found))
 
     def _edit_in(self, entry: Mapping[str, Any]) -> FileEdit | None:
-        """The edit that a row reports: by its structured result, or (in subagents) by the call that it answers."""
+        """Return the edit that a row reports, in its structured result or (in subagents) in the call that it answers."""
         found = parse_file_edit(entry.get("toolUseResult"))
         if found is not None:
             return found
@@ -238,7 +240,7 @@ class _Collector:
         state = (backup.file_name, backup.version)
         file = self._session.files.setdefault(absolute, TouchedFile(absolute))
         unchanged = self._last_backup.get(absolute) == state
-        # A snapshot repeats every file. A repeated version is news only where an edit came in between: it was undone.
+        # A snapshot repeats every file. A repeated version matters only after an edit: then the edit was undone.
         if unchanged and (kind == "first-touch" or file.versions[-1].kind != "edit"):
             return
         self._last_backup[absolute] = state
@@ -271,7 +273,7 @@ class _Collector:
         )
 
     def _resolve(self, path: str, backup: FileBackup) -> str:
-        """The absolute path of a tracked file. The hash in the backup's name tells which working directory it was."""
+        """Return the absolute path of a tracked file. The hash in the backup's name identifies the working directory."""
         key = (path, backup.real_parent_dir)
         known = self._absolute.get(key)
         if known is None:
@@ -293,7 +295,7 @@ class _Collector:
 
 
 def _count_lines(edit: FileEdit) -> tuple[int, int]:
-    """Lines added and removed by an edit."""
+    """Return how many lines an edit added and removed."""
     if edit.created and not edit.patch:
         return (edit.text_after() or "").count("\n") + (not (edit.text_after() or "\n").endswith("\n")), 0
     lines = [line for hunk in edit.patch for line in hunk.lines]

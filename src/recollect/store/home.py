@@ -1,7 +1,7 @@
 """A Claude home: the folder with `projects/`, and the global config file that belongs to it.
 
-With CLAUDE_CONFIG_DIR the config is ``<dir>/.claude.json``; without, the home is ``~/.claude`` and the config stands
-beside it (``~/.claude.json``). Clients up to 1.0.0 wrote ``<home>/config.json``.
+With CLAUDE_CONFIG_DIR, the config is ``<dir>/.claude.json``; without, the home is ``~/.claude`` and the config lies
+beside it (``~/.claude.json``). Claude Code up to 1.0.0 wrote ``<home>/config.json``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import NotFound
 
-#: Names by which a folder is known as a Claude home, besides `projects/`.
+#: Names that mark a folder as a Claude home, besides `projects/`.
 _MARKS = (
     "history.jsonl", "settings.json", ".claude.json", "config.json", "todos", "file-history", "statsig", "sessions",
     "plans", "tasks", "shell-snapshots", "CLAUDE.md",
@@ -23,11 +23,11 @@ _MARKS = (
 
 @dataclass(frozen=True)
 class Home:
-    """One home. `root` is as given; `real_root` has its links resolved and is what nothing may escape from."""
+    """One home. `root` is the path as given; `real_root` is `root` with links resolved, which no read may leave."""
 
     root: Path
     kept_from: Path | None = None
-    """The home whose kept files this is a look at: nothing may be changed here."""
+    """The home whose files in the vault are shown here; None for a home on disk. Nothing may be changed in such a view."""
 
     @cached_property
     def real_root(self) -> str:
@@ -39,7 +39,7 @@ class Home:
 
     @cached_property
     def config_file(self) -> Path:
-        """The global config: the first that exists of the places it had; where none does, the newest of them."""
+        """The global config: the first of its known places that exists, or the newest place if none does."""
         inside = self.root / ".claude.json"
         beside = self.root.parent / ".claude.json"
         oldest = self.root / "config.json"
@@ -54,7 +54,7 @@ class Home:
         return self.root.is_dir()
 
     def missing(self) -> str | None:
-        """What keeps this folder from being a Claude home, in words; None if nothing does."""
+        """Return why this folder is not a Claude home, in words; None if it is one."""
         if not self.root.exists():
             return f"{self.root} does not exist"
         if not self.root.is_dir():
@@ -65,7 +65,7 @@ class Home:
 
 
 def check_home(root: Path) -> Home:
-    """The home at `root`, or NotFound with what is missing."""
+    """Return the home at `root`. Raises NotFound with what is missing."""
     home = Home(root)
     problem = home.missing()
     if problem is not None:
@@ -78,7 +78,7 @@ def check_home(root: Path) -> Home:
 
 
 def existing_homes(candidates: Iterable[Path]) -> list[Home]:
-    """Those of the candidates that are homes, each once, in order."""
+    """Return the candidates that are homes, each once, in order."""
     found: list[Home] = []
     seen: set[str] = set()
     for path in candidates:

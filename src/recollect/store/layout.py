@@ -1,6 +1,6 @@
-"""Know how the files of a Claude home are named: path below the home <-> kind, project folder, session, subagent, workflow.
+"""Map paths below a Claude home to what they name and back: kind, project folder, session, subagent, workflow.
 
-Every module that has to tell whose a file is, or where a file belongs, asks here; nobody else spells these names.
+Every module that needs the owner or the place of a file asks this one; no other module spells these names.
 
     projects/<folder>/<session>.jsonl                                               a session's transcript
     projects/<folder>/agent-<subagent>.jsonl                                        a subagent's (2.0.28 - 2.1.8)
@@ -11,7 +11,7 @@ Every module that has to tell whose a file is, or where a file belongs, asks her
     todos/<session>.json, <session>-agent-<subagent>.json                           to-do lists (until 2.1.50)
     tasks/<session>/<number>.json, file-history/<session>/<hash>@v<number>
 
-Nothing is opened or looked for here: names alone decide.
+No file is opened or searched for: names alone decide.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _META: Final = ".meta.json"
 _SUBAGENT: Final = "agent-"
 _OF_SUBAGENT: Final = "-agent-"
 _DEEPEST: Final = 5
-"""Parts of `<folder>/<session>/subagents/workflows/<run>`."""
+"""How many parts `<folder>/<session>/subagents/workflows/<run>` has."""
 
 
 class FileKind(StrEnum):
@@ -113,7 +113,7 @@ _BY_TOP_NAME = {
     ".last-cleanup": FileKind.CLIENT_STATE,
     "keybindings.json": FileKind.SETTINGS,
 }
-# Folders that the client knows by name and whose files have no typed form here.
+# Folders that Claude Code uses and whose files Recollect does not parse.
 _OTHER_CLIENT_FOLDERS = frozenset(
     """
     api-dumps cache chrome cowork_plugins daemon downloads dump-prompts feedback feedback-bundles file-transfers hooks
@@ -126,21 +126,21 @@ _BY_TOP_FOLDER.update(dict.fromkeys(_OTHER_CLIENT_FOLDERS, FileKind.CLIENT_STATE
 
 
 class HomeFile(NamedTuple):
-    """What the path of a file says of it. A name is as it stands on the disk; `None` where the path does not say it."""
+    """What the path of a file says about it. Names are as on disk; None if the path does not say it."""
 
     kind: FileKind
     folder: str | None = None
-    """The name of the project's folder."""
+    """The name of the project folder."""
     session_id: str | None = None
-    """Of subagents beside the sessions (2.0.28 - 2.1.8) only the lines tell the session."""
+    """None for a subagent beside the sessions (2.0.28 - 2.1.8): only its lines name the session."""
     subagent_id: str | None = None
     workflow: str | None = None
     rest: str = ""
-    """What is left of the path; all of it for files that have no place by session and project."""
+    """What remains of the path; the whole path for files that belong to no session and no project."""
 
 
 def file_at(parts: Sequence[str]) -> HomeFile:
-    """Read the path of a file below a home, given as its parts (`("todos", "x.json")`)."""
+    """Parse the path of a file below a home, given as its parts (`("todos", "x.json")`)."""
     kind = FileKind.UNKNOWN
     if parts and is_secret_file_name(parts[-1]):
         kind = FileKind.SECRET
@@ -161,7 +161,7 @@ def file_at(parts: Sequence[str]) -> HomeFile:
 
 
 def path_of(file: HomeFile) -> str:
-    """Write the path below the home of a file: what `file_at` reads."""
+    """Return the path of a file below the home: the inverse of `file_at`."""
     kind, folder, session_id, subagent_id, workflow, rest = file
     project = f"{PROJECTS}/{folder}"
     own = f"{project}/{session_id}"
@@ -195,12 +195,12 @@ def path_of(file: HomeFile) -> str:
 
 
 def kind_of_file(parts: Sequence[str]) -> FileKind:
-    """Tell the kind of a file by the parts of its path below a home."""
+    """Return the kind of a file from the parts of its path below a home."""
     return file_at(parts).kind
 
 
 def _named_by_session(parts: Sequence[str]) -> HomeFile | None:
-    """Read a path of which project, session or subagent are parts with a fixed place; None for other paths."""
+    """Parse a path that has a project, session or subagent at a fixed place; return None for other paths."""
     top, name = parts[0], parts[-1]
     if top == PROJECTS:
         return _in_project(parts) if len(parts) > 2 else None
@@ -240,7 +240,7 @@ def _in_project(parts: Sequence[str]) -> HomeFile:
 
 
 def holds_transcripts(parts: Sequence[str]) -> bool:
-    """Tell by the parts of its path below `projects/` whether a folder may hold transcripts, or folders that do."""
+    """Return whether a folder may hold transcripts, or folders with them, from the parts of its path below `projects/`."""
     return (
         len(parts) <= _DEEPEST
         and (len(parts) < 2 or parts[1] != MEMORY)
@@ -250,7 +250,7 @@ def holds_transcripts(parts: Sequence[str]) -> bool:
 
 
 def _session_in(parts: Sequence[str]) -> str | None:
-    """Find the session that a path outside of `projects/` is named by, as `debug/<session>.txt` is."""
+    """Return the session id in a path outside of `projects/`, such as `debug/<session>.txt`."""
     return next((match[0] for part in parts[1:] if (match := UUID.match(part)) is not None), None)
 
 
@@ -258,12 +258,12 @@ def _session_in(parts: Sequence[str]) -> str | None:
 
 
 def is_session_id(text: object) -> bool:
-    """Tell whether Claude Code finds a session of this name: a UUID in lower case."""
+    """Return whether Claude Code accepts this name of a session: a UUID in lower case."""
     return isinstance(text, str) and UUID.fullmatch(text) is not None
 
 
 def subagent_id_of(name: str) -> str | None:
-    """The subagent's id in `agent-<id>.jsonl` or `agent-<id>.meta.json`; None for any other name."""
+    """Return the subagent's id in `agent-<id>.jsonl` or `agent-<id>.meta.json`; None for any other name."""
     if not name.startswith(_SUBAGENT):
         return None
     for ending in (_TRANSCRIPT, _META):
@@ -273,24 +273,24 @@ def subagent_id_of(name: str) -> str | None:
 
 
 def is_subagent_name(name: str) -> bool:
-    """Tell whether a file of this name is the transcript of a subagent."""
+    """Return whether a file of this name is the transcript of a subagent."""
     return name.startswith(_SUBAGENT) and name.endswith(_TRANSCRIPT) and len(name) > len(_SUBAGENT) + len(_TRANSCRIPT)
 
 
 def subagent_name(subagent_id: str) -> str:
-    """The file name of a subagent's transcript."""
+    """Return the file name of a subagent's transcript."""
     return f"{_SUBAGENT}{subagent_id}{_TRANSCRIPT}"
 
 
 def without_prefix(subagent: str) -> str:
-    """The id of a subagent that somebody may have copied together with the beginning of its file's name."""
+    """Return a subagent's id without the `agent-` of its file name, which users may have copied with it."""
     return subagent.removeprefix(_SUBAGENT)
 
 
 def ids_in_todo_name(name: str) -> tuple[str, str | None] | None:
-    """The session and the subagent of a file in `todos/`; None for a name of another kind.
+    """Return the session and the subagent of a file in `todos/`; None for a name of another kind.
 
-    Since 1.0.30 the main list names the session in both places; before, it had no second part.
+    Since 1.0.30 the name of the main list has the session's id in both places; before, it had no second part.
     """
     stem = name.removesuffix(".json")
     if stem == name or not stem:
@@ -302,7 +302,7 @@ def ids_in_todo_name(name: str) -> tuple[str, str | None] | None:
 
 
 def todo_name(session_id: str, subagent_id: str) -> str:
-    """The file name of a to-do list since 1.0.30; the main list has the session's id in both places."""
+    """Return the file name of a to-do list since 1.0.30; the main list has the session's id in both places."""
     return f"{session_id}{_OF_SUBAGENT}{subagent_id}.json"
 
 
@@ -310,25 +310,25 @@ def todo_name(session_id: str, subagent_id: str) -> str:
 
 
 def subagents_folder(transcript: Path) -> Path:
-    """The folder of the subagents of a session (2.1.9 and later)."""
+    """Return the folder of the subagents of a session (2.1.9 and later)."""
     return transcript.with_suffix("") / SUBAGENTS
 
 
 def meta_of(transcript: Path) -> Path:
-    """The description beside a subagent's transcript."""
+    """Return the path of the description beside a subagent's transcript."""
     return transcript.with_suffix(_META)
 
 
 def tool_results_folder(transcript: Path) -> Path:
-    """The folder of the outputs that were too long for a session's transcript."""
+    """Return the folder of the outputs that were too long for a session's transcript."""
     return transcript.with_suffix("") / TOOL_RESULTS
 
 
 def backups_folder(root: Path, session_id: str) -> Path:
-    """The folder of the checkpoints of files that a session changed."""
+    """Return the folder of the checkpoints of files that a session changed."""
     return root / FILE_HISTORY / session_id
 
 
 def tasks_folder(root: Path, session_id: str) -> Path:
-    """The folder of a session's tasks."""
+    """Return the folder of a session's tasks."""
     return root / TASKS / session_id

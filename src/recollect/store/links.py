@@ -1,9 +1,9 @@
-"""Links of the store itself: `projects/` or another folder of the home, a project's folder, a session's file.
+"""Follow the links of the store: `projects/` or another folder of the home, a project folder, a transcript.
 
-People keep their history on a second disk or under a dotfile manager, and Claude Code follows such links. So they are
-followed here too, once, and what they lead to counts as part of the home. Every other link must end inside the home: a
-transcript, or whatever else was written there, cannot make us read or write anything elsewhere. Imports little, since
-`opening` needs it.
+People keep their history on a second disk or under a dotfile manager, and Claude Code follows such links. Recollect
+follows them too, once, and treats their targets as part of the home. Every other link must end inside the home: a
+transcript, or any other file in a home, cannot make Recollect read or write elsewhere. Imports little, since `opening`
+needs it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Final
 
-#: Folders of a home that may be links to elsewhere.
+#: Folders of a home that may be links out of it.
 STORE_FOLDERS: Final = (
     "projects", "todos", "tasks", "plans", "file-history", "paste-cache", "image-cache", "uploads", "debug",
     "dump-prompts", "usage-data", "agent-memory", "agent-memory-local", "agent-memory-project",
@@ -25,12 +25,12 @@ STORE_FOLDERS: Final = (
 
 
 def is_below(root: str, real: str) -> bool:
-    """Whether a path without links is a folder or lies in it."""
+    """Return whether a path without links is the folder `root` or lies in it."""
     return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
 
 
 def is_store_place(parts: Sequence[str]) -> bool:
-    """Whether a link at this path below a home is one of the store itself."""
+    """Return whether a link at this path below a home is a link of the store."""
     if not parts or ".." in parts or parts[0] not in STORE_FOLDERS:
         return False
     if len(parts) == 1:
@@ -39,7 +39,7 @@ def is_store_place(parts: Sequence[str]) -> bool:
 
 
 def parts_below(root: str, path: str) -> tuple[str, ...] | None:
-    """The parts of a path below `root`: empty for `root` itself, None for what lies elsewhere."""
+    """Return the parts of a path below `root`: empty for `root` itself, None for a path outside."""
     if os.altsep:
         path = path.replace(os.altsep, os.sep)
     if path == root:
@@ -49,7 +49,7 @@ def parts_below(root: str, path: str) -> tuple[str, ...] | None:
 
 
 def why_not_followed(root: str, path: str) -> str | None:
-    """Why a link of the store of the home `root` is not followed; None where it is."""
+    """Return why a link of the store of the home `root` is not followed; None if it is followed."""
     try:
         real = os.path.realpath(path, strict=True)
         mode = os.stat(real).st_mode
@@ -70,7 +70,7 @@ def why_not_followed(root: str, path: str) -> str | None:
 
 
 def is_part_of(root: str, path: str, real: str) -> bool:
-    """Whether a path that ends outside of the home `root`, at `real`, is part of it by a link of the store."""
+    """Return whether a path that ends outside of the home `root`, at `real`, belongs to it by a link of the store."""
     parts = parts_below(root, path) or ()
     for count in range(1, min(len(parts), 3) + 1):
         if is_store_place(parts[:count]):
@@ -85,7 +85,7 @@ def _target(root: str, path: str) -> str | None:
 
 
 def _folders_elsewhere(root: str) -> Iterator[str]:
-    """Where the links of the store to folders lead."""
+    """Return the targets of all links of the store to folders."""
     places = [os.path.join(root, name) for name in STORE_FOLDERS]
     try:
         with os.scandir(places[0]) as entries:

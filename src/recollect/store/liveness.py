@@ -1,4 +1,4 @@
-"""Which sessions a client has open right now: `sessions/<pid>.json` of a process that still lives."""
+"""Find the sessions that are open in Claude Code: `sessions/<pid>.json` of a process that is still alive."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .home import Home
 from .side_files import running_sessions
 
 _START_FIELD = 19
-"""Of `/proc/<pid>/stat`, behind the name of the program, which may hold anything: field 22 of all."""
+"""The start time in `/proc/<pid>/stat`: field 22, counted after the program's name, which may hold any character."""
 
 
 def is_alive(pid: int | None) -> bool:
-    """Whether a process with this number exists. Where the system cannot tell, the file's word is taken."""
+    """Return whether a process with this id exists; True if the system cannot say."""
     if pid is None or pid <= 0:
         return False
     if os.name == "nt":  # os.kill would end the process there
@@ -33,15 +33,15 @@ def is_alive(pid: int | None) -> bool:
 
 
 def has_it_open(running: RunningSession) -> bool:
-    """Whether the process that wrote the file lives. In doubt it does: nothing that is in use may seem free."""
+    """Return whether the process that wrote the file is alive. In doubt True, so that no session in use seems free."""
     return is_alive(running.pid) and not _is_of_another(running)
 
 
 def _is_of_another(running: RunningSession) -> bool:
-    """Whether it is certain that a later process has got the number of the one that wrote the file.
+    """Return whether the process id certainly belongs to a later process than the one that wrote the file.
 
-    It began at another tick than the writer, and after all that the writer noted. A number of another machine or container
-    says nothing about the processes here.
+    That is so if the process started at another tick than the writer, and after every time that the writer noted. An id
+    from another machine or container says nothing about the processes here.
     """
     if sys.platform != "linux" or running.proc_start is None:
         return False
@@ -56,7 +56,7 @@ def _is_of_another(running: RunningSession) -> bool:
 
 
 def _start_of(pid: int | None) -> int | None:
-    """When a process began, in ticks since boot; None where the system does not say."""
+    """Return when a process started, in ticks since boot; None if the system does not say."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stream:
             fields = stream.read().rpartition(")")[2].split()
@@ -66,7 +66,7 @@ def _start_of(pid: int | None) -> int | None:
 
 
 def _own_domain() -> str | None:
-    """Where numbers of processes hold, in the words of the client."""
+    """Return the machine and namespace in which process ids are valid, in the form that Claude Code writes."""
     try:
         with open("/etc/machine-id", encoding="ascii") as stream:
             return f"linux:{stream.read().strip()}:{os.readlink('/proc/self/ns/pid')}"
@@ -79,7 +79,10 @@ def _is_number(text: str) -> bool:
 
 
 def open_sessions(home: Home) -> dict[str, RunningSession]:
-    """Sessions by id whose process lives. A file left behind by a crash does not count, whoever has its number now."""
+    """Return the sessions whose process is alive, by id.
+
+    A file left behind by a crash does not count, even if another process has its id now.
+    """
     return {
         running.session_id: running
         for running in running_sessions(home)
@@ -88,7 +91,7 @@ def open_sessions(home: Home) -> dict[str, RunningSession]:
 
 
 def refuse_work_in(home: Home, is_of_it: Callable[[str | None], bool]) -> None:
-    """Raise StoreBusy where a client works in a folder for which `is_of_it` holds, whatever session it has open."""
+    """Raise StoreBusy if Claude Code runs in a folder for which `is_of_it` holds, whatever session it has open."""
     for running in open_sessions(home).values():
         if is_of_it(running.cwd):
             raise StoreBusy(
@@ -98,7 +101,10 @@ def refuse_work_in(home: Home, is_of_it: Callable[[str | None], bool]) -> None:
 
 
 def refuse_shared_file(home: Home, path: Path, *, force: bool) -> None:
-    """The prompt history and the global config are written by every client: rewritten only if none runs, or by force."""
+    """Raise StoreBusy if Claude Code runs anywhere, unless `force` is given.
+
+    For the prompt history and the global config, which every running Claude Code writes.
+    """
     running = open_sessions(home)
     if running and not force:
         pids = ", ".join(str(item.pid) for item in running.values())

@@ -1,12 +1,12 @@
-"""Files of a home that are opened once and read in several ways, from several threads.
+"""Open files of a home once and read them in several ways, from several threads.
 
     with OpenFiles(home) as files:
         with files.stream(path) as stream:      # from start to end
             ...
         files.value_at(path, offset, length)    # one entry
 
-Inside `with`, a file stays open after its first use, so that a view that needs rows, words and a summary opens it once. Outside,
-each call opens the file and closes it again. Every reader has a position of its own.
+Inside `with`, a file stays open after its first use, so that a view that needs rows, words and a summary opens it once.
+Outside, each call opens the file and closes it again. Every reader has a position of its own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .home import Home
 from .paths import open_inside
 
 _STREAMED: Final = 1 << 20
-"""So many bytes are read at once from start to end."""
+"""How many bytes are read at once from start to end."""
 
 
 class OpenFiles:
@@ -50,18 +50,18 @@ class OpenFiles:
                 self._files.clear()
 
     def bytes_at(self, path: Path, offset: int, length: int) -> bytes:
-        """Return the bytes there; fewer, where the file has become shorter meanwhile."""
+        """Return the bytes at this place; fewer if the file has become shorter meanwhile."""
         with self:
             return self._file(path).read_at(offset, length)
 
     def value_at(self, path: Path, offset: int, length: int) -> dict[str, Any]:
-        """Return the entry there as plain data; empty where it cannot be decoded."""
+        """Return the entry at this place as plain data; empty if it cannot be decoded."""
         value = decode_exactly(self.bytes_at(path, offset, length))
         return value if isinstance(value, dict) else {}
 
     @contextmanager
     def stream(self, path: Path, buffering: int = _STREAMED) -> Iterator[BinaryIO]:
-        """Give the file from its start. The file stays open until this reader is done, too."""
+        """Open a reader at the start of the file. The file stays open until this reader is closed, too."""
         with self:
             yield io.BufferedReader(_Position(self._file(path)), buffering)
 
@@ -95,7 +95,7 @@ class _OpenFile:
 
 
 class _Position(io.RawIOBase):
-    """A reader with its own position in a file that others read, too."""
+    """A reader with its own position in a shared file."""
 
     def __init__(self, file: _OpenFile) -> None:
         self._file = file

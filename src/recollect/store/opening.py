@@ -1,7 +1,7 @@
-"""Opening a file of a home for reading: no secret, no pipe or device, nothing that a link leads away to.
+"""Open a file of a home for reading, but no secret, no pipe or device, and nothing outside of the home.
 
-The check is made on the opened file itself (where the system can tell its path), so swapping a folder for a link between
-check and open gains nothing. Imports little, for whoever has to start fast; `paths` builds on it.
+The check is made on the opened file itself (where the system reports its path), so swapping a folder for a link between
+check and open gains nothing. Imports little, for commands that must start fast; `paths` builds on it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
 def is_secret(path: str | os.PathLike[str]) -> bool:
-    """Whether the file at this path holds tokens or keys: never opened, never shown."""
+    """Return whether the file at this path holds tokens or keys, by its name. Such a file is never opened or shown."""
     return is_secret_file_name(os.path.basename(path))
 
 
 def open_below(root: str, path: str) -> int:
-    """A regular file of the home `root` (links resolved). Raises Refused, NotFound or DamagedData (unreadable)."""
+    """Open a regular file of the home `root` (a path without links) and return its descriptor.
+
+    Raises Refused, NotFound or DamagedData (unreadable).
+    """
     descriptor, real = open_regular(root, path, root)
     if not is_below(root, real) and not is_part_of(root, path, real):
         os.close(descriptor)
@@ -34,9 +37,9 @@ def open_below(root: str, path: str) -> int:
 
 
 def open_regular(root: str, path: str, shown: str) -> tuple[int, str]:
-    """A regular file that is no secret, and its path as the system knows it.
+    """Open a regular file that is not a secret, and return its descriptor and its real path.
 
-    A link must lead below `root`, or be one of the store of the home, which is called `shown`.
+    A link must lead below `root`, or be a link of the store of the home (`shown` is the home's path as given).
     """
     if is_secret(path):
         raise Refused(f"{os.path.basename(path)} holds secrets and is never read", slug="secret")
@@ -52,7 +55,7 @@ def open_regular(root: str, path: str, shown: str) -> tuple[int, str]:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise Refused(f"{path} is not a regular file", slug="not-a-file")
         real = _real_path(descriptor, path)
-        if is_secret(real):  # a link of an innocent name
+        if is_secret(real):  # a link with a harmless name
             raise Refused(f"{path} leads to secrets, which are never read", slug="secret")
     except BaseException:
         os.close(descriptor)
@@ -73,7 +76,7 @@ def _open(root: str, path: str, shown: str) -> int:
 
 
 def _real_path(descriptor: int, path: str) -> str:
-    """The path of an open file as the system knows it; where it cannot tell, the path's own resolution."""
+    """Return the real path of an open file, from the system if it reports one, else by resolving `path`."""
     try:
         return os.readlink(f"/proc/self/fd/{descriptor}")
     except OSError:

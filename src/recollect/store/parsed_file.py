@@ -1,4 +1,4 @@
-"""Read one small file of a home into a typed value, and go through its folders: what all side files share."""
+"""Read one small file of a home into a typed value, and walk its folders: shared by all readers of side files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from recollect.store.layout import FileKind, kind_of_file
 from recollect.store.paths import is_inside, list_inside, read_inside
 
 SIZE_LIMIT = 64 << 20
-"""Side files are small. A larger one is reported, not read, so that memory stays bounded."""
+"""Side files are small. A larger one is reported and not read, so that memory stays bounded."""
 MAX_DEPTH = 32
 
 Parsed = TypeVar("Parsed", bound=msgspec.Struct)
@@ -27,7 +27,7 @@ Parsed = TypeVar("Parsed", bound=msgspec.Struct)
 
 @dataclass(frozen=True, slots=True)
 class FileInfo:
-    """Where a file is, how large, and when it was last written (None where the system does not say)."""
+    """Path, size and last modification of a file; None if the system does not report them."""
 
     path: Path
     size: int | None = None
@@ -43,7 +43,7 @@ def info_of(path: Path) -> FileInfo:
 
 
 def read_parsed(home: Home, path: Path, parse: Callable[[bytes], Parsed]) -> Parsed:
-    """Read a file and parse it; what keeps it from being read is the `problem` of an empty value."""
+    """Read a file and parse it. If it cannot be read, return an empty value with the reason in `problem`."""
     try:
         data = read_inside(home, path, SIZE_LIMIT + 1)
     except RecollectError as error:
@@ -56,14 +56,14 @@ def read_parsed(home: Home, path: Path, parse: Callable[[bytes], Parsed]) -> Par
 
 
 def read_if_there(home: Home, path: Path, parse: Callable[[bytes], Parsed]) -> Parsed | None:
-    """The same, and None for a file that does not exist."""
+    """Read a file and parse it as `read_parsed` does; return None if it does not exist."""
     return read_parsed(home, path, parse) if os.path.lexists(path) else None
 
 
 def walk_files(home: Home, folder: Path) -> Iterator[Path]:
-    """Everything below a folder that is no folder, by name. A link to a folder is followed if that lies in the home.
+    """Yield every file below a folder, by name. A link to a folder is followed if it ends in the home.
 
-    No folder is entered twice, so links that lead in circles end.
+    No folder is entered twice, so circular links end.
     """
     yield from _walk(home, folder, MAX_DEPTH, {os.path.realpath(folder)})
 
@@ -86,7 +86,7 @@ def is_folder(home: Home, path: Path) -> bool:
 
 
 def survey(home: Home) -> dict[FileKind, tuple[int, int]]:
-    """How many files of each kind a home holds, and their bytes. Opens none of them."""
+    """Count the files of each kind in a home, and their bytes. Opens none of them."""
     counts: Counter[FileKind] = Counter()
     sizes: Counter[FileKind] = Counter()
     for path in walk_files(home, home.root):

@@ -1,4 +1,4 @@
-"""Which path becomes which: a project's folder under another name, or a whole home that came from another machine."""
+"""Map old paths to new ones: for a project folder that moved, or a whole home that came from another machine."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from ..errors import Refused
 _WINDOWS: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _DRIVE: Final = re.compile(r"[A-Za-z]:\\")
 _ONE_SPELLING: Final = str.maketrans(string.ascii_uppercase + "/", string.ascii_lowercase + "\\")
-"""Keeps the length. Letters beyond ASCII stay: which of them Windows takes for the same, its disk decides."""
+"""Normalises the spelling of a Windows path and keeps its length.
+
+Only ASCII letters are folded: for others, the rules of case depend on the disk.
+"""
 
 
 def is_absolute(path: str) -> bool:
-    """Whether a text is an absolute path on any system."""
+    """Return whether a text is an absolute path on any system."""
     return path.startswith("/") or _WINDOWS.match(path) is not None
 
 
@@ -27,19 +30,19 @@ def is_windows_path(path: str) -> bool:
 
 
 def join_path(folder: str, relative: str) -> str:
-    """A path below a folder, in that folder's own style."""
+    """Return a path below a folder, with the separator that the folder's path uses."""
     mark = "\\" if is_windows_path(folder) else "/"
     return folder.rstrip("/\\") + mark + relative
 
 
 @dataclass(frozen=True)
 class PathMap:
-    """Pairs of absolute paths. The longest old path that fits decides; what is below it keeps its place below."""
+    """Pairs of absolute paths, old and new. The longest old path that contains a path decides its new one."""
 
     pairs: tuple[tuple[str, str], ...]
 
     def moved(self, path: str | None) -> str | None:
-        """The new path of this one; None where no pair is about it."""
+        """Return the new path of this one; None if no pair applies to it."""
         if path is None:
             return None
         for old, new in sorted(self.pairs, key=lambda pair: len(pair[0]), reverse=True):
@@ -58,15 +61,15 @@ class PathMap:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Whether a path is this folder or inside of it."""
+    """Return whether a path is this folder or lies in it."""
     return _rest(path, folder.rstrip("/\\")) is not None
 
 
 def _rest(path: str, old: str) -> str | None:
-    """What follows `old` in `path`: "" or a part that begins with a separator; None if it is another path.
+    """Return what follows `old` in `path`: "" or a part that begins with a separator; None if `path` is elsewhere.
 
-    Windows takes both separators, and letters of any case, for the same: one client writes `C:\\app` as the working directory
-    of a session and `C:/app` into its config.
+    Windows treats both separators, and upper and lower case, as equal: Claude Code writes `C:\\app` as the working
+    directory of a session and `C:/app` into its config.
     """
     told = path
     if is_windows_path(path) and is_windows_path(f"{old}\\"):
@@ -76,13 +79,13 @@ def _rest(path: str, old: str) -> str | None:
     stem = _stem(old)
     if told.startswith(stem) and told[len(stem) : len(stem) + 1] in ("/", "\\"):
         if told[len(stem)] == "\\" and not is_windows_path(path):
-            return None  # a backslash is an ordinary character there
+            return None  # outside of Windows a backslash is an ordinary character
         return path[len(stem) :]
     return None
 
 
 def _stem(path: str) -> str:
-    """What stands before the separator in all paths below this one: a root ends with it."""
+    """Return the path without the separator at the end that a root has."""
     return path[:-1] if _is_root(path) else path
 
 
@@ -97,7 +100,7 @@ def _in_style_of(new: str, rest: str, from_windows: bool) -> str:
 
 
 def path_map(pairs: Iterable[tuple[str, str]]) -> PathMap:
-    """Checked pairs of absolute paths. Where an old path still leads somewhere by links, that place counts too."""
+    """Check pairs of absolute paths and return their map. If an old path is a link, its target is mapped, too."""
     found: dict[str, str] = {}
     for old, new in pairs:
         if not is_absolute(old) or not is_absolute(new):
@@ -122,7 +125,7 @@ def path_map(pairs: Iterable[tuple[str, str]]) -> PathMap:
 
 
 def _plain(path: str) -> str:
-    """Without a separator at the end, but for a root, which is nothing else."""
+    """Return a path without a separator at its end, except for a root."""
     if is_windows_path(path):
         bare = path.rstrip("\\/")
         return f"{bare}\\" if _DRIVE.fullmatch(f"{bare}\\") else bare
@@ -130,7 +133,7 @@ def _plain(path: str) -> str:
 
 
 def parse_pair(text: str) -> tuple[str, str]:
-    """``OLD=NEW``. A path may hold "=" itself: the first one with an absolute path behind it parts the two."""
+    """Parse ``OLD=NEW``. Paths may contain "=": the first one that separates two absolute paths counts."""
     for match in re.finditer("=", text):
         old, new = text[: match.start()], text[match.end() :]
         if is_absolute(old) and is_absolute(new):
@@ -139,6 +142,6 @@ def parse_pair(text: str) -> tuple[str, str]:
 
 
 def named_folders(paths: Sequence[str]) -> str:
-    """Some paths for a sentence."""
+    """Join some paths for a sentence: the first three, and how many more there are."""
     shown = ", ".join(paths[:3])
     return f"{shown} and {len(paths) - 3} more" if len(paths) > 3 else shown

@@ -1,7 +1,7 @@
-"""Every read inside a home goes through here: nothing outside it, no secret, no pipe or device is ever opened.
+"""Check and open every file that is read in a home: nothing outside it, no secret, no pipe or device.
 
-A link is followed only if it ends inside the home, or is one of the store itself (`links`). The check is made on the opened file
-itself (where the system can tell its path), so swapping a folder for a link between check and open gains nothing.
+A link is followed only if it ends inside the home, or is a link of the store (`links`). The check is made on the opened
+file itself (where the system reports its path), so swapping a folder for a link between check and open gains nothing.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ from .opening import open_regular
 
 
 def is_inside(home: Home, path: Path | str) -> bool:
-    """Whether a path, all links resolved, lies in the home, in what a link of its store leads to, or is its config file."""
+    """Return whether a path lies in the home, in the target of a link of its store, or is its config file.
+
+    All links in the path are resolved first.
+    """
     try:
         real = os.path.realpath(path)
-    except ValueError:  # a NUL byte: no such path can be
+    except ValueError:  # a NUL byte, which no path can contain
         return False
     if is_below(home.real_root, real) or real == os.path.realpath(home.config_file):
         return True
@@ -31,14 +34,17 @@ def is_inside(home: Home, path: Path | str) -> bool:
 
 
 def why_left_out(home: Home, link: Path | str) -> str | None:
-    """Why a link in the home is not followed; None where it is."""
+    """Return why a link in the home is not followed; None if it is followed."""
     if is_store_place(parts_below(str(home.root), str(link)) or ()):
         return why_not_followed(str(home.root), str(link))
     return None if is_inside(home, link) else "leads out of the home"
 
 
 def place_to_write(home: Home, path: Path) -> Path:
-    """Where bytes for this path go: the path itself, or what a session's link leads to. Other links are Refused."""
+    """Return where bytes for this path are written: the path itself, or the target of a session's link.
+
+    Raises Refused for other links.
+    """
     if not path.is_symlink():
         return path
     if not is_session_link(home, path):
@@ -47,20 +53,20 @@ def place_to_write(home: Home, path: Path) -> Path:
 
 
 def is_session_link(home: Home, path: Path) -> bool:
-    """Whether a path is a link of the store to a session's file."""
+    """Return whether a path is a link of the store to a session's transcript."""
     parts = parts_below(str(home.root), str(path)) or ()
     return len(parts) == 3 and path.is_symlink() and is_store_place(parts) and why_left_out(home, path) is None
 
 
 def refuse_in_homes(homes: Iterable[Home], path: Path, *, hint: str) -> None:
-    """Raise Refused where a path that must lie outside of these homes lies in one of them."""
+    """Raise Refused if a path that must lie outside of these homes lies in one of them."""
     for home in homes:
         if is_inside(home, path):
             raise Refused(f"{path} lies in the Claude home {home.root}", hint=hint, slug="inside-home")
 
 
 def open_inside(home: Home, path: Path, *, buffering: int = 1 << 20) -> BinaryIO:
-    """A regular file inside the home, opened for reading. Raises Refused, NotFound or DamagedData (unreadable)."""
+    """Open a regular file inside the home for reading. Raises Refused, NotFound or DamagedData (unreadable)."""
     descriptor, real = open_regular(home.real_root, str(path), str(home.root))
     try:
         if not (
@@ -77,7 +83,7 @@ def open_inside(home: Home, path: Path, *, buffering: int = 1 << 20) -> BinaryIO
 
 
 def read_inside(home: Home, path: Path, limit: int | None = None) -> bytes:
-    """The bytes of a file inside the home, at most `limit` of them."""
+    """Return the bytes of a file inside the home, at most `limit` of them."""
     with open_inside(home, path, buffering=0) as stream:
         if limit is not None:
             return _read_up_to(stream, limit)
@@ -96,7 +102,7 @@ def _read_up_to(stream: BinaryIO, limit: int) -> bytes:
 
 
 def list_inside(home: Home, folder: Path) -> list[Path]:
-    """What is in a folder of the home, by name. Empty where it does not exist, cannot be read, or leads out of the home."""
+    """List a folder of the home by name. Empty if it does not exist, cannot be read, or leads out of the home."""
     if not is_inside(home, folder):
         return []
     try:
@@ -106,7 +112,7 @@ def list_inside(home: Home, folder: Path) -> list[Path]:
 
 
 def contained(home: Home, text: str) -> Path:
-    """A path that a user gave, which must lie inside the home."""
+    """Return a path that a user gave. Raises Refused unless it lies inside the home."""
     path = Path(text)
     if not path.is_absolute():
         path = home.root / path
@@ -116,7 +122,7 @@ def contained(home: Home, text: str) -> Path:
 
 
 def _is_config(home: Home, fd: int, path: Path) -> bool:
-    """The config file of ``~/.claude`` stands beside it."""
+    """Return whether the open file is the home's config file, which lies beside ``~/.claude``."""
     if Path(path) != home.config_file:
         return False
     try:

@@ -1,8 +1,8 @@
-"""What belongs to a project that moves: its sessions by their working directory, and the folders that hold them.
+"""Find what belongs to a project that moves: its sessions by their working directory, and their folders.
 
-A folder's name cannot be decoded, and two projects can share one: whose a session is, its lines say (`cwd`, `relocated`).
-A folder moves as a whole if nothing of another project is in it; else its sessions move one by one.
-A folder that is a link is never moved, and no project is moved or deleted without what is behind one.
+The name of a project folder cannot be decoded, and two projects can share a folder: the lines of a session name its
+project (`cwd`, `relocated`). A folder moves as a whole if it holds nothing of another project; else its sessions move
+one by one. A folder that is a link is never moved, and no project is moved or deleted without what lies behind a link.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .summary import summarise
 
 @dataclass
 class MovingSession:
-    """A session and where it goes. `subagents` are all transcripts of its subagents."""
+    """A session and its new project. `subagents` are all transcripts of its subagents."""
 
     file: SessionFile
     project: str | None
@@ -37,7 +37,7 @@ class MovingSession:
 
     @property
     def beside(self) -> list[Path]:
-        """Subagents of old clients, which stand in the project's folder."""
+        """The transcripts of subagents in the project folder itself (2.0.28 - 2.1.8)."""
         return [path for path in self.subagents if path.parent == self.file.path.parent]
 
 
@@ -55,11 +55,11 @@ class MovingFolder:
 
 @dataclass
 class Owned:
-    """The sessions of one folder by project; `None` for files that name no working directory."""
+    """A project folder and its sessions. A session's project is None if its lines name no working directory."""
 
     path: Path
     sessions: list[MovingSession] = field(default_factory=list)
-    """None behind a link that leads out of the home: nothing is read there."""
+    """Empty for a link that leads out of the home: nothing is read there."""
 
     @property
     def projects(self) -> list[str]:
@@ -67,7 +67,7 @@ class Owned:
 
 
 def owned_folders(home: Home) -> dict[str, Owned]:
-    """Every folder below `projects/`, links included, with its sessions, subagents and their projects."""
+    """Return every folder below `projects/`, links included, with its sessions, subagents and their projects."""
     scan = scan_home(home)
     found: dict[str, Owned] = {}
     if home.projects.is_dir():
@@ -77,7 +77,7 @@ def owned_folders(home: Home) -> dict[str, Owned]:
     owners = subagents_beside(home, scan)
     for file in scan.sessions:
         if file.folder not in found:
-            continue  # made in this moment
+            continue  # created after the listing
         summary = summarise(file)
         session = MovingSession(file, summary.project, None, tuple(summary.cwds))
         session.subagents = [subagent.path for subagent in file.subagents]
@@ -87,9 +87,9 @@ def owned_folders(home: Home) -> dict[str, Owned]:
 
 
 def refuse_links(owned: dict[str, Owned], is_of_it: Callable[[str | None], bool], known: Iterable[str]) -> None:
-    """Raise Refused where something of a project is behind a link; `known` are paths of it.
+    """Raise Refused if something of a project lies behind a link; `known` are paths of the project.
 
-    Where no session tells whose it is (none can be read outside of the home), the link's name does.
+    If no session names the project (outside of the home none can be read), the link's name decides.
     """
     seen = [project for folder in owned.values() for project in folder.projects if is_of_it(project)]
     paths = list(dict.fromkeys([*known, *seen]))
@@ -110,7 +110,7 @@ def _leads_to(name: str, path: str) -> bool:
 
 
 def subagents_beside(home: Home, scan: Scan) -> dict[tuple[str, str], list[Path]]:
-    """Subagents of 2.0.28 - 2.1.8 by (folder, session): their first line with a session id says whose they are."""
+    """Return the subagents of 2.0.28 - 2.1.8 by (folder, session), as their first line with a session id says."""
     found: dict[tuple[str, str], list[Path]] = {}
     for folder, subagent in scan.beside:
         owner = session_named_in(subagent.path, home)
@@ -126,7 +126,7 @@ def survey(
     known: Iterable[str],
     name_for: Callable[[str], str] = project_key,
 ) -> list[MovingFolder]:
-    """What moves. `known` are further paths of projects (from the config): folders without sessions are told by them."""
+    """Return what moves. `known` are further paths of projects (from the config), to identify folders without sessions."""
     found: list[MovingFolder] = []
     candidates = [*paths.olds, *(path for path in known if paths.moved(path) is not None)]
     refuse_links(owned, lambda path: paths.moved(path) is not None, candidates)
@@ -147,7 +147,7 @@ def survey(
 
 
 def connector_folder(path: str) -> str:
-    """The folder beside a project's own in which the client keeps files from connectors."""
+    """Return the name of the folder beside a project folder in which Claude Code keeps files from connectors."""
     return f"{project_key(path)}.{hash_of_path(path)}"
 
 
@@ -170,10 +170,10 @@ def _moving(home: Home, folder: Owned, paths: PathMap, name_for: Callable[[str],
     for item in moving:
         item.stay = sorted(set(stay))
     if whole:
-        moving[0].sessions += loose  # nobody else's: they go with the folder
+        moving[0].sessions += loose  # they belong to no other project, and go with the folder
     return moving
 
 
 def folders_of_two_projects(home: Home) -> dict[str, list[str]]:
-    """Folders that hold sessions of more than one project whose paths lead there."""
+    """Return the folders that hold sessions of more than one project, with those projects."""
     return {name: folder.projects for name, folder in owned_folders(home).items() if len(folder.projects) > 1}

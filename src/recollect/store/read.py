@@ -1,4 +1,4 @@
-"""Reading transcripts: streams of lines with bounded memory, and whole files as rows."""
+"""Read transcripts: as streams of lines with bounded memory, and as whole files of rows."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .paths import open_inside
 from .scan import Scan, SubagentFile
 
 _NEARBY: Final = 1 << 16
-"""So much is read for an entry, in case that the next one asked for stands behind it."""
+"""How many bytes are read for one entry, since the next entry asked for often follows it."""
 
 
 def stream_lines(path: Path, home: Home | None = None) -> Iterator[RawLine]:
-    """The lines of a file, one after the other; joined, their bytes are the file's bytes.
+    """Yield the lines of a file; joined, their bytes are the file's bytes.
 
-    An object over several lines comes as one of them.
+    An object over several lines comes as one line.
     """
     with _open(path, home) as stream:
         yield from read_entry_lines(stream)
@@ -33,15 +33,15 @@ def stream_lines(path: Path, home: Home | None = None) -> Iterator[RawLine]:
 def stream_entries(
     path: Path, home: Home | None = None, damage: list[Damage] | None = None
 ) -> Iterator[Located[Entry]]:
-    """The entries of a file in order, as they are read. Damage is appended to `damage`."""
+    """Yield the entries of a file in order, as they are read. Damage is appended to `damage`."""
     with _open(path, home) as stream:
         yield from file_entries(stream, [] if damage is None else damage)
 
 
 def read_transcript(path: Path, home: Home | None = None, *, file: int = 0, check_text: bool = True) -> Transcript:
-    """All rows of a file. The words stay on disk: a row knows where its bytes are.
+    """Return all rows of a file. Their text stays on disk: a row holds the place of its bytes.
 
-    Without `check_text`, invalid UTF-8 inside of words is not looked for, and not reported as damage.
+    Without `check_text`, invalid UTF-8 inside of text is not searched for, and not reported as damage.
     """
     with _open(path, home) as stream, gc_paused():
         return transcript_of(stream, file=file, check_text=check_text)
@@ -57,7 +57,7 @@ def transcript_of(stream: BinaryIO, *, file: int = 0, check_text: bool = True) -
 
 
 def session_named_in(path: Path, home: Home) -> str | None:
-    """Whose a file is by its own lines: the first session that one of them names. None where none does."""
+    """Return the first session id that a line of the file names; None if no line does."""
     try:
         return next((item.entry.sessionId for item in stream_entries(path, home) if item.entry.sessionId), None)
     except (RecollectError, OSError):
@@ -67,9 +67,9 @@ def session_named_in(path: Path, home: Home) -> str | None:
 def attach_subagents_beside(
     home: Home, scan: Scan, beside: Iterable[tuple[str, SubagentFile]], owners: dict[SubagentFile, str | None]
 ) -> None:
-    """Give subagents of 2.0.28 - 2.1.8, which stand beside the sessions, to the session that their first line names.
+    """Assign the subagents of 2.0.28 - 2.1.8, which lie beside the sessions, to the session that their lines name.
 
-    `owners` remembers whose a file is.
+    `owners` caches the session of each file.
     """
     sessions = {(file.folder, file.session_id): file for file in scan.sessions}
     for folder, subagent in beside:
@@ -79,7 +79,7 @@ def attach_subagents_beside(
         file = sessions.get((folder, owner)) if owner else None
         if file is not None:
             file.subagents.append(subagent)
-        else:  # where no line says whose it is, its own name must do
+        else:  # if no line names a session, the file's own name stands in
             scan.note_orphan(home, folder, owner or f"projects/{folder}/{subagent.path.name}", subagent)
 
 
@@ -108,7 +108,7 @@ class EntryBytes:
         return self._stream
 
     def bytes_at(self, offset: int, length: int) -> bytes:
-        """The bytes there; fewer, where the file has become shorter meanwhile."""
+        """Return the bytes at this place; fewer if the file has become shorter meanwhile."""
         if self._stream is None:
             with self:
                 return self.bytes_at(offset, length)
@@ -116,16 +116,19 @@ class EntryBytes:
         return self._stream.read(length)
 
     def read_into(self, room: bytearray, offset: int, length: int) -> int:
-        """The same into the beginning of `room`, which is long enough: for who reads much. Returns how many there were."""
+        """Read bytes into the start of `room`, which must be long enough, and return how many were read.
+
+        Saves allocations for callers that read much.
+        """
         if self._stream is None:
             with self:
                 return self.read_into(room, offset, length)
         self._stream.seek(offset)
         with memoryview(room) as view:
-            return int(self._stream.readinto(view[:length]))  # type: ignore[attr-defined]  # of every file
+            return int(self._stream.readinto(view[:length]))  # type: ignore[attr-defined]  # every open file has it
 
     def value_at(self, offset: int, length: int) -> dict[str, object]:
-        """The entry there as plain data; empty where it cannot be decoded."""
+        """Return the entry at this place as plain data; empty if it cannot be decoded."""
         value = decode_exactly(self.bytes_at(offset, length))
         return value if isinstance(value, dict) else {}
 

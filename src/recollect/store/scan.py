@@ -1,4 +1,4 @@
-"""Which sessions and subagents a home holds, by looking at names and sizes only."""
+"""Find the sessions and subagents of a home by names and sizes only; no file is opened."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SubagentFile:
 
 @dataclass(slots=True)
 class SessionFile:
-    """A main transcript and the files that stand with it."""
+    """A main transcript and the files that belong to it."""
 
     session_id: str
     path: Path
@@ -45,18 +45,18 @@ class SessionFile:
     mtime: float
     subagents: list[SubagentFile] = field(default_factory=list)
     client_lists: bool = True
-    """False where the client does not find it by its name (no UUID in lower case)."""
+    """False if Claude Code does not find the session by its name (not a UUID in lower case)."""
     problem: str | None = None
     source: Callable[[], BinaryIO] | None = None
-    """Gives its bytes where they are not at its path any more: a session that only the vault has."""
+    """Opens the session's bytes if they are no longer at its path: a session that only the vault has."""
     ctime_ns: int = 0
-    """When it was last changed, also by lines that keep its time, as titles do; 0 where that is not known."""
+    """When the file last changed, even by writes that restore its mtime, as those of titles do; 0 if unknown."""
     is_gone: bool = False
-    """Whether nothing stands at its path: only subagents of the session are left."""
+    """Whether there is no file at the path: only subagents of the session are left."""
 
     @property
     def is_kept(self) -> bool:
-        """Whether the home has lost it and the vault has it."""
+        """Whether the home has lost the session and the vault has it."""
         return self.source is not None
 
     @property
@@ -66,7 +66,7 @@ class SessionFile:
 
 @dataclass(slots=True)
 class Skipped:
-    """A file that is no part of any session, and why."""
+    """A file that is not part of any session, and why."""
 
     path: Path
     why: str
@@ -76,18 +76,18 @@ class Skipped:
 class Scan:
     sessions: list[SessionFile] = field(default_factory=list)
     beside: list[tuple[str, SubagentFile]] = field(default_factory=list)
-    """(folder, file) of subagents that stand beside sessions: whose they are is told by their lines."""
+    """(folder, file) of subagents that lie beside sessions: only their lines name their session."""
     orphans: dict[tuple[str, str], SessionFile] = field(default_factory=dict)
-    """Sessions by (folder, id) of which the main transcript is gone and subagents are left."""
+    """Sessions by (folder, id) whose main transcript is gone while subagents are left."""
     skipped: list[Skipped] = field(default_factory=list)
 
     @property
     def orphan_subagents(self) -> list[SubagentFile]:
-        """Subagent files of which the main transcript is gone."""
+        """Subagent transcripts whose session has no main transcript."""
         return [subagent for file in self.orphans.values() for subagent in file.subagents]
 
     def note_orphan(self, home: Home, folder: str, session_id: str, subagent: SubagentFile) -> None:
-        """A subagent whose session has no main transcript."""
+        """Record a subagent whose session has no main transcript."""
         path = home.projects / folder / f"{session_id}.jsonl"
         file = self.orphans.setdefault(
             (folder, session_id),
@@ -101,13 +101,13 @@ class Scan:
 
 
 def check_session_id(session_id: object) -> None:
-    """Raise Refused where no session can have this id."""
+    """Raise Refused if this is not a session id."""
     if not is_session_id(session_id):
         raise Refused(f"{session_id!r} is no session id (a UUID in lower case)", slug="bad-session-id")
 
 
 def check_subagent_id(subagent_id: object) -> None:
-    """Raise Refused where an id cannot be part of the name of a subagent's transcript or to-do list."""
+    """Raise Refused if an id cannot be part of the name of a subagent's transcript or to-do list."""
     if not isinstance(subagent_id, str) or not _SUBAGENT_ID.fullmatch(subagent_id) or ".." in subagent_id:
         raise Refused(
             f"{subagent_id!r} is no subagent id (letters, digits and @ . + - _, at most 100 of them)",
@@ -116,9 +116,9 @@ def check_subagent_id(subagent_id: object) -> None:
 
 
 def refuse_taken_id(home: Home, session_id: str, *, with_folder: bool = False) -> None:
-    """Raise Refused where the id of a new session is none, or some project of the home has a session of it.
+    """Raise Refused if this is not a session id, or if a project of the home already has a session with it.
 
-    With `with_folder`, what is left of a session, or was begun by a subagent, counts too.
+    With `with_folder`, a session's own folder without a transcript counts too.
     """
     check_session_id(session_id)
     for folder in list_inside(home, home.projects):
@@ -131,7 +131,7 @@ def refuse_taken_id(home: Home, session_id: str, *, with_folder: bool = False) -
 
 
 def scan_home(home: Home) -> Scan:
-    """Find all sessions of a home. Never raises: what cannot be looked at is in `skipped`."""
+    """Find all sessions of a home. Never raises: what cannot be read is in `skipped`."""
     scan = Scan()
 
     def note(path: str, why: str) -> None:
@@ -158,7 +158,7 @@ def scan_home(home: Home) -> Scan:
 
 
 def _sessions_in(home: Home, folder: Folder, scan: Scan) -> dict[str, SessionFile]:
-    """Read the names in a project's folder: its sessions by id; subagents that stand beside them go into the scan."""
+    """Return the sessions of a project folder by id; subagents that lie beside them go into the scan."""
     sessions: dict[str, SessionFile] = {}
     name = folder.parts[0]
     for entry in folder.files:
@@ -184,7 +184,7 @@ def _sessions_in(home: Home, folder: Folder, scan: Scan) -> dict[str, SessionFil
 
 
 def _subagents_in(folder: Folder, scan: Scan) -> Iterator[SubagentFile]:
-    """Read the names in a folder of subagents."""
+    """Yield the transcripts in a folder of subagents."""
     names = {entry.name for entry in folder.files}
     workflow = to_text(folder.parts[4]) if len(folder.parts) == 5 else None
     for entry in folder.files:
@@ -201,7 +201,7 @@ def _subagents_in(folder: Folder, scan: Scan) -> Iterator[SubagentFile]:
 
 
 def _info(entry: os.DirEntry[str], scan: Scan) -> os.stat_result | None:
-    """Size and times of a transcript; None for what cannot be one, which is noted."""
+    """Return size and times of a transcript; None for what cannot be a transcript, which goes into `skipped`."""
     try:
         if entry.is_file():
             return entry.stat()

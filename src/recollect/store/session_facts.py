@@ -1,7 +1,8 @@
-"""Fold facts of a session out of its lines: title, prompt, project. One rule each for lists, index and watch.
+"""Derive facts of a session from its lines: title, prompt, project. One set of rules for lists, index and watch.
 
-Who reads every line (the index), who reads the two ends of a file (`summary`) and who sees lines come in (watch) ask here what a
-line says of its session. The summaries of the SDK's session stores follow the SDK's own rules instead (`stores/summary_fold`).
+The index reads every line, `summary` the two ends of a file, and watch each new line; all of them ask this module what
+a line says about its session. The summaries of the SDK's session stores follow the SDK's own rules instead
+(`stores/summary_fold`).
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from ..format.one_line import one_line
 from ..format.project_key import repository_of, same_project_key
 
 TITLE_SOURCES: Final = {"custom_title": "custom", "ai_title": "ai", "old_summary": "summary", "first_prompt": "prompt"}
-"""The facts that can be a session's title, the one that counts first, and what people call each of them."""
-#: State lines: the fact, the member that holds it, and whether an empty one takes back what an earlier line said.
+"""The facts that can be a session's title, the preferred one first, and the name that users see for each."""
+#: State lines: the fact, the member that holds it, and whether an empty value clears what an earlier line set.
 _STATES: Final = {
     "custom-title": ("custom_title", "customTitle", True),
     "ai-title": ("ai_title", "aiTitle", True),
@@ -28,7 +29,7 @@ _STATES: Final = {
     "agent-name": ("subagent_name", "agentName", True),
     "pr-link": ("pr_url", "prUrl", True),
 }
-#: What stands in prompts but was not typed as one: wrappers of slash commands, shell mode, reminders, interruptions.
+#: Beginnings of prompts that nobody typed: wrappers of slash commands, shell mode, reminders, interruptions.
 _NOT_TYPED: Final = re.compile(
     r"\s*(?:<(?:local-command-[a-z]+|command-[a-z]+|bash-(?:input|stdout|stderr)|system-reminder|task-notification|"
     r"user-memory-input|ide_[a-z_]+)\b|\[Request interrupted by user|Caveat: The messages below were generated)"
@@ -38,9 +39,9 @@ _ARGUMENTS: Final = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 
 
 def state_of(entry: Any) -> tuple[str, str | None] | None:
-    """Tell which fact of its session a state line sets, and to what; None for a line that sets none.
+    """Return which fact of its session a state line sets, and its value; None for a line that sets none.
 
-    Takes any view of a line. Of several lines about a fact the last one counts.
+    Accepts any view of a line. Of several lines about a fact, the last one counts.
     """
     if entry.type == "worktree-state":
         worktree = decode_loosely(getattr(entry, "worktreeSession", b""))
@@ -55,7 +56,7 @@ def state_of(entry: Any) -> tuple[str, str | None] | None:
 
 
 def title_of(facts: Any) -> str | None:
-    """Choose the title out of the facts of a session (an object with these attributes); a prompt is put on one line."""
+    """Return the title from the facts of a session (any object with these attributes); a prompt is put on one line."""
     for name in TITLE_SOURCES:
         if value := getattr(facts, name):
             return one_line(value) if name == "first_prompt" else value
@@ -63,7 +64,7 @@ def title_of(facts: Any) -> str | None:
 
 
 def project_of(relocated: str | None, cwds: Sequence[str], folder: str) -> str | None:
-    """Choose the project: where the session was moved to, or the working directory that fits its folder's name, or the first."""
+    """Return the project: where the session was relocated, else the cwd that fits its folder's name, else the first cwd."""
     if relocated is not None:
         return relocated
     fitting = (cwd for cwd in cwds if same_project_key(folder, cwd))
@@ -71,24 +72,24 @@ def project_of(relocated: str | None, cwds: Sequence[str], folder: str) -> str |
 
 
 def repository_for(worktree_of: str | None, project: str | None) -> str | None:
-    """The repository of which a session's project is a git worktree; None where it is none."""
+    """Return the repository of which a session's project is a git worktree; None if it is not a worktree."""
     return repository_of(project) if worktree_of is None or worktree_of == project else worktree_of
 
 
 def prompt_of(content: Any) -> tuple[str | None, str | None]:
-    """What a person typed, out of a prompt's content; or else the slash command that the prompt stands for."""
+    """Return (typed text, None) from a prompt's content, or (None, slash command) if nothing was typed."""
     text = typed_text(content)
     return (text, None) if text is not None else (None, command_text(content))
 
 
 def typed_text(content: Any) -> str | None:
-    """What a person typed, out of a prompt's content; None where it is only what Claude Code wrapped around a command."""
+    """Return the text that a person typed in a prompt; None if Claude Code wrote all of it (wrapped commands, reminders)."""
     text = content if isinstance(content, str) else text_of(content)
     return None if not text.strip() or _NOT_TYPED.match(text) else text
 
 
 def command_text(content: Any) -> str | None:
-    """The slash command that a wrapped prompt stands for."""
+    """Return the slash command that a wrapped prompt stands for."""
     text = content if isinstance(content, str) else text_of(content)
     match = _COMMAND.search(text[:2000])
     if match is None:

@@ -1,4 +1,4 @@
-"""Files that belong to one session: backups, long outputs, titles, environment; and logs and shell snapshots."""
+"""Read files that belong to one session: backups, long outputs, titles, environment; also logs and shell snapshots."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ class DebugLog:
 
 
 def file_backups(home: Home, session_id: str) -> dict[str, FileInfo]:
-    """The backups of a session by file name."""
+    """Return the file backups of a session by file name."""
     folder = backups_folder(home.root, session_id)
     return {path.name: info_of(path) for path in list_inside(home, folder) if parse_backup_name(path.name) is not None}
 
 
 def backup_reader(home: Home, session_id: str) -> Callable[[str], bytes | None]:
-    """A function that gives the bytes of a backup of this session, or None."""
+    """Return a function that reads a backup of this session by name; it returns None if the backup cannot be read."""
     folder = backups_folder(home.root, session_id)
 
     def read(name: str) -> bytes | None:
-        if parse_backup_name(name) is None:  # the name stands in a transcript: it must not lead anywhere else
+        if parse_backup_name(name) is None:  # the name comes from a transcript: it must not lead out of the folder
             return None
         try:
             return read_inside(home, folder / name)
@@ -57,7 +57,7 @@ def backup_reader(home: Home, session_id: str) -> Callable[[str], bytes | None]:
 
 
 def session_environment(home: Home, session_id: str) -> list[FileInfo]:
-    """Files that hooks left for the environment of a session. Only where they are: they may hold secrets."""
+    """List the files that hooks left for the environment of a session. They are not read: they may hold secrets."""
     return [info_of(path) for path in list_inside(home, home.root / "session-env" / session_id)]
 
 
@@ -67,7 +67,7 @@ def shell_snapshots(home: Home) -> list[tuple[FileInfo, ShellSnapshotName]]:
 
 
 def debug_logs(home: Home) -> list[DebugLog]:
-    """The debug logs, with first and last time from their two ends."""
+    """Return the debug logs, with their first and last time, read from the two ends of each file."""
     folder = home.root / "debug"
     try:
         latest = Path(os.readlink(folder / "latest")).name
@@ -102,10 +102,10 @@ def custom_title(home: Home, session_folder: Path) -> CustomTitle | None:
 
 
 def subagent_meta(home: Home, transcript: Path) -> SubagentMeta | None:
-    """The description beside a subagent's transcript."""
+    """Return the description beside a subagent's transcript."""
     return read_if_there(home, meta_of(transcript), parse_subagent_meta)
 
 
 def tool_results(home: Home, session_folder: Path) -> dict[str, FileInfo]:
-    """Outputs that were too long for the transcript, by their id."""
+    """Return the outputs that were too long for the transcript, by their id."""
     return {path.stem: info_of(path) for path in list_inside(home, session_folder / TOOL_RESULTS)}

@@ -1,7 +1,8 @@
-"""Find and read the files of a home that stand beside the transcripts: todos, tasks, plans, prompts, logs, memory.
+"""Find and read the files of a home beside the transcripts: todos, tasks, plans, prompts, logs, memory.
 
-Every answer is a list or a stream of values. A folder that is not there gives an empty one; a file that cannot be read
-gives a value that says why in its `problem`. Nothing outside the home, and no secret, is opened (see paths.py).
+Every function returns a list or a stream of values. A folder that does not exist gives an empty one; a file that cannot
+be read gives a value with the reason in its `problem`. Nothing outside the home, and no secret, is opened (see
+paths.py).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from recollect.store.paths import list_inside, open_inside, read_inside
 
 @dataclass(frozen=True, slots=True)
 class SubagentTodos:
-    """The todos of one subagent of a session; `subagent_id` is None for the main subagent."""
+    """The todo list of one subagent of a session; `subagent_id` is None for the session's main list."""
 
     session_id: str
     subagent_id: str | None
@@ -39,7 +40,7 @@ class SubagentTodos:
 
 @dataclass(frozen=True, slots=True)
 class SessionTasks:
-    """The task list of a session (or of a team, whose name then stands for the id)."""
+    """The task list of a session, or of a team, whose name is then the id."""
 
     session_id: str
     tasks: tuple[Task, ...]
@@ -57,7 +58,7 @@ class StoredDocument:
 
 
 def todo_lists(home: Home, session_id: str | None = None) -> list[SubagentTodos]:
-    """The todo lists of all sessions or of one: the main subagent's first, then by subagent."""
+    """Return the todo lists of all sessions or of one: the main list first, then by subagent."""
     found = []
     for path in list_inside(home, home.root / TODOS):
         ids = ids_in_todo_name(path.name)
@@ -70,7 +71,7 @@ def todo_lists(home: Home, session_id: str | None = None) -> list[SubagentTodos]
 
 
 def task_lists(home: Home, session_id: str | None = None) -> list[SessionTasks]:
-    """The task lists of all sessions or of one; tasks in the order of their numbers."""
+    """Return the task lists of all sessions or of one; tasks in the order of their numbers."""
     found = []
     for folder in list_inside(home, home.root / TASKS):
         if (session_id is not None and folder.name != session_id) or not is_folder(home, folder):
@@ -101,7 +102,7 @@ def _high_water_mark(home: Home, folder: Path) -> int | None:
 
 
 def documents_in(home: Home, folder: Path) -> list[StoredDocument]:
-    """The Markdown files below a folder."""
+    """Return the Markdown files below a folder."""
     found = []
     for path in walk_files(home, folder):
         relative = path.relative_to(folder).as_posix()
@@ -116,18 +117,21 @@ def documents_in(home: Home, folder: Path) -> list[StoredDocument]:
 
 
 def _is_broken_link_to_folder(path: Path) -> bool:
-    """A link that leads nowhere or out of the home, such as a skill that is kept elsewhere: shown with its problem."""
+    """Return whether this is a link that leads nowhere or out of the home, such as a skill kept elsewhere.
+
+    Such a link is listed with its problem.
+    """
     return path.is_symlink() and not path.suffix
 
 
 def plans(home: Home) -> list[StoredDocument]:
-    """The plans, the newest first."""
+    """Return the plans, the newest first."""
     oldest = datetime.min.replace(tzinfo=UTC)
     return sorted(documents_in(home, home.root / "plans"), key=lambda plan: plan.file.modified or oldest, reverse=True)
 
 
 def memories(home: Home) -> dict[str, list[StoredDocument]]:
-    """The memory files by the name of the project's folder; `""` for those of the home itself."""
+    """Return the memory files by the name of the project folder; `""` for those of the home itself."""
     found = {"": [*documents_in(home, home.root / "agent-memory")]}
     for folder in list_inside(home, home.projects):
         if documents := documents_in(home, folder / MEMORY):
@@ -136,11 +140,13 @@ def memories(home: Home) -> dict[str, list[StoredDocument]]:
 
 
 def prompt_history(home: Home) -> Iterator[HistoryEntry]:
-    """Every line of `history.jsonl` as it is read, the oldest first."""
+    """Yield every line of `history.jsonl` as it is read, the oldest first."""
     try:
         with open_inside(home, home.root / HISTORY) as stream:
             for line in read_lines(stream):
-                if not line.more:  # the pieces of a line too long to be held end in one that is no JSON
+                if (
+                    not line.more
+                ):  # a line too long for memory comes in pieces; the last one is not JSON and is reported
                     yield from parse_history_line(line.data, number=line.number, offset=line.offset)
     except NotFound:
         return
@@ -149,7 +155,7 @@ def prompt_history(home: Home) -> Iterator[HistoryEntry]:
 
 
 def paste_text(home: Home, content_hash: str) -> str | None:
-    """A paste that the history only names; None where it is gone."""
+    """Return the text of a paste that the history only names; None if it is gone."""
     if not content_hash.isalnum():
         return None
     try:
@@ -164,7 +170,7 @@ def pastes(home: Home) -> list[FileInfo]:
 
 
 def running_sessions(home: Home) -> list[RunningSession]:
-    """What `sessions/<pid>.json` says. Whether the process still lives is for the caller to ask."""
+    """Parse `sessions/<pid>.json`. Whether the process is still alive is for the caller to check."""
     found = []
     for path in list_inside(home, home.root / "sessions"):
         pid = pid_of(path.name)

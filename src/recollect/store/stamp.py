@@ -1,4 +1,4 @@
-"""A file's identity at a moment: enough to know that nobody changed it since."""
+"""Stamp a file at a moment: enough to detect that its bytes were rewritten since."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ class Stamp(Struct, frozen=True):
 
 
 def stamp_of(path: Path | str) -> Stamp | None:
-    """What stands there now; None where nothing does. Of a link, what it leads to: a session's file may be one."""
+    """Return the stamp of the file at this path; None if there is none. Links are followed: a transcript may be one."""
     try:
         info = os.stat(path) if os.path.exists(path) else os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as problem:
-        if problem.errno == errno.ELOOP:  # below links that lead to each other nothing stands
+        if problem.errno == errno.ELOOP:  # links that lead to each other hold no file
             return None
         raise
     return Stamp(info.st_size, info.st_mtime_ns)
 
 
 def stamp_below(path: Path) -> Stamp | None:
-    """The same of a file or, of a folder, of all files in it: their bytes together, and the newest of their times."""
-    if path.is_symlink():  # taken out itself; whatever becomes of what it leads to
+    """Return the stamp of a file or, for a folder, of all files in it: their bytes together and their newest time."""
+    if path.is_symlink():  # the link itself is removed, not its target
         info = os.lstat(path)
         return Stamp(info.st_size, info.st_mtime_ns)
     if not path.is_dir():
@@ -39,13 +39,13 @@ def stamp_below(path: Path) -> Stamp | None:
         for name in names:
             try:
                 info = os.lstat(os.path.join(folder, name))
-            except OSError:  # not to be seen by us, and so neither later
+            except OSError:  # not readable now, and so not later either
                 continue
             size, newest = size + info.st_size, max(newest, info.st_mtime_ns)
     return Stamp(size, newest)
 
 
 def stamp_of_open(fd: int) -> Stamp:
-    """The same of an open file."""
+    """Return the stamp of an open file."""
     info = os.fstat(fd)
     return Stamp(info.st_size, info.st_mtime_ns)

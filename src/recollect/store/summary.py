@@ -1,6 +1,6 @@
-"""A session at a glance, from the first and last bytes of its file. A store of thousands is listed without reading it.
+"""Summarise a session from the first and last bytes of its file, so that thousands are listed without reading them.
 
-Head and tail are 64 KiB each, as in the client's own listing; the head grows where the first prompt is longer than that.
+Head and tail are 64 KiB each, as in Claude Code's own listing; the head grows if the first prompt is longer than that.
 Numbers that need the whole file (`lines`, `messages`) are None unless they are asked for.
 """
 
@@ -36,11 +36,11 @@ _decode = msgspec.json.Decoder(Entry).decode
 
 @dataclass(slots=True)
 class SessionSummary:
-    """What a list shows of a session."""
+    """The facts of a session that a list shows."""
 
     file: SessionFile
     project: str | None = None
-    """The working directory: from the lines, `relocated` first, the one that fits the folder's name before others."""
+    """The working directory: `relocated` if set, else the one that fits the folder's name, else the first."""
     relocated: str | None = None
     """Where the session was moved to."""
     cwds: list[str] = field(default_factory=list)
@@ -56,14 +56,14 @@ class SessionSummary:
     git_branch: str | None = None
     version: str | None = None
     worktree_of: str | None = None
-    """The repository, where the session ran in a git worktree of it."""
+    """The repository, if the session ran in a git worktree of it."""
     lines: int | None = None
     messages: int | None = None
     subagents: int = 0
     sidechain_only: bool = False
     pr_url: str | None = None
     problem: str | None = None
-    """Why nothing could be read, in words."""
+    """Why the file could not be read, in words."""
 
     @property
     def session_id(self) -> str:
@@ -75,7 +75,7 @@ class SessionSummary:
 
     @property
     def title_source(self) -> str | None:
-        """Where the title is from: "custom", "ai", "summary" or "prompt"."""
+        """The source of the title: "custom", "ai", "summary" or "prompt"."""
         return next((source for name, source in TITLE_SOURCES.items() if getattr(self, name)), None)
 
     @property
@@ -86,9 +86,9 @@ class SessionSummary:
 def summarise(
     file: SessionFile, opened: Callable[[Path], AbstractContextManager[BinaryIO]] | None = None, *, count: bool = False
 ) -> SessionSummary:
-    """Read head and tail of a session (all of it if `count`). Never raises: `problem` says what went wrong.
+    """Read head and tail of a session (all of it if `count`). Never raises: `problem` holds the error.
 
-    `opened` gives a file that its caller has open.
+    `opened` returns a file that its caller already has open.
     """
     summary = SessionSummary(file, subagents=len(file.subagents), problem=file.problem)
     try:
@@ -142,7 +142,7 @@ def _read_at(stream: BinaryIO, offset: int) -> bytes:
 
 
 class _Head:
-    """Goes through the first lines until the first prompt is found."""
+    """Reads the first lines until the first prompt is found."""
 
     def __init__(self, summary: SessionSummary) -> None:
         self.summary = summary
@@ -153,7 +153,7 @@ class _Head:
         self.main_rows = 0
 
     def scan(self, data: bytes, *, complete: bool) -> bool:
-        """Continue with the lines of `data` that were not seen yet; True when nothing more is needed."""
+        """Continue with the lines of `data` not read yet; return True when nothing more is needed."""
         end = len(data) if complete else data.rfind(b"\n") + 1
         for line in join_lines(_lines(data, self.position, end, self.number + 1), small=True):
             if line.unclosed and not complete:
@@ -229,7 +229,7 @@ def _entry(line: bytes, number: int) -> Entry | None:
 
 
 def _scan_tail(summary: SessionSummary, tail: bytes) -> None:
-    """From the end upwards: the newest titles and states, and the time, branch and version of the last row."""
+    """Read from the end upwards: the newest titles and states, and the time, branch and version of the last row."""
     seen: set[str] = set()
     need_row = True
     for line in _lines_upwards(tail):
@@ -257,7 +257,10 @@ def _scan_tail(summary: SessionSummary, tail: bytes) -> None:
 
 
 def _lines_upwards(data: bytes) -> Iterator[bytes]:
-    """The lines from the last to the first. Where one ends in no object, those before it are read as they may hang together."""
+    """Yield the lines from the last to the first.
+
+    If a line does not begin with an object, all lines before it are joined first: an object may span several lines.
+    """
     position = len(data)
     while position > 0:
         start = data.rfind(b"\n", 0, position - 1 if data[position - 1 : position] == b"\n" else position) + 1
@@ -274,12 +277,12 @@ _decode_all: Final = msgspec.json.Decoder(Entry).decode_lines
 
 
 def _count(summary: SessionSummary, stream: BinaryIO, whole: bytes | None) -> None:
-    """Exact numbers of lines, of user and assistant rows, and of subagents, by going through all of the file."""
+    """Count lines, user and assistant rows, and subagents exactly, by reading the whole file."""
     if whole is not None:
         try:
             entries = _decode_all(whole)
         except REFUSED:
-            pass  # something is damaged: go through it line by line
+            pass  # something is damaged: read it line by line
         else:
             summary.lines = whole.count(b"\n") + (1 if whole and not whole.endswith(b"\n") else 0)
             _note_counts(summary, entries)

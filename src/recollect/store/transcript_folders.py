@@ -1,6 +1,6 @@
-"""Go through the folders of a home in which transcripts may stand: the one walk that scan, index and watch share.
+"""Walk the folders of a home that may hold transcripts: the one walk that scan, index and watch share.
 
-Only names are read; no file is opened. A link is followed as everywhere (`paths.why_left_out`).
+Only names are read; no file is opened. Links are followed as everywhere (`paths.why_left_out`).
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from .links import parts_below
 from .paths import is_inside, why_left_out
 
 Note = Callable[[str, str], None]
-"""Takes the path of what is left out, and why."""
+"""Called with the path of what is left out, and why."""
 
 
 class Folder(NamedTuple):
-    """A folder and what was in it, by name, without the links that are not followed."""
+    """A folder and its files and folders by name, without the links that are not followed."""
 
     parts: tuple[str, ...]
     """The parts of its path below `projects/`: none, project, session, `subagents`, `workflows`, run."""
     path: str
     mtime_ns: int
-    """As it was before the listing: what came meanwhile makes the folder look changed the next time."""
+    """As it was before the listing, so that a change during the listing makes the folder look changed the next time."""
     files: list[os.DirEntry[str]]
     folders: list[os.DirEntry[str]]
     has_links: bool
@@ -40,10 +40,10 @@ def transcript_folders(
     session_folders: bool = True,
     note: Note | None = None,
 ) -> Iterator[Folder]:
-    """List `projects/`, or the folder `first`, and every folder below that may hold transcripts, each before what is in it.
+    """List `projects/`, or the folder `first`, and every folder below that may hold transcripts, parents first.
 
-    Folders that are `known` are not entered. Without `session_folders`, the own folder of a session is not listed itself, only
-    the subagents in it: much quicker where most sessions have such a folder and few have subagents.
+    Folders that are `known` are not entered. Without `session_folders`, the own folder of a session is not listed, only
+    the subagents in it: much faster if most sessions have such a folder and few have subagents.
     """
     root = str(home.projects)
     start = root if first is None else first

@@ -1,6 +1,6 @@
-"""Session stores: places that the official SDK mirrors conversations into and resumes them from.
+"""Session stores: places to which the official SDK mirrors conversations, and from which it resumes them.
 
-All three speak the same protocol (`protocol.py`) and pass the same exam (`recollect.testing.store_contract`):
+All three implement the same protocol (`protocol.py`) and pass the same contract (`recollect.testing.store_contract`):
 
     MemorySessionStore      memory.py    gone with the process
     FolderSessionStore      folder.py    files as in a Claude home, which every Recollect command can read

@@ -1,7 +1,7 @@
-"""Folders and files below a root, reached name by name, so that no link leads out of it.
+"""Open folders and files below a root, name by name, so that no link leads out of it.
 
-Where the system can (Linux, macOS), every folder on the way is held open and the next name is looked up in it: swapping a
-folder for a link at any moment gains nothing. Elsewhere each name is looked at before it is used.
+Where the system can (Linux, macOS), every folder on the way is held open and the next name is looked up in it: swapping
+a folder for a link at any moment gains nothing. Elsewhere each name is checked before it is used.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CAN_HOLD_FOLDERS: Final = bool(_NOFOLLOW) and os.open in os.supports_dir_fd and 
 
 
 class ContainedFolder:
-    """One folder. Use as a context manager; `child` gives the next one down."""
+    """One folder below the root, or the root. Use as a context manager; `child` opens the next one down."""
 
     def __init__(self, path: str, fd: int | None) -> None:
         self.path = path
@@ -32,7 +32,7 @@ class ContainedFolder:
 
     @classmethod
     def root(cls, path: Path, *, create: bool = False, hold: bool = CAN_HOLD_FOLDERS) -> ContainedFolder:
-        """The root, which may itself be a link: it is what the user named."""
+        """Open the root, which may itself be a link: it is what the user named."""
         if create:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         if hold:
@@ -42,7 +42,7 @@ class ContainedFolder:
         return cls(str(path), None)
 
     def child(self, name: str, *, create: bool = False, sync: bool = False) -> ContainedFolder:
-        """A folder in this one. FileNotFoundError where it is missing, Refused where it is a link or no folder."""
+        """Open a folder in this one. Raises FileNotFoundError, or Refused if it is a link or not a folder."""
         if create:
             with contextlib.suppress(FileExistsError):
                 os.mkdir(self._at(name), 0o700, dir_fd=self._fd)
@@ -60,7 +60,10 @@ class ContainedFolder:
             raise
 
     def open_file(self, name: str, flags: int) -> int:
-        """A regular file in this folder as a descriptor. FileNotFoundError, or Refused for links, pipes and the like."""
+        """Open a regular file in this folder and return its descriptor.
+
+        Raises FileNotFoundError, or Refused for links, pipes and the like.
+        """
         if not _NOFOLLOW:
             with contextlib.suppress(FileNotFoundError):
                 self._refuse_unless(stat.S_ISREG, name, self.stat(name).st_mode)
@@ -81,7 +84,7 @@ class ContainedFolder:
         return os.stat(self._at(name), dir_fd=self._fd, follow_symlinks=False)
 
     def has(self, name: str, fd: int) -> bool:
-        """Whether this open file is still the one of that name."""
+        """Return whether this open file still has that name."""
         try:
             return os.path.samestat(self.stat(name), os.fstat(fd))
         except FileNotFoundError:
@@ -91,7 +94,7 @@ class ContainedFolder:
         return sorted(os.listdir(self.path if self._fd is None else self._fd))
 
     def walk(self, parts: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-        """Every regular file below, as the names that lead to it. Links are not followed."""
+        """Yield every regular file below, as the names that lead to it. Links are not followed."""
         for name in self.names():
             with contextlib.suppress(FileNotFoundError):
                 mode = self.stat(name).st_mode
@@ -102,9 +105,9 @@ class ContainedFolder:
                         yield from folder.walk((*parts, name))
 
     def write_whole(self, name: str, data: bytes) -> None:
-        """Replace a small file at once. For what can be made again: it is not synced. One writer at a time."""
+        """Replace a small file atomically. It is not synced, so only for what can be rebuilt. One writer at a time."""
         fresh = f"{name}.new"
-        with contextlib.suppress(FileNotFoundError):  # left by a killed writer, or put there as a link
+        with contextlib.suppress(FileNotFoundError):  # left by a killed writer, or planted as a link
             self.unlink(fresh)
         fd = self.open_file(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         with open(fd, "wb") as stream:
@@ -115,7 +118,7 @@ class ContainedFolder:
         os.unlink(self._at(name), dir_fd=self._fd)
 
     def remove_empty(self, name: str) -> None:
-        """Remove a folder and the folders in it, as far as nothing is in them."""
+        """Remove a folder and the folders in it, as far as they are empty."""
         with contextlib.suppress(OSError, Refused):
             with self.child(name) as folder:
                 for inner in folder.names():
@@ -124,7 +127,7 @@ class ContainedFolder:
             os.rmdir(self._at(name), dir_fd=self._fd)
 
     def sync(self) -> None:
-        """Make the names in this folder last. Systems that cannot open folders need no such thing."""
+        """Make the names in this folder durable. Systems that cannot open folders do not need it."""
         if self._fd is not None:
             os.fsync(self._fd)
         elif os.name != "nt":

@@ -1,9 +1,9 @@
-"""Entries to JSON text and back. What comes back is equal to what went in, or it was refused at the door.
+"""Convert entries to JSON text and back. Entries that would not come back equal are refused before they are stored.
 
-Python values that JSON cannot carry, and that are refused therefore: NaN and the infinities; keys that are no strings;
-tuples, sets, bytes and objects; integers of more than 4300 digits; nesting deeper than Python's own JSON goes (about a
-thousand); and both halves of a surrogate pair as two characters (JSON has only the character they mean). Half of a pair
-alone, integers of any usual size, NUL, U+2028 and every other text are kept.
+Refused are Python values that JSON cannot carry: NaN and the infinities; keys that are not strings; tuples, sets, bytes
+and objects; integers of more than 4300 digits; nesting deeper than Python's own JSON goes (about a thousand); and both
+halves of a surrogate pair as two characters (JSON has only the character they mean). Half of a pair alone, integers of
+any usual size, NUL, U+2028 and every other text are kept.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BETWEEN: Final = re.compile(r"[\s\x00]*")
 
 @dataclass(frozen=True, slots=True)
 class EntryText:
-    """One entry as a line without its line feed. `digest` stands for a line that must not be stored twice, else None."""
+    """One entry as a line without its line feed. `digest` is set for a line that must not be stored twice."""
 
     line: bytes
     digest: bytes | None
@@ -36,7 +36,7 @@ def digest_of(line: bytes) -> bytes:
 
 
 def encode_entries(entries: Iterable[Mapping[str, Any]]) -> list[EntryText]:
-    """All entries of a batch, or Refused before any of them is stored."""
+    """Encode all entries of a batch. Raises Refused before any of them is stored."""
     return [_encode(entry, number) for number, entry in enumerate(entries, 1)]
 
 
@@ -52,7 +52,7 @@ def _encode(entry: Mapping[str, Any], number: int) -> EntryText:
     if not same:
         raise _not_json(number, "it would come back different (a key that is no text, a tuple, a split surrogate pair)")
     line = text.encode()
-    # A row with an id is the same row when it comes again (a batch sent anew after a fault); a state line is news.
+    # A row with an id that comes again is the same row (a batch resent after an error); a repeated state line is new.
     return EntryText(line, digest_of(line) if isinstance(entry.get("uuid"), str) else None)
 
 
@@ -61,7 +61,7 @@ def _not_json(number: int, why: str) -> Refused:
 
 
 def decode_line(line: bytes) -> list[dict[str, Any]]:
-    """The objects on a line: one, as a rule. None for a torn line, several where another program glued them together."""
+    """Return the objects on a line: usually one, none for a torn line, several if another program joined lines."""
     text = line.removeprefix(BOM).decode("utf-8", "replace")
     try:
         value = json.loads(text)
@@ -73,10 +73,10 @@ def decode_line(line: bytes) -> list[dict[str, Any]]:
 
 
 def _complete_objects(text: str) -> Iterator[dict[str, Any]]:
-    """From the start of the line on: what stands inside a torn object was never an entry of its own."""
+    """Yield the objects from the start of the line on. Objects inside a torn one were never entries of their own."""
     position = 0
     while True:
-        position = _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it matches everywhere
+        position = _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it matches at every position
         try:
             value, position = _decoder.raw_decode(text, position)
         except (ValueError, RecursionError):
@@ -86,7 +86,7 @@ def _complete_objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def decode_lines(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """The entries of some lines in order. A line with an id that is there already is not given twice."""
+    """Yield the entries of some lines in order. A repeated line with an id is skipped."""
     seen: set[bytes] = set()
     for line in lines:
         line = line.rstrip(b"\r\n")

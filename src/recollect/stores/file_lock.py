@@ -1,4 +1,4 @@
-"""A lock on an open file, held until the file is closed, against every other process and thread that asks for it."""
+"""Lock an open file against other processes and threads until the file is closed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if sys.platform == "win32":
     import msvcrt
 
     _FAR_OUT: Final = 1 << 62
-    """Windows locks bytes, and a locked byte cannot be read: one is taken that no file has."""
+    """Windows locks bytes, and a locked byte cannot be read: so the lock is on a byte beyond the end of any file."""
 
     def _try_lock(fd: int) -> None:
         os.lseek(fd, _FAR_OUT, os.SEEK_SET)
@@ -29,7 +29,7 @@ else:
 
 
 def lock_file(fd: int, path: str, wait: float) -> None:
-    """Take the lock, or raise StoreBusy after `wait` seconds."""
+    """Take the lock. Raises StoreBusy after `wait` seconds."""
     deadline = time.monotonic() + wait
     pause = _FIRST_PAUSE
     while True:

@@ -1,4 +1,4 @@
-"""How far into a growing file somebody has read, and whether that is still the same file."""
+"""Track how far a growing file was read, and whether it is still the same file."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from typing import Final
 from .entry_text import digest_of
 
 _LOOKED_BACK: Final = 1024
-"""Bytes before the mark by which a file is known again: names of rows and times are in them."""
+"""Bytes before the mark that identify a file: they include ids of rows and times."""
 _REMEMBERED_FILES: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Everything before `offset` was read. `tail` stands for the bytes just before it."""
+    """A position up to which a file was read. `tail` is a hash of the bytes just before `offset`."""
 
     offset: int = 0
     tail: str = ""
 
     def holds(self, fd: int) -> bool:
-        """Whether the file still has those bytes there: it was not cut, replaced or begun anew."""
+        """Return whether the file still has those bytes there: it was not cut, replaced or rewritten."""
         return self.offset == 0 or mark_at(fd, self.offset) == self
 
 
 def mark_at(fd: int, offset: int) -> Mark:
-    """The mark of a place in a file; at 0 where the file is shorter than that."""
+    """Return the mark of a position in a file; the mark of position 0 if the file is shorter."""
     start = max(0, offset - _LOOKED_BACK)
     tail = read_at(fd, start, offset - start)
     if not tail or start + len(tail) != offset:
@@ -50,7 +50,7 @@ def read_at(fd: int, offset: int, length: int) -> bytes:
 
 
 def lines_from(fd: int, offset: int) -> Iterator[bytes]:
-    """The lines from there to the end, with their line feeds."""
+    """Yield the lines from `offset` to the end, with their line feeds."""
     with open(fd, "rb", buffering=1 << 20, closefd=False) as stream:
         stream.seek(offset)
         yield from stream
@@ -63,13 +63,13 @@ class _Known:
 
 
 class KnownLines:
-    """Which lines are in the files that were appended to lately. Only what is new since the last look is read."""
+    """Digests of the lines in recently appended files. Only what is new since the last call is read."""
 
     def __init__(self) -> None:
         self._files: OrderedDict[tuple[int, int], _Known] = OrderedDict()
 
     def of(self, fd: int) -> set[bytes]:
-        """Digests of the complete lines of an open file that nobody else is appending to."""
+        """Return the digests of the complete lines of an open file that nobody else is appending to."""
         known = self._entry(fd)
         offset = known.mark.offset
         for line in lines_from(fd, offset):
@@ -80,7 +80,7 @@ class KnownLines:
         return known.digests
 
     def distrust(self, fd: int) -> None:
-        """What was just written may not last: it does not count as known, and is written again if it comes again."""
+        """Forget what was just written, after an error: it may be lost, and is written again if it comes again."""
         known = self._entry(fd)
         known.mark = mark_at(fd, os.fstat(fd).st_size)
 

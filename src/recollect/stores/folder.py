@@ -1,14 +1,14 @@
-"""A session store in a folder laid out like a Claude home:
+"""A session store in a folder laid out like a Claude home.
 
     <root>/projects/<project_key>/<session_id>.jsonl
     <root>/projects/<project_key>/<session_id>/<subpath>.jsonl        with <subpath>.meta.json beside it
 
-So every Recollect command reads it (``recollect --home <root> list``), and so does the client. It is meant to be a folder
-of its own, not the home that the client is writing into: there each line would be written by both.
+So every Recollect command can read it (``recollect --home <root> list``), and so can Claude Code. It should be a folder
+of its own, not the home that Claude Code is writing into: there each line would be written by both.
 
-A batch is one O_APPEND write under a lock on the file, synced before `append` returns; a tail that a killed writer left
-without a line feed gets one first. Nothing is ever cut off or rewritten. A torn line stays where it is and is not loaded.
-On file systems that do not tell capitals from small letters, neither does this store.
+A batch is one O_APPEND write under a lock on the file, synced before `append` returns; if a killed writer left a last
+line without a line feed, it gets one first. Nothing is ever cut off or rewritten. A torn line stays where it is and is
+not loaded. On case-insensitive file systems, the keys of this store are case-insensitive, too.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from .summary_fold import fold
 
 _PROJECTS: Final = "projects"
 _SUBAGENT_META: Final = "agent_metadata"
-"""How the SDK sends what the client keeps in `agent-<id>.meta.json`."""
+"""The type of the entry in which the SDK sends what Claude Code keeps in `agent-<id>.meta.json`."""
 _TRIES: Final = 100
 """How often a file or folder may be removed by others between finding and locking it."""
 T = TypeVar("T")
 
 
 class FolderSessionStore:
-    """Transcripts as files. Several processes may use one folder at the same time."""
+    """Stores transcripts as files. Several processes may use one folder at the same time."""
 
     def __init__(self, root: Path | str, *, fsync: bool = True, wait: float = 10.0) -> None:
-        """`fsync=False` gives up what a power cut takes; `wait` is how long others may hold a file, in seconds."""
+        """With `fsync=False`, a power cut may lose entries; `wait` is how many seconds to wait for a file's lock."""
         self.root = Path(root).absolute()
         self._fsync = fsync
         self._wait = wait
@@ -80,7 +80,7 @@ class FolderSessionStore:
         found = await asyncio.to_thread(self._read, lambda: self._subplaces(session), [])
         return [place.subpath_text for place in found]
 
-    # What follows runs in threads: changes one at a time, reading at any time.
+    # The methods below run in threads: changes one at a time, reads at any time.
 
     def _write(self, work: Callable[[], None]) -> None:
         try:
@@ -101,7 +101,7 @@ class FolderSessionStore:
 
     @contextlib.contextmanager
     def _folder(self, *names: str, create: bool = False) -> Iterator[tuple[ContainedFolder, ContainedFolder]]:
-        """The root, and the folder that these names lead to."""
+        """Open the root, and the folder that these names lead to."""
         with contextlib.ExitStack() as opened:
             root = opened.enter_context(ContainedFolder.root(self.root, create=create, hold=self._hold_folders))
             folder = root
@@ -117,7 +117,7 @@ class FolderSessionStore:
                 try:
                     lock_file(fd, os.path.join(folder.path, name + TRANSCRIPT), self._wait)
                     if not folder.has(name + TRANSCRIPT, fd):
-                        continue  # deleted while we waited
+                        continue  # deleted while waiting for the lock
                     if os.fstat(fd).st_nlink > 1:
                         raise Refused(
                             f"{os.path.join(folder.path, name + TRANSCRIPT)} has a second name (a hard link) elsewhere",
@@ -125,7 +125,7 @@ class FolderSessionStore:
                             slug="outside-home",
                         )
                     self._append_to(fd, folder, texts)
-                    with contextlib.suppress(OSError, RecollectError):  # can be made again, and the entries are safe
+                    with contextlib.suppress(OSError, RecollectError):  # can be rebuilt, and the entries are safe
                         _keep_what_follows(root, folder, place, fd, texts)
                     return
                 finally:
@@ -147,9 +147,7 @@ class FolderSessionStore:
         heal = b"\n" if size and read_at(fd, size - 1, 1) != b"\n" else b""
         data = memoryview(heal + b"\n".join(lines) + b"\n")
         try:
-            while (
-                data
-            ):  # one write, as a rule; the rest of a short one cannot be parted from it, since we hold the lock
+            while data:  # usually one write; under the lock, nothing can come between the parts of a short one
                 data = data[os.write(fd, data) :]
             if self._fsync:
                 os.fsync(fd)
@@ -165,7 +163,7 @@ class FolderSessionStore:
             with _opened(folder, name + TRANSCRIPT) as fd:
                 entries = list(decode_lines(lines_from(fd, 0)))
             if place.subpath and entries and not any(entry.get("type") == _SUBAGENT_META for entry in entries):
-                entries += _subagent_meta(folder, name)  # a transcript that the client itself wrote
+                entries += _subagent_meta(folder, name)  # a transcript that Claude Code itself wrote
         return entries or None
 
     def _list_sessions(self, project: str) -> list[SessionStoreListEntry]:
@@ -180,9 +178,9 @@ class FolderSessionStore:
         with self._folder(_PROJECTS, project) as (root, folder):
             for session_id, _ in _sessions(folder):
                 with contextlib.suppress(FileNotFoundError), _opened(folder, session_id + TRANSCRIPT) as fd:
-                    mtime = os.fstat(fd).st_mtime_ns // 1_000_000  # before reading: what comes later makes it older
+                    mtime = os.fstat(fd).st_mtime_ns // 1_000_000  # before reading: never newer than the summary
                     folded = brought_up_to_date(kept_summary(root, Place(project, session_id), fd), fd)
-                    rest = b"".join(lines_from(fd, folded.mark.offset))  # a last line without line feed may be whole
+                    rest = b"".join(lines_from(fd, folded.mark.offset))  # a last line without line feed may be complete
                     data = fold(folded.data, decode_line(rest)) if rest and b"\n" not in rest else folded.data
                     found.append({"session_id": session_id, "mtime": mtime, "data": data})
         return found
@@ -198,7 +196,7 @@ class FolderSessionStore:
             below = [] if place.subpath else self._subplaces(place)
             for sub in below:
                 self._remove(sub)
-        self._remove(place)  # last, so that a deletion that was cut short is seen, and can be repeated
+        self._remove(place)  # last, so that an interrupted deletion is visible and can be repeated
         with contextlib.suppress(FileNotFoundError), self._folder(_PROJECTS, place.project_key) as (root, folder):
             folder.remove_empty(place.session_id)
             if not place.subpath:
@@ -220,7 +218,7 @@ class FolderSessionStore:
 
 
 def _names(place: Place) -> list[str]:
-    """The folders below the root, and the file's name without its ending."""
+    """Return the folders below the root, and the file's name without its ending."""
     return [_PROJECTS, place.project_key, place.session_id, *place.subpath]
 
 
@@ -238,7 +236,7 @@ def _opened(folder: ContainedFolder, name: str, flags: int = os.O_RDONLY) -> Ite
 
 
 def _sessions(folder: ContainedFolder) -> Iterator[tuple[str, os.stat_result]]:
-    """The sessions of a project. An empty file is one whose first writer was killed: no session yet."""
+    """Yield the sessions of a project. An empty file is not a session yet: its first writer was killed."""
     for name in folder.names():
         session_id = name.removesuffix(TRANSCRIPT)
         if name.endswith(TRANSCRIPT) and is_session_id(session_id):
@@ -252,7 +250,7 @@ def _sessions(folder: ContainedFolder) -> Iterator[tuple[str, os.stat_result]]:
 def _keep_what_follows(
     root: ContainedFolder, folder: ContainedFolder, place: Place, fd: int, texts: list[EntryText]
 ) -> None:
-    """The summary of a session, or the meta file of a subagent, as it is after these entries."""
+    """Update the summary of a session, or the meta file of a subagent, after these entries were appended."""
     if not place.subpath:
         keep_summary(root, place, brought_up_to_date(kept_summary(root, place, fd), fd))
         return

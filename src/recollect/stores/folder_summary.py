@@ -1,7 +1,7 @@
-"""Summaries of a folder store: a small file for each session that says how far the transcript was folded, and into what.
+"""Keep summaries of a folder store: a small file per session with the folded summary and how far it was folded.
 
-They stand under ``<root>/.recollect/summaries/`` and can be deleted at any time. One that is behind (its writer was killed,
-or the client itself appended) is brought up to date from the transcript's tail; one that does not fit is made anew.
+The files are in ``<root>/.recollect/summaries/`` and can be deleted at any time. One that is behind (its writer was
+killed, or Claude Code itself appended) is updated from the transcript's tail; one that does not match is rebuilt.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class FoldedFile:
 
 
 def kept_summary(root: ContainedFolder, place: Place, fd: int) -> FoldedFile:
-    """What is kept about a transcript (open as `fd`), if it fits; else a summary of nothing."""
+    """Return the stored summary of a transcript (open as `fd`) if it matches; else an empty one."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecollectError):
         with _folder(root, place) as folder, open(folder.open_file(_name(place), os.O_RDONLY), "rb") as stream:
             kept = json.loads(stream.read())
@@ -43,7 +43,7 @@ def kept_summary(root: ContainedFolder, place: Place, fd: int) -> FoldedFile:
 
 
 def brought_up_to_date(folded: FoldedFile, fd: int) -> FoldedFile:
-    """The same with the complete lines that came since."""
+    """Return the summary with the complete lines that were appended since."""
     end = folded.mark.offset
 
     def complete_lines() -> Iterator[bytes]:
@@ -58,7 +58,7 @@ def brought_up_to_date(folded: FoldedFile, fd: int) -> FoldedFile:
 
 
 def keep_summary(root: ContainedFolder, place: Place, folded: FoldedFile) -> None:
-    """Keep it for the next list. The caller holds the transcript's lock."""
+    """Store a summary for the next list. The caller holds the transcript's lock."""
     kept = {"fold": FOLD_VERSION, "offset": folded.mark.offset, "tail": folded.mark.tail, "data": folded.data}
     with _folder(root, place, create=True) as folder:
         folder.write_whole(_name(place), json.dumps(kept, separators=(",", ":")).encode())

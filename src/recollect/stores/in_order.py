@@ -1,4 +1,4 @@
-"""Work in threads, in the order in which it was asked for."""
+"""Run jobs in threads, in the order in which they were requested."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class _Job:
         try:
             if not self.withdrawn:
                 self.work()
-        except BaseException as problem:  # it belongs to the caller of this job, whichever thread does it
+        except BaseException as problem:  # the error belongs to the caller of this job, whichever thread runs it
             self.error = problem
         finally:
             self.done = True
 
 
 class InOrder:
-    """Changes of one store: one at a time, first asked first done, also when many tasks ask at once.
+    """Runs the changes of one store one at a time, first requested first run, also if many tasks ask at once.
 
-    A thread that gets its turn does whatever was asked for before its own job. So a job whose own thread never starts
-    (its task was cancelled, or the threads are all taken) cannot hold up the others.
+    A thread that gets its turn first runs everything requested before its own job. So a job whose own thread never
+    starts (its task was cancelled, or all threads are busy) cannot block the others.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
-"""Which keys a store takes: names that are safe as names of files, on every system, in every store.
+"""Check the keys of a store: names that are safe as file names, on every system.
 
-The rules are the same for all stores, so that what one holds can be copied into another.
+The rules are the same for all stores, so that the sessions of one store can be copied into another.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..errors import Refused
 
 TRANSCRIPT: Final = ".jsonl"
 _LONGEST_NAME: Final = 200
-"""Bytes. File systems take 255; the rest is for what is put behind a name, and the client's project keys end below 220."""
+"""Bytes. File systems allow 255; the rest is for endings. Claude Code's project keys are shorter than 220."""
 _LONGEST_PROJECT: Final = 240
 _LONGEST_SUBPATH: Final = 1000
 _DEEPEST_SUBPATH: Final = 16
@@ -25,7 +25,7 @@ _UNSAFE: Final = re.compile(r"[\x00-\x1f\x7f/\\]" if os.name != "nt" else r'[\x0
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A key that was checked. `subpath` is empty for the session's own transcript."""
+    """A checked key. `subpath` is empty for the session's own transcript."""
 
     project_key: str
     session_id: str
@@ -40,14 +40,14 @@ class Place:
 
 
 def checked_place(key: Mapping[str, Any]) -> Place:
-    """The place that a key names, or Refused."""
+    """Return the place that a key names. Raises Refused."""
     session = checked_session(key)
     subpath = key.get("subpath")
     return session if subpath is None else session.below(_checked_subpath(subpath))
 
 
 def checked_session(key: Mapping[str, Any]) -> Place:
-    """Like `checked_place`, for a session as a whole: a subpath is not looked at."""
+    """Return the place of a whole session, as `checked_place` does; a subpath in the key is ignored."""
     if not isinstance(key, Mapping):
         raise _bad("the key", key, "it is no mapping")
     return Place(checked_project(key.get("project_key")), _checked_session(key.get("session_id")))
@@ -58,7 +58,7 @@ def checked_project(project_key: object) -> str:
 
 
 def subpath_of(parts: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The same parts if they make a subpath that a key could have, else None."""
+    """Return the parts if they form a valid subpath of a key, else None."""
     try:
         return _checked_subpath("/".join(parts))
     except Refused:
@@ -74,7 +74,7 @@ def is_session_id(name: str) -> bool:
 
 def _checked_session(session_id: object) -> str:
     name = _checked_name("session_id", session_id, _LONGEST_NAME)
-    if name.endswith(TRANSCRIPT):  # its folder would have the name of another session's file
+    if name.endswith(TRANSCRIPT):  # its folder would have the name of another session's transcript
         raise _bad("session_id", session_id, f"it ends in {TRANSCRIPT}")
     return name
 

@@ -1,4 +1,4 @@
-"""A session store in memory: for tests, and for conversations that nobody wants to keep."""
+"""A session store in memory: for tests, and for conversations that need not be kept."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class _Transcript:
 
 
 class MemorySessionStore:
-    """Keeps text, not objects: what a caller does to an entry before or after does not reach the store."""
+    """Stores text, not objects: changes that a caller makes to an entry afterwards do not reach the store."""
 
     def __init__(self) -> None:
         self._transcripts: dict[Place, _Transcript] = {}
-        self._lock = threading.Lock()  # stores may be shared by loops in several threads
+        self._lock = threading.Lock()  # a store may be shared by event loops in several threads
 
     async def append(self, key: SessionKey, entries: Sequence[Mapping[str, Any]]) -> None:
         place, texts = checked_place(key), encode_entries(entries)

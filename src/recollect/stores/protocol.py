@@ -1,11 +1,11 @@
 """The session store protocol of claude-agent-sdk (0.2.183), in types of our own: nothing here imports that package.
 
-The SDK asks of a store only that it has these methods, so a store of ours can be handed to it as `session_store`, and a
-store written for it can be used wherever this protocol is asked for. The shapes are the same ones: type checkers take
-one for the other.
+The SDK only requires that a store has these methods, so a store of this package can be passed to it as `session_store`,
+and a store written for the SDK can be used wherever this protocol is required. The types are structurally equal: type
+checkers accept one for the other.
 
 Times (`mtime`) are milliseconds since 1970, taken when the store wrote. An entry is one line of a transcript as plain
-JSON data; what it means is not the store's business.
+JSON data; the store does not interpret it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NotRequired, Protocol, Required, TypedDict
 
 
 class SessionKey(TypedDict):
-    """A transcript: the session's own, or with `subpath` (such as ``subagents/agent-1``) one below it."""
+    """The key of a transcript: the session's own, or with `subpath` (such as ``subagents/agent-1``) one below it."""
 
     project_key: str
     session_id: str
@@ -23,14 +23,14 @@ class SessionKey(TypedDict):
 
 
 class SessionListSubkeysKey(TypedDict):
-    """A session, for the question what is below it."""
+    """The key of a session whose subpaths are listed."""
 
     project_key: str
     session_id: str
 
 
 class SessionStoreEntry(TypedDict, total=False):
-    """One line of a transcript. Only `type` is always there; every other field is kept as it is."""
+    """One line of a transcript. Only `type` is required; every other field is kept as it is."""
 
     type: Required[str]
     uuid: str
@@ -43,7 +43,7 @@ class SessionStoreListEntry(TypedDict):
 
 
 class SessionSummaryEntry(TypedDict):
-    """What a list needs of a session. `data` is made by the fold (`summary_fold.py`) and read by the SDK."""
+    """What a list shows of a session. `data` is made by the fold (`summary_fold.py`) and read by the SDK."""
 
     session_id: str
     mtime: int
@@ -54,19 +54,19 @@ class SessionStore(Protocol):
     """All methods of the protocol. The SDK can do without the last four; the stores of this package have them all."""
 
     async def append(self, key: SessionKey, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Keep these entries behind those that are there. An empty batch changes nothing."""
+        """Append entries to a transcript. An empty batch changes nothing."""
 
     async def load(self, key: SessionKey) -> list[SessionStoreEntry] | None:
-        """All entries in order, equal to what was appended; None for what was never written."""
+        """Return all entries in order, equal to what was appended; None if the transcript was never written."""
 
     async def list_sessions(self, project_key: str) -> list[SessionStoreListEntry]:
-        """The sessions of a project (transcripts below a session are none)."""
+        """Return the sessions of a project (not the transcripts below a session)."""
 
     async def list_session_summaries(self, project_key: str) -> list[SessionSummaryEntry]:
-        """The same sessions with what a list shows of them, without reading them."""
+        """Return the sessions of a project with what a list shows of them, without reading their transcripts."""
 
     async def delete(self, key: SessionKey) -> None:
-        """Remove a session with everything below it, or with `subpath` that one transcript."""
+        """Delete a session with everything below it, or with `subpath` only that transcript."""
 
     async def list_subkeys(self, key: SessionListSubkeysKey) -> list[str]:
-        """The subpaths below a session."""
+        """Return the subpaths below a session."""

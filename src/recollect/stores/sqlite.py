@@ -1,7 +1,9 @@
 """A session store in one SQLite file (WAL): every batch is a transaction, synced before `append` returns.
 
-SCHEMA_VERSION 1   transcripts (one row for each key, with its time and, for sessions, the folded summary) and entries
-                   (the exact JSON text of each, in order of `number`; `digest` only where an entry must not come twice)
+SCHEMA_VERSION 1:
+
+    transcripts   one row per key, with its time and, for sessions, the folded summary
+    entries       the exact JSON text of each, in order of `number`; `digest` only if an entry must not be stored twice
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from .protocol import SessionKey, SessionListSubkeysKey, SessionStoreEntry, Sess
 from .summary_fold import FOLD_VERSION, fold
 
 SCHEMA_VERSION: Final = 1
-APPLICATION_ID: Final = 0x52434C53  # "RCLS", by which file(1) and we know the file again
+APPLICATION_ID: Final = 0x52434C53  # "RCLS", which identifies the file, also for file(1)
 _SCHEMA: Final = (
     """
     CREATE TABLE transcripts (
@@ -53,10 +55,10 @@ T = TypeVar("T")
 
 
 class SqliteSessionStore:
-    """Transcripts as rows. Several processes may use one file at the same time; each has its own store object."""
+    """Stores transcripts as rows. Several processes may use one file at once, each with its own store object."""
 
     def __init__(self, path: Path | str, *, fsync: bool = True, wait: float = 10.0) -> None:
-        """`fsync=False` gives up what a power cut takes; `wait` is how long others may write, in seconds."""
+        """With `fsync=False`, a power cut may lose entries; `wait` is how many seconds to wait for other writers."""
         self.path = Path(path).absolute()
         self._fsync = fsync
         self._wait = wait
@@ -96,7 +98,7 @@ class SqliteSessionStore:
         self._reading.close()
         self._writing.close()
 
-    # What follows runs in threads: changes one at a time on one connection, reading at any time on another.
+    # The methods below run in threads: changes one at a time on one connection, reads at any time on another.
 
     def _change(self, work: Callable[[sqlite3.Connection], None]) -> None:
         with self._explained(), self._writing.use() as database:
@@ -121,7 +123,7 @@ class SqliteSessionStore:
     def _open_for_writing(self) -> sqlite3.Connection:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # SQLite would create it readable for everybody; its side files take the mode of this one.
+            # SQLite would create it readable for everybody; its side files get the mode of this file.
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
         except OSError as problem:
             raise explain(problem, self.path) from problem
@@ -159,7 +161,7 @@ class SqliteSessionStore:
 
 
 class _NothingYet(Exception):
-    """The file is there but empty: somebody is about to write the first batch."""
+    """The file exists but is empty: another process is about to write the first batch."""
 
 
 class _Connection:
@@ -192,7 +194,7 @@ class _Connection:
 
 
 def _is_ours(database: sqlite3.Connection, path: Path) -> bool:
-    """True for a store of this version, False for an empty file. Anything else is refused."""
+    """Return True for a store of this version, False for an empty file. Raises Refused or Unavailable for others."""
     # One statement sees one state; between two, another process may create the tables.
     application, version, tables = database.execute(
         "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version),"
@@ -223,7 +225,7 @@ def _create(database: sqlite3.Connection, path: Path) -> None:
 
 
 def _patiently(work: Callable[[], object], wait: float) -> None:
-    """Changing the journal mode does not wait for others by itself."""
+    """Repeat `work` while the database is busy: changing the journal mode does not wait for others by itself."""
     deadline = time.monotonic() + wait
     while True:
         try:
@@ -332,7 +334,7 @@ def _primary_code(problem: sqlite3.Error) -> int:
 
 
 def _explain(problem: sqlite3.Error, path: Path, wait: float) -> RecollectError:
-    """An error of SQLite as one of ours."""
+    """Convert an error of SQLite into one of Recollect's."""
     code = _primary_code(problem)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         hint = "try again when the other process has finished"

@@ -1,11 +1,11 @@
-"""A session's summary, kept up to date entry by entry, so that a list need not read whole sessions.
+"""Fold a session's summary entry by entry, so that a list need not read whole sessions.
 
 The names in `data` are those that claude-agent-sdk 0.2.183 reads when it lists a store (`list_sessions_from_store`);
-tests/compat holds this fold against the SDK's own. Every field is either set once or overwritten by the latest, so what
-was folded is never read again.
+tests/compat compares this fold with the SDK's own. Every field is either set once or overwritten by the latest value,
+so entries that were folded are never read again.
 
-Other than the SDK: a time without a zone is UTC (the SDK takes the machine's zone), and milliseconds are not cut by
-floating point.
+Differences from the SDK: a time without a zone is UTC (the SDK uses the machine's zone), and milliseconds are not
+truncated by floating point.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Final
 from ..format.times import parse_time
 
 FOLD_VERSION: Final = 1
-"""Counts up when the fold changes; summaries that are kept on disk are then made anew."""
+"""Increases when the fold changes; summaries stored on disk are then rebuilt."""
 
 _LATEST: Final = {
     "customTitle": "custom_title",
@@ -34,7 +34,7 @@ _IDE_NOTICES: Final = ("ide_opened_file", "ide_selection")
 
 
 def fold(data: Mapping[str, Any], entries: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The summary `data` (empty to begin with) after some more entries of the session's own transcript."""
+    """Return the summary `data` (empty at first) after some more entries of the session's own transcript."""
     folded = dict(data)
     for entry in entries:
         _fold_one(folded, entry)
@@ -63,7 +63,7 @@ def _fold_one(data: dict[str, Any], entry: Mapping[str, Any]) -> None:
 
 
 def _look_for_prompt(data: dict[str, Any], entry: Mapping[str, Any]) -> None:
-    """The first thing a person typed; until it comes, the first slash command stands in for it."""
+    """Set the first prompt that a person typed; until there is one, the first slash command stands in."""
     if entry.get("type") != "user" or entry.get("isMeta") is True or entry.get("isCompactSummary") is True:
         return
     for text in _typed_texts(entry.get("message")):
@@ -78,7 +78,7 @@ def _look_for_prompt(data: dict[str, Any], entry: Mapping[str, Any]) -> None:
 
 
 def _typed_texts(message: object) -> Iterator[str]:
-    """The texts of a message on one line each; none of a message that brings back a tool's result."""
+    """Yield the texts of a message, each on one line; none of a message with a tool result."""
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
@@ -93,7 +93,7 @@ def _typed_texts(message: object) -> Iterator[str]:
 
 
 def _is_notice(text: str) -> bool:
-    """Put there by the client or an editor, not typed."""
+    """Return whether a text comes from Claude Code or an editor and was not typed."""
     if text.startswith(_NOTICES) or _INTERRUPTED.match(text):
         return True
     return any(text.startswith(f"<{name}>") and text.endswith(f"</{name}>") for name in _IDE_NOTICES)

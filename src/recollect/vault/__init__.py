@@ -1,1 +1,1 @@
-"""The lasting copy: everything worth keeping of a home, compressed, hashed, append-only, and given back byte for byte."""
+"""Keep a lasting copy of the conversations of a home: compressed, hashed, append-only, restored byte for byte."""

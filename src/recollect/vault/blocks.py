@@ -1,10 +1,10 @@
-"""Packs: files of blocks, one after the other, without a byte between them.
+"""Read and write packs: files of blocks, one after the other, without a byte between them.
 
     recollect pack 1\\n                      the first line of every pack
     KIND (4 bytes) LENGTH (8 bytes, big endian) PAYLOAD SHA-256 (32 bytes, of all before it in this block)
 
-A block of kind DATA holds bytes of files, one after the other, as one zstd frame. A block of kind RECORDS ends every commit
-and holds what the manifest says of it: a manifest that is damaged or lost is made again from the packs.
+A block of kind DATA holds bytes of files, one after the other, as one zstd frame. A block of kind RECORDS ends every
+commit and holds the manifest's line about it: a manifest that is damaged or lost is rebuilt from the packs.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ MAGIC: Final = b"recollect pack 1\n"
 HEADER: Final = 12
 TRAILER: Final = 32
 LONGEST: Final = 1 << 30
-"""No block is longer than this: what says so is damaged."""
+"""No block is longer than this: a header that claims so is damaged."""
 
 
 class BadBlock(ValueError):
-    """A block that is not what it was: a value for whoever goes through them, never seen by users."""
+    """A damaged block. Callers that read blocks handle it; users never see it."""
 
 
 class Stored(NamedTuple):
-    """A block as it stands in a pack."""
+    """A block as it lies in a pack."""
 
     kind: bytes
     offset: int
@@ -50,7 +50,7 @@ def encode_block(kind: bytes, payload: bytes) -> bytes:
 
 
 def read_block(stream: BinaryIO, offset: int, size: int | None = None) -> Stored:
-    """The block at a place of a pack, its hash checked. Raises BadBlock."""
+    """Read the block at a place of a pack and check its hash. Raises BadBlock."""
     stream.seek(offset)
     head = stream.read(HEADER)
     length = int.from_bytes(head[4:12], "big")
@@ -70,7 +70,7 @@ def read_block(stream: BinaryIO, offset: int, size: int | None = None) -> Stored
 
 
 def walk_blocks(stream: BinaryIO, offset: int = len(MAGIC)) -> Iterator[Stored]:
-    """The good blocks of a pack in order. Behind a bad one, it goes on where the next good one begins."""
+    """Yield the good blocks of a pack in order. After a bad block, it continues where the next good one begins."""
     end = stream.seek(0, os.SEEK_END)
     while offset < end:
         try:
@@ -102,7 +102,7 @@ def pack_name(number: int) -> str:
 
 
 def pack_numbers(folder: Path) -> list[int]:
-    """The packs that are there, in order."""
+    """Return the numbers of the packs in a folder, in order."""
     try:
         names = os.listdir(folder)
     except FileNotFoundError:

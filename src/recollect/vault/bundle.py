@@ -1,11 +1,11 @@
-"""Bundles: sessions with all that belongs to them in one file, to be carried to another machine.
+"""Write bundles: sessions with all that belongs to them in one file, to be carried to another machine.
 
     recollect bundle 1\\n
     a RECORDS block         what is inside: sessions, and every file with its size, time and SHA-256
     DATA blocks             the bytes of the files, one after the other, in pieces of at most a mebibyte
     a RECORDS block         {"end": true}: nothing was cut off
 
-Blocks are those of the packs (blocks.py), and their payload says first how long it is unpacked.
+The blocks are those of packs (blocks.py), and each payload begins with its unpacked length.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def magic(version: int = VERSION) -> bytes:
 
 class BundledFile(Struct, frozen=True):
     path: str
-    """As text (`format.path_text`) in the bundle; `BundleReader` gives it as the system takes it."""
+    """Encoded as text (`format.path_text`) in the bundle; `BundleReader` returns it as the system's path."""
     size: int
     mtime_ns: int
     sha256: bytes
@@ -46,7 +46,7 @@ class BundledSession(Struct, frozen=True):
 
 class BundleHead(Struct, frozen=True):
     root: str
-    """Of the home that it came from: paths inside the transcripts begin with it."""
+    """The root of the home that the bundle came from: paths inside the transcripts begin with it."""
     made: float
     sessions: list[BundledSession]
     files: list[BundledFile]
@@ -57,7 +57,7 @@ class BundleEnd(Struct, frozen=True):
 
 
 class FileToBundle(Struct, frozen=True):
-    """A file and a way to read it; it is read twice, and must not change between."""
+    """A file and a function that reads it. It is read twice and must not change in between."""
 
     path: str
     mtime_ns: int
@@ -67,7 +67,7 @@ class FileToBundle(Struct, frozen=True):
 def encode_bundle(
     root: str, made: float, sessions: Sequence[BundledSession], files: Sequence[FileToBundle]
 ) -> Iterator[bytes]:
-    """The bytes of a bundle, as they come. Raises ValueError where a file changed while it was read."""
+    """Yield the bytes of a bundle. Raises ValueError if a file changed while it was read."""
     listed = []
     for file in files:
         digest, size = hashlib.sha256(), 0

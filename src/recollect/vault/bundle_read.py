@@ -1,7 +1,7 @@
-"""Reading a bundle that anybody may have made: every limit holds while it is read, and what breaks one is refused.
+"""Read a bundle that anybody may have made: every limit is enforced while reading, and violations are refused.
 
-Nothing is believed: not a length, a size, a path or a count. A bundle can name only places that a session's files have, no
-place twice, and unpacks to exactly the bytes that it said before, and no more than the limits permit.
+No length, size, path or count in a bundle is trusted. A bundle can name only places that a session's files have, no
+place twice, and must unpack to exactly the bytes that it announced, within the limits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DEEPEST: Final = 16
 
 @dataclass(frozen=True)
 class BundleLimits:
-    """What a bundle may ask for."""
+    """How large a bundle and its parts may be."""
 
     bytes: int = 16 << 30
     files: int = 100_000
@@ -37,11 +37,14 @@ class BundleLimits:
     block: int = 4 << 20
     """Bytes of one block, packed and unpacked."""
     ratio: int = 2_000
-    """How many times a block may be larger unpacked, if it is long at all."""
+    """How many times larger than packed a block may be; applies to blocks that unpack to more than a mebibyte."""
 
 
 class BundleReader:
-    """Reads a bundle from a stream, once. Raises Refused where it is no bundle or asks too much, DamagedData where it is torn."""
+    """Reads a bundle from a stream, once.
+
+    Raises Refused if it is not a bundle or exceeds a limit, DamagedData if it is damaged.
+    """
 
     def __init__(self, stream: BinaryIO, limits: BundleLimits | None = None) -> None:
         self._stream = stream
@@ -51,7 +54,7 @@ class BundleReader:
         self._buffer = b""
 
     def files(self) -> Iterator[tuple[BundledFile, Iterator[bytes]]]:
-        """Each file with its bytes, in order. The bytes of one must be taken before the next is asked for."""
+        """Yield each file with its bytes, in order. The bytes of one file must be read before the next is requested."""
         for file in self.head.files:
             yield file, self._bytes_of(file)
         if self._buffer:
@@ -165,7 +168,7 @@ class BundleReader:
 
 
 def why_refused(path: str) -> str | None:
-    """Why a file must not be put at this place below a home; None where it may."""
+    """Return why a file must not be written to this path below a home; None if it may."""
     parts = path.split("/")
     if len(path.encode("utf-8", "surrogatepass")) > _LONGEST_PATH or len(parts) > _DEEPEST:
         return "the path is too long"

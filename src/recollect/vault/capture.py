@@ -1,7 +1,8 @@
-"""Capturing a home: what is new since the last time, byte range by byte range.
+"""Capture a home: store what is new since the last capture, byte range by byte range.
 
-A file that only grew is read from where the last capture ended; what was kept of its end is compared, and of a short file
-all of it. A file whose kept bytes changed (it was rewritten or cut) begins a new generation, and the old one stays.
+A file that only grew is read from where the last capture ended; the end of what was kept is compared, and of a short
+file all of it. A file whose kept bytes changed (it was rewritten or cut) begins a new generation, and the old one
+stays.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ from .verify import verify
 from .writer import BLOCK, VaultWriter
 
 COMPARE_ALL: Final = 8 << 20
-"""A file of which no more is kept is compared as a whole when it grew; of a longer one, its beginning and its end."""
+"""A grown file is compared as a whole if no more than this is kept of it; of a longer one, its start and its end."""
 _SETTLED_SECONDS: Final = 2.0
-"""A file that was written so recently may be written again without looking different: the next capture compares it."""
+"""A file written so recently may be written again with the same stamp: the next capture compares its bytes."""
 _GROWS: Final = 6
 """How many times longer a piece must become when it is stored again together with others."""
 
 Progress = Callable[[int, int], None]
-"""Told the files done and to do."""
+"""Called with the number of files done and the number of files to do."""
 
 
 def capture(
@@ -53,10 +54,11 @@ def capture(
     progress: Progress | None = None,
     walk: Walk | None = None,
 ) -> CaptureReport:
-    """Keep everything new of a home. `full` compares every file with what is kept, whatever its time says.
+    """Store everything new of a home in the vault. `full` compares every file with what is kept, whatever its stamp.
 
-    `walk` is a walk through the home that was made just now; without it, the home is walked here. Nothing is locked where
-    nothing is new. When it returns, all that it tells of is on the disk. Raises Refused (no room, read-only) and StoreBusy.
+    `walk` is a walk through the home that was made just now; without it, the home is walked here. If nothing is new, no
+    lock is taken. On return, everything that the report counts is on disk. Raises Refused (no room, read-only) and
+    StoreBusy.
     """
     walk = walk_home(home) if walk is None else walk
     seen = SeenFiles(cache, vault.folder, home.real_root)
@@ -91,7 +93,7 @@ class _Capture:
             return self.report
         checkup = Checkup(self.vault, time.time())
         settled = self._take_all(found, checkup)
-        lost = self.bad & used_blocks(self.vault.contents)  # a compaction gives blocks other numbers
+        lost = self.bad & used_blocks(self.vault.contents)  # a compaction renumbers the blocks
         if self.full:
             self._tidy_up()
         self.report.lost = files_with(self.vault.contents, lost)
@@ -101,18 +103,18 @@ class _Capture:
         return self.report
 
     def _tidy_up(self) -> None:
-        """What is left of damage that no file depends on goes: everything is stored anew."""
+        """Remove damaged blocks that no file depends on, by rewriting the vault."""
         self.vault.refresh()
         report = verify(self.vault)
         if not report.is_sound and not any(finding.files for finding in report.findings):
-            with contextlib.suppress(DamagedData):  # then it stays as it is, and `verify` tells it
+            with contextlib.suppress(DamagedData):  # then the damage stays, and `verify` reports it
                 compact_locked(self.vault, needed=True)
             self.vault.refresh()
 
     def _take_all(self, found: Walk, checkup: Checkup) -> dict[str, FileStamp]:
         files, writer = found.files, VaultWriter(self.vault)
         self.bad = checkup.run(everything=self.full)
-        writer.contents.by_hash = {  # only what is in use is looked after: nothing else is referred to
+        writer.contents.by_hash = {  # unused blocks are not checked, so new files must not refer to them
             piece.sha256: piece for piece in pieces_in_use(writer.contents) if piece.block not in self.bad
         }
         number = writer.home(self.home.real_root)
@@ -143,7 +145,10 @@ class _Capture:
 
 
 def _is_settled(stamp: FileStamp, now: float) -> bool:
-    """Whether a file that is written again is sure to look different. Times of the future are of another clock."""
+    """Return whether another write to this file would surely change its stamp.
+
+    Times in the future are another clock's.
+    """
     return all(abs(moment - now * 1e9) > _SETTLED_SECONDS * 1e9 for moment in stamp[1:3])
 
 
@@ -175,7 +180,7 @@ class _FileCapture:
             report.sessions.add(session)
 
     def _take_new(self, stream: BinaryIO) -> int:
-        """A file that was never seen; perhaps one that was moved, of which all is kept already."""
+        """Store a file that is not in the vault. If it was moved there, its kept pieces are used again."""
         before = self.capture.by_inode.get(self.inode)
         pieces: list[Piece] = []
         if before is not None:
@@ -183,7 +188,7 @@ class _FileCapture:
         return self._store(stream, 1, 0, pieces)
 
     def _take_known(self, stream: BinaryIO, kept: KeptFile) -> int | None:
-        """None where nothing is new."""
+        """Store what is new of a file in the vault and return how many bytes; None if nothing is new."""
         look = kept.last
         generation = kept.generations[look.generation]
         report = self.capture.report
@@ -201,14 +206,14 @@ class _FileCapture:
                     report.grown += 1
                     start = look.size - sum(piece.length for piece in merged)
                     return self._store(stream, generation.number, start, [])
-                self._record(generation.number, look.size, look.size, [])  # the same bytes at another time
+                self._record(generation.number, look.size, look.size, [])  # same bytes, another stamp
                 return 0
         report.rewritten += 1
         same = self._same_pieces(stream, generation.pieces)
         return self._store(stream, max(kept.generations) + 1, 0, same)
 
     def _first_damaged(self, pieces: list[Piece]) -> int | None:
-        """Where the first piece begins that the vault cannot give back."""
+        """Return where the first piece begins that the vault cannot read; None if all can be read."""
         offset = 0
         for piece in pieces:
             if piece.block in self.capture.bad:
@@ -217,7 +222,7 @@ class _FileCapture:
         return None
 
     def _is_same(self, stream: BinaryIO, pieces: list[Piece]) -> bool:
-        """Whether the file still holds the pieces it begins with: all of them, or of many the first and the last."""
+        """Return whether the file still begins with these pieces; of many, only the first and last ones are compared."""
         total = sum(piece.length for piece in pieces)
         look = self.kept.last if self.kept is not None else None
         quick = look is not None and look.inode == self.inode and self.size > look.size
@@ -238,7 +243,7 @@ class _FileCapture:
         return True
 
     def _same_pieces(self, stream: BinaryIO, pieces: list[Piece]) -> list[Piece]:
-        """Those with which the file begins."""
+        """Return the pieces with which the file begins, up to the first that differs."""
         same: list[Piece] = []
         offset = 0
         for piece in pieces:
@@ -257,7 +262,7 @@ class _FileCapture:
         return hashlib.sha256(_read(stream, piece.length)).digest() == piece.sha256
 
     def _store(self, stream: BinaryIO, generation: int, start: int, pieces: list[Piece]) -> int:
-        """Read the file from behind `start` and the `pieces` that it is known to have there, up to its size."""
+        """Store the file from `start` up to its size; the `pieces` that follow `start` are in the vault already."""
         writer = self.writer
         position = start + sum(piece.length for piece in pieces)
         stream.seek(position)
@@ -265,7 +270,7 @@ class _FileCapture:
         while position < self.size:
             data = _read(stream, min(BLOCK, self.size - position))
             if not data:
-                break  # cut while we read: the next capture sees that
+                break  # cut while it was read: the next capture notices
             pieces.append(writer.add(data))
             position += len(data)
             count += len(data)
@@ -288,10 +293,10 @@ class _FileCapture:
 
 
 def _to_merge(pieces: list[Piece], new: int) -> list[Piece]:
-    """The short pieces at the end that are stored again together with what came behind.
+    """Return the short pieces at the end that are stored again together with the new bytes.
 
     A file that grows by a few lines at a time would otherwise be kept in as many small blocks, which compress badly. A
-    piece is taken only into one that is several times as long, so no byte is stored again more than a few times.
+    piece is merged only into one that is several times as long, so no byte is stored again more than a few times.
     """
     total, first = new, len(pieces)
     chosen = first
@@ -304,19 +309,19 @@ def _to_merge(pieces: list[Piece], new: int) -> list[Piece]:
 
 
 def _read(stream: BinaryIO, count: int) -> bytes:
-    """So many bytes, unless the file ends before."""
+    """Read `count` bytes, or fewer at the end of the file."""
     parts: list[bytes] = []
     missing = count
     try:
         while missing and (more := stream.read(missing)):
             parts.append(more)
             missing -= len(more)
-    except OSError as problem:  # of this file; the vault's own troubles end the capture
+    except OSError as problem:  # an error of this file; errors of the vault end the capture
         raise DamagedData(f"cannot be read: {problem.strerror or problem}", slug="unreadable-file") from problem
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def session_of(path: str) -> str | None:
-    """Name the session whose transcript or folder a kept path is; None for files of other kinds."""
+    """Return the session whose transcript or folder a kept path is; None for files of other kinds."""
     file = file_at(path.split("/"))
     return None if file.folder is None else file.session_id

@@ -1,11 +1,11 @@
-"""Compacting a vault: everything it can give back is stored anew, close together, and the room of the rest is free again.
+"""Compact a vault: rewrite everything it can restore, close together, and free the space of the rest.
 
-A session that is kept after every turn leaves blocks behind that were stored again together with later ones, and small blocks
-compress badly. Nothing that can be asked for goes: every generation of every file stays, and so does how it was at each time.
+A session that is kept after every turn leaves blocks behind that were stored again together with later ones, and small
+blocks compress badly. Nothing that can be restored is lost: every generation and every snapshot of every file stays.
 
-The new packs and their manifest are made beside the old ones and read back. Then the packs get their place, the manifest takes
-that of the old one (from that moment on the new ones count), and the old packs go. Whatever a crash leaves of that is put in
-order by the next capture (recovery.py).
+The new packs and their manifest are written beside the old ones and read back. Then the packs are moved into place, the
+manifest replaces the old one (from that moment on the new packs count), and the old packs are removed. The next capture
+cleans up after a crash (recovery.py).
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ from .verify import verify
 from .writer import BLOCK, VaultWriter
 
 Progress = Callable[[int, int], None]
-"""Told the steps done and to do."""
+"""Called with the number of steps done and the number of steps to do."""
 _FULL_SHARE: Final = 0.5
-"""Blocks that hold on average less than this share of what a block may hold are worth putting together."""
+"""Compaction is worthwhile if blocks hold on average less than this share of what a block may hold."""
 _Key = tuple[int, str, int]
 
 
 @dataclass
 class CompactReport:
-    """What a vault takes, and took before."""
+    """The size of a vault, before and after a compaction."""
 
     files: int = 0
     bytes: int = 0
-    """That it can give back."""
+    """Bytes that the vault can restore."""
     blocks: int = 0
     unused_blocks: int = 0
     unused: int = 0
-    """Bytes of blocks that nothing needs any more: at least this much a compaction frees."""
+    """Bytes of blocks that no file needs: a compaction frees at least this much."""
     stored: int = 0
     blocks_after: int | None = None
     stored_after: int | None = None
-    """None where nothing was done."""
+    """None if nothing was done."""
 
     @property
     def is_worthwhile(self) -> bool:
@@ -62,7 +62,7 @@ class CompactReport:
 
 
 def survey(vault: Vault) -> CompactReport:
-    """What there would be to gain. Reads the manifest only."""
+    """Return what a compaction would gain. Reads only the manifest."""
     contents = vault.contents
     used = {piece.block for _, generation in _generations(contents) for piece in generation.pieces}
     unused = [place for number, place in contents.blocks.items() if number not in used]
@@ -73,9 +73,10 @@ def survey(vault: Vault) -> CompactReport:
 
 
 def compact(vault: Vault, *, progress: Progress | None = None) -> CompactReport:
-    """Store everything anew. Does nothing where that gains nothing.
+    """Rewrite the vault, if that gains anything.
 
-    Raises DamagedData where something of it cannot be read, Refused (no room, read-only) and StoreBusy; then all is as it was.
+    Raises DamagedData if something cannot be read, Refused (no room, read-only) and StoreBusy; then the vault is
+    unchanged.
     """
     try:
         with vault.locked():
@@ -87,7 +88,7 @@ def compact(vault: Vault, *, progress: Progress | None = None) -> CompactReport:
 
 
 def compact_locked(vault: Vault, progress: Progress | None = None, *, needed: bool = False) -> CompactReport:
-    """The same with the lock held already; `needed` does it whatever it gains. Raises OSError as it comes."""
+    """Compact a vault whose lock is held; `needed` does it whatever it gains. Raises OSError unwrapped."""
     vault.refresh()
     recover(vault)
     vault.refresh()
@@ -96,7 +97,7 @@ def compact_locked(vault: Vault, progress: Progress | None = None, *, needed: bo
         return report
     try:
         _Compaction(vault, progress).run()
-    finally:  # throws away what was made, or what it replaced: the manifest says which
+    finally:  # removes the unfinished new packs, or the replaced old ones: the manifest decides
         vault.refresh()
         with contextlib.suppress(OSError, RecollectError):
             recover(vault)
@@ -105,14 +106,14 @@ def compact_locked(vault: Vault, progress: Progress | None = None, *, needed: bo
 
 
 def lost_files(vault: Vault) -> list[str]:
-    """Kept files of which something cannot be read any more. Reads everything."""
+    """Return the kept files of which something can no longer be read. Reads everything."""
     return files_with(vault.contents, unreadable(vault, sorted(used_blocks(vault.contents))))
 
 
 def forget_lost(vault: Vault) -> list[str]:
-    """Give up every generation of a file that cannot be read whole any more; returns the files that had one.
+    """Drop every generation of a file that cannot be read completely, and return the files that had one.
 
-    Everything else is stored anew. Raises DamagedData where the manifest is damaged, too, Refused and StoreBusy.
+    Everything else is rewritten. Raises DamagedData if the manifest is damaged, too, Refused and StoreBusy.
     """
     try:
         with vault.locked():
@@ -136,7 +137,7 @@ def forget_lost(vault: Vault) -> list[str]:
 
 
 def _contents_without(contents: Contents, blocks: set[int]) -> Contents:
-    """Without the generations that need one of these blocks, and without the files that have no other."""
+    """Return the contents without the generations that need one of these blocks; files with no other are dropped."""
     files = {}
     for key, file in contents.files.items():
         whole = {
@@ -203,7 +204,7 @@ class _Compaction:
         )  # fmt: skip
 
     def _runs(self, file: KeptFile, generation: Generation) -> Iterator[bytes]:
-        """The bytes, in pieces as long as may be; those that something else has too stay what they are."""
+        """Yield the bytes of a generation in pieces as long as possible; shared pieces are kept as they are."""
         waiting = bytearray()
         for piece in generation.pieces:
             data = self._bytes(file, piece)
@@ -226,7 +227,7 @@ class _Compaction:
     # --- reading back ---------------------------------------------------------------------------------------------------
 
     def _read_back(self, fresh: Vault) -> None:
-        """From the disk again: every byte, every time at which a file was seen, and nothing else."""
+        """Check every byte and every snapshot of the new vault on disk. Raises DamagedData if anything differs."""
         report = verify(fresh)
         new = fresh.contents
         if report.findings or new.homes != self.old.homes or new.files.keys() != self.old.files.keys():
@@ -263,7 +264,7 @@ def _generations(contents: Contents) -> Iterator[tuple[KeptFile, Generation]]:
 
 
 def _first_block(file: KeptFile) -> tuple[int, int, str]:
-    """Files that were kept together are read together."""
+    """Sort key of files by their first block, so that files that were kept together are read together."""
     first = next((piece.block for generation in file.generations.values() for piece in generation.pieces), -1)
     return first, file.home, file.path
 

@@ -1,4 +1,4 @@
-"""What a vault holds, put together from its commits: homes, files, their generations, and how each was at any time."""
+"""Rebuild what a vault holds from its commits: homes, files, their generations and snapshots."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .manifest import from_text
 from .records import Block, Commit, FileRecord, Piece
 
 LOST = -1
-"""The number of a block that nothing is known of."""
+"""The number of a block about which nothing is known."""
 
 
 class Place(NamedTuple):
-    """Where a block is."""
+    """Where a block lies."""
 
     pack: int
     offset: int
@@ -35,7 +35,7 @@ class Snapshot(NamedTuple):
 
     @property
     def stamp(self) -> FileStamp:
-        """How the file looked then, for who asks whether it is the same now."""
+        """The stamp of the file at that time, to check whether it is unchanged."""
         return self[2:6]
 
 
@@ -50,7 +50,7 @@ class Generation:
     def replace_from(self, offset: int, pieces: list[Piece]) -> None:
         while self.size > offset:
             self.size -= self.pieces.pop().length
-        if self.size < offset:  # the commit that said what stands there is lost
+        if self.size < offset:  # the commit with the bytes before `offset` is lost
             self.pieces.append(Piece(LOST, 0, offset - self.size, b""))
         self.pieces.extend(pieces)
         self.size = offset + sum(piece.length for piece in pieces)
@@ -58,7 +58,7 @@ class Generation:
 
 @dataclass
 class KeptFile:
-    """A file of a home, with all generations that were seen of it."""
+    """A file of a home, with all its generations and snapshots."""
 
     home: int
     path: str
@@ -70,13 +70,13 @@ class KeptFile:
         return self.looks[-1]
 
     def at(self, time: float | None) -> Snapshot | None:
-        """The last look until then; None where the file was not known yet."""
+        """Return the last snapshot up to this time; None if the file was not known yet."""
         if time is None:
             return self.looks[-1]
         return next((look for look in reversed(self.looks) if look.time <= time), None)
 
     def pieces(self, look: Snapshot) -> Iterator[tuple[int, Piece]]:
-        """The pieces that make up the file as it was, each with its offset; the last may reach further."""
+        """Yield the pieces of a snapshot, each with its offset; the last one may reach beyond the snapshot's end."""
         offset = 0
         for piece in self.generations[look.generation].pieces:
             if offset >= look.size:
@@ -134,7 +134,7 @@ class Contents:
         return {path: file for (number, path), file in self.files.items() if number == home}
 
     def raw_bytes(self) -> int:
-        """All bytes that can be given back, every generation counted once."""
+        """Return the number of bytes that can be restored, every generation counted once."""
         return sum(part.size for file in self.files.values() for part in file.generations.values())
 
 

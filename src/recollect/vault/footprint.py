@@ -1,4 +1,4 @@
-"""Whose is a kept file? Everything of a session, by what its path, its first line, or the history says."""
+"""Find all kept files of a session, by their paths, their first lines, or the prompt history."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SLUG: Final = re.compile(rb'"slug":"([A-Za-z0-9_-]{1,200})"')
 
 
 class KeptSession:
-    """A session as the vault has it, at a moment."""
+    """A session in the vault, at a moment."""
 
     def __init__(self, session_id: str, folder: str, transcript: KeptFile, look: Snapshot) -> None:
         self.session_id = session_id
@@ -30,7 +30,7 @@ class KeptSession:
         self.transcript = transcript
         self.look = look
         self.files: list[tuple[KeptFile, Snapshot]] = [(transcript, look)]
-        """All that is of this session alone, its transcript first."""
+        """All files that belong to this session alone, its transcript first."""
 
     @property
     def home(self) -> int:
@@ -38,7 +38,7 @@ class KeptSession:
 
 
 class Footprints:
-    """The sessions of one kept home, as of now or of a moment."""
+    """The sessions of one home in the vault, now or at a moment."""
 
     def __init__(self, vault: Vault, home: int, *, at: float | None = None) -> None:
         self._vault = vault
@@ -72,17 +72,17 @@ class Footprints:
                 session.files.append((kept, look))
 
     def _owners(self, file: HomeFile, by_id: dict[str, list[KeptSession]]) -> Iterable[KeptSession]:
-        """The sessions that a file belongs to: of a file in a project's folder, one of that project."""
+        """Return the sessions that a file belongs to; for a file in a project folder, only one of that project."""
         if file.session_id is None:
             return ()
         if file.folder is None:
-            # Elsewhere any name but an id may be that of something else.
+            # Outside of project folders, only a valid id is certain to name a session.
             return by_id.get(file.session_id, ()) if is_session_id(file.session_id) else ()
         owner = self.sessions.get((file.folder, to_text(file.session_id)))
         return () if owner is None else (owner,)
 
     def complete(self, session: KeptSession) -> list[tuple[KeptFile, Snapshot]]:
-        """The files of a session with those that only their contents tell of: old subagents, pastes, the plan."""
+        """Return the files of a session, including those linked only by content: old subagents, pastes, the plan."""
         found = {file.path: (file, look) for file, look in session.files}
         for folder, file, look in self._beside:
             if folder == session.folder and self._first_session_id(file, look) == session.session_id:
@@ -103,7 +103,7 @@ class Footprints:
         return None
 
     def _pastes(self, session_id: str) -> list[str]:
-        """Pastes that the history names for this session only."""
+        """Return the paths of pastes that the history names for this session only."""
         known = self.looks.get("history.jsonl")
         if known is None or not any(path.startswith("paste-cache/") for path in self.looks):
             return []

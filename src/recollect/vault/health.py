@@ -1,11 +1,12 @@
-"""Does the vault still have what it says it has? Sizes at every look, and in the background the bytes, a part at a time.
+"""Check that the vault can still read what it holds: sizes at every keep, and the bytes a part at a time.
 
-    vault/checked       how the packs were left, which block is read next, which blocks could not be read; a line of JSON
-                        and its SHA-256. Nothing is lost with it: without it the reading begins anew
+    vault/checked       stamps of the packs, the block to read next, and the blocks that could not be read; a line of JSON
+                        and its SHA-256. If it is lost, the reading only starts over
 
-A pack that is shorter than the manifest says has lost blocks. One that looks other than it was left, though not shorter, is
-read at once. Besides, every keep that comes `STEP` after the last one reads on where that ended: as much as the time since
-then is of `CYCLE`, so that every block is read once in 30 days if something is kept every few days at least.
+A pack that is shorter than the manifest says has lost blocks. A pack that changed since the last keep without becoming
+shorter is read at once. Besides, a keep that runs `STEP` or more after the last reading continues it: it reads the
+share of the vault that the elapsed time is of `CYCLE`, so that every block is read once in 30 days if something is kept
+every few days at least.
 """
 
 from __future__ import annotations
@@ -28,29 +29,29 @@ from .vault import Vault
 
 CYCLE: Final = 20 * 86_400.0
 LEAST: Final = 4 << 20
-"""Bytes that are read at least when it is time to."""
+"""How many bytes are read at least when a part is due."""
 AT_ONCE: Final = 256 << 20
-"""Bytes of packs that look other than they were left which are read at one time; the rest is read the next time."""
+"""How many bytes of changed packs are read in one keep; the rest is read by the next one."""
 
 _Look = tuple[int, int]
 """Size and mtime_ns of a file."""
 
 
 class State(Struct):
-    """What `checked` says."""
+    """The content of `checked`."""
 
     time: float | None = None
     """When the last part was read."""
     following: int = 0
-    """The block that is read next."""
+    """The block to read next."""
     begun: float | None = None
-    """When the reading of all blocks last began with the first one."""
+    """When the current round through all blocks began."""
     read_since: float | None = None
-    """Since then, every block was read."""
+    """Every block was read since then."""
     era: int = 0
     manifest: _Look | None = None
     packs: dict[str, _Look] = {}
-    """How they were left."""
+    """Size and time of each pack after the last keep."""
     bad: list[int] = []
     """Blocks that could not be read."""
 
@@ -60,7 +61,7 @@ def read_state(vault: Vault) -> State:
 
 
 def is_as_left(vault: Vault) -> bool:
-    """Whether the last keep found nothing wrong and everything looks as it did then. Reads no manifest."""
+    """Return whether the last keep found no damage and the vault is unchanged since. Does not read the manifest."""
     state = read_state(vault)
     return (
         state.time is not None
@@ -71,7 +72,7 @@ def is_as_left(vault: Vault) -> bool:
 
 
 def lost_blocks(vault: Vault) -> set[int]:
-    """Blocks that files need and that cannot be read any more, as far as it can be told quickly. Changes nothing."""
+    """Return the blocks in use that cannot be read, as far as a quick check finds them. Changes nothing."""
     return _find_lost(vault, _state_of(vault), used_blocks(vault.contents))[0]
 
 
@@ -86,7 +87,7 @@ def used_blocks(contents: Contents) -> set[int]:
 
 
 def files_with(contents: Contents, blocks: set[int]) -> list[str]:
-    """Kept files of which something is in one of these blocks."""
+    """Return the kept files that use one of these blocks."""
     if not blocks:
         return []
     return sorted(
@@ -99,7 +100,7 @@ def files_with(contents: Contents, blocks: set[int]) -> list[str]:
 
 
 class Checkup:
-    """What a keep looks at before it adds to a vault, and notes when it is done. Use with the lock held."""
+    """Checks a vault before a keep adds to it, and records the result afterwards. Use with the lock held."""
 
     def __init__(self, vault: Vault, now: float) -> None:
         self._vault = vault
@@ -108,7 +109,7 @@ class Checkup:
         self._not_yet: set[str] = set()
 
     def run(self, *, everything: bool = False) -> set[int]:
-        """Blocks in use that cannot be read. Reads the part of the vault that is due; with `everything`, all of it."""
+        """Return the blocks in use that cannot be read. Reads the part of the vault that is due, or `everything`."""
         vault, state, now = self._vault, self._state, self._now
         used = used_blocks(vault.contents)
         if everything:
@@ -116,13 +117,13 @@ class Checkup:
             state.following = 0
             return unreadable(vault, sorted(used))
         lost, self._not_yet = _find_lost(vault, state, used)
-        if state.time is None or not 0 <= now - state.time < STEP:  # also where the clock went backwards
+        if state.time is None or not 0 <= now - state.time < STEP:  # also if the clock went backwards
             lost |= self._read_on(used - lost)
         return lost
 
     @property
     def is_done(self) -> bool:
-        """Whether every pack that looked other than it was left was read."""
+        """Whether every changed pack was read."""
         return not self._not_yet
 
     def _read_on(self, blocks: set[int]) -> set[int]:
@@ -145,7 +146,7 @@ class Checkup:
         return unreadable(self._vault, chosen)
 
     def write(self, lost: Iterable[int]) -> None:
-        """Note how the vault is left; without that, only more is read the next time."""
+        """Write the state of the vault. If that fails, the next keep only reads more."""
         vault, state = self._vault, self._state
         state.packs = {name: look for name, look in _packs(vault).items() if name not in self._not_yet}
         state.manifest, state.bad, state.era = _look(vault.manifest_path), sorted(lost), vault.contents.era
@@ -156,7 +157,7 @@ class Checkup:
 
 
 def unreadable(vault: Vault, blocks: Iterable[int]) -> set[int]:
-    """Those that cannot be read, or have another hash than they had."""
+    """Return the blocks that cannot be read or have another hash than recorded."""
     bad: set[int] = set()
     for number in blocks:
         place = vault.contents.blocks.get(number)
@@ -172,13 +173,13 @@ def unreadable(vault: Vault, blocks: Iterable[int]) -> set[int]:
 
 def _state_of(vault: Vault) -> State:
     state = read_state(vault)
-    if state.era != vault.contents.era:  # a compaction stored everything anew, and read it back
+    if state.era != vault.contents.era:  # a compaction rewrote everything, and read it back
         return State(era=vault.contents.era)
     return state
 
 
 def _find_lost(vault: Vault, state: State, used: set[int]) -> tuple[set[int], set[str]]:
-    """Blocks that are lost by the size of their pack, or found bad; and packs that are to be read the next time."""
+    """Return the blocks that are beyond the end of their pack or found bad, and the packs to read at the next keep."""
     sizes = {int(name[:8]): look[0] for name, look in _packs(vault).items()}
     lost, there = {LOST} & used, []
     for number in used - lost:
@@ -200,7 +201,7 @@ def _find_lost(vault: Vault, state: State, used: set[int]) -> tuple[set[int], se
 
 
 def _changed(vault: Vault, state: State) -> set[str]:
-    """Packs that do not look as they were left. Of a vault that nobody noted anything of, none."""
+    """Return the packs that changed since the last keep; none if no state was written yet."""
     return {name for name, look in _packs(vault).items() if state.packs and state.packs.get(name) != look}
 
 

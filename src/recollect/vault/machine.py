@@ -1,4 +1,4 @@
-"""Which machine this is: an id that the system was given when it was installed. Nothing of it leaves this machine as it is."""
+"""Identify this machine, by the id that the system got when it was installed. Only a hash of that id is stored."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _ID_FILES: Final = ("/etc/machine-id", "/var/lib/dbus/machine-id")
 
 @functools.cache
 def machine_id() -> str | None:
-    """A hash of the system's own id; None where it has none (most containers), so that nobody can tell."""
+    """Return a hash of the system's own id; None if the system has none (most containers)."""
     told = _system_id()
     return None if not told else hashlib.sha256(f"recollect {told}".encode()).hexdigest()[:32]
 
 
 def machine_name() -> str:
-    """As people call it."""
+    """Return the host name, for messages."""
     return platform.node() or "a machine without a name"
 
 

@@ -1,4 +1,4 @@
-"""The manifest: a line a commit, each with a SHA-256 over itself and the line before, only ever appended to.
+"""Read and write the manifest: one line per commit, append-only, each with a SHA-256 over itself and the line before.
 
 CHECK END JSON\\n        CHECK = SHA-256(CHECK of the line before, END, JSON); END = where the commit ends in its pack
 """
@@ -19,7 +19,7 @@ _SURROGATES: Final = 0xDC00
 
 @dataclass
 class BadLine:
-    """A line of the manifest that is not what it was."""
+    """A damaged line of the manifest."""
 
     number: int
     offset: int
@@ -28,20 +28,20 @@ class BadLine:
 
 @dataclass
 class Manifest:
-    """What the file says, and where it does not."""
+    """The parsed manifest and its damage."""
 
     commits: list[tuple[Commit, int]] = field(default_factory=list)
-    """Each with the end of its part of the pack."""
+    """Each with the offset in its pack where it ends."""
     bad: list[BadLine] = field(default_factory=list)
     size: int = 0
-    """Of the complete lines."""
+    """Bytes of the complete lines."""
     torn: int = 0
-    """Bytes behind them: a line that was never finished."""
+    """Bytes after the complete lines: a line that was never finished."""
     last_check: str = ""
 
     @property
     def is_whole(self) -> bool:
-        """Whether it tells every commit from the first to its last."""
+        """Whether the manifest holds every commit from the first to its last."""
         numbers = [commit.number for commit, _ in self.commits]
         return not self.bad and numbers == list(range(1, len(numbers) + 1))
 
@@ -68,7 +68,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def decode_line(line: bytes, before: str) -> tuple[Commit, int] | None:
-    """None where the line is not what was written behind the line with the check `before`."""
+    """Decode a line that follows the line with the check `before`; return None if it is damaged."""
     if _check(before.encode("latin-1"), line[_CHECK + 1 :]) != line[:_CHECK] or line[_CHECK : _CHECK + 1] != b" ":
         return None
     end, _, body = line[_CHECK + 1 :].partition(b" ")
@@ -79,14 +79,14 @@ def decode_line(line: bytes, before: str) -> tuple[Commit, int] | None:
 
 
 def encode_line(commit: Commit, end: int, before: str) -> tuple[bytes, str]:
-    """The line and its check."""
+    """Return the line of a commit and its check."""
     body = b"%d %s" % (end, encode_commit(commit))
     check = _check(before.encode("latin-1"), body)
     return check + b" " + body + b"\n", check.decode()
 
 
 def encode_lines(commits: Iterable[tuple[Commit, int]]) -> bytes:
-    """A whole manifest."""
+    """Return the bytes of a whole manifest."""
     lines, check = [], ""
     for commit, end in commits:
         line, check = encode_line(commit, end, check)
@@ -101,7 +101,7 @@ def _check(before: bytes, body: bytes) -> bytes:
 
 
 def to_text(path: str) -> str:
-    """A path of any bytes as text that JSON can hold: what is no UTF-8 becomes NUL and two digits."""
+    """Encode a path of any bytes as text for JSON: a byte that is not UTF-8 becomes NUL and two hex digits."""
     if path.isascii():
         return path
     return "".join(f"\x00{ord(char) - _SURROGATES:02x}" if "\udc80" <= char <= "\udcff" else char for char in path)

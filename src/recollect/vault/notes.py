@@ -1,4 +1,4 @@
-"""Small files of the vault that prove themselves: a line of JSON and its SHA-256. What does not is as good as missing."""
+"""Read and write small files of the vault: a line of JSON and its SHA-256. A damaged one counts as missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T", bound=Struct)
 
 
 def read_note(path: Path, kind: type[T]) -> T | None:
-    """What the file says; None where it is missing or damaged."""
+    """Return the content of the file; None if it is missing or damaged."""
     try:
         line, digest, rest = path.read_bytes().split(b"\n")
         if rest or hashlib.sha256(line).hexdigest().encode() != digest:
@@ -26,7 +26,7 @@ def read_note(path: Path, kind: type[T]) -> T | None:
 
 
 def write_note(path: Path, told: Struct) -> None:
-    """Raises OSError; then the file is as it was."""
+    """Replace the file atomically. Raises OSError; then the file is unchanged."""
     line = msgspec.json.encode(told)
     fresh = path.with_name(f"{path.name}.new")
     disk.remove_if_there(fresh)

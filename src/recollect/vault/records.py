@@ -1,4 +1,4 @@
-"""What the manifest holds: one commit a line. A commit says which blocks it added and which files they belong to."""
+"""Define the records of the manifest: a commit lists the blocks it added and the files they belong to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Piece(Struct, frozen=True, array_like=True):
 
 
 class Block(Struct, frozen=True, array_like=True):
-    """Where a block stands in its commit's pack, and how long it is unpacked."""
+    """Where a block lies in its commit's pack, and its unpacked length."""
 
     offset: int
     size: int
@@ -28,7 +28,7 @@ class Block(Struct, frozen=True, array_like=True):
 
 
 class Seen(Struct, frozen=True, array_like=True):
-    """How long a file's generation was at an earlier time. Only a compaction writes these: before, each had a commit."""
+    """An earlier size of a file's generation, written by compactions only: before, it had a commit of its own."""
 
     time: float
     size: int
@@ -36,7 +36,7 @@ class Seen(Struct, frozen=True, array_like=True):
 
 
 class FileRecord(Struct, array_like=True):
-    """A file as it was seen: from `offset` on, its generation's bytes are `pieces`; before, what they were."""
+    """A snapshot of a file: from `offset` on, its generation consists of `pieces`; before, it is unchanged."""
 
     home: int
     path: str
@@ -49,7 +49,7 @@ class FileRecord(Struct, array_like=True):
     offset: int
     pieces: list[Piece]
     time: float | None = None
-    """When it was seen, where that is not the time of the commit."""
+    """When the snapshot was taken, if not at the time of the commit."""
     before: list[Seen] = []
 
 
@@ -59,7 +59,7 @@ class HomeRecord(Struct, frozen=True, array_like=True):
 
 
 class Commit(Struct):
-    """All that became lasting at once."""
+    """Everything that became durable at once."""
 
     number: int
     time: float
@@ -71,7 +71,7 @@ class Commit(Struct):
     files: list[FileRecord] = []
     homes: list[HomeRecord] = []
     era: int = 0
-    """How many times the vault was compacted: each time, its commits begin again with 1."""
+    """How often the vault was compacted: each compaction numbers the commits from 1 again."""
 
 
 _decode = msgspec.json.Decoder(Commit).decode
@@ -82,5 +82,5 @@ def encode_commit(commit: Commit) -> bytes:
 
 
 def decode_commit(data: bytes) -> Commit:
-    """Raises ValueError (msgspec's errors are)."""
+    """Decode a commit. Raises ValueError (as msgspec's errors are)."""
     return _decode(data)

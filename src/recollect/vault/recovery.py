@@ -1,7 +1,7 @@
-"""After a crash, a full disk or damage: the manifest again says all that the packs hold, and nothing lies behind it.
+"""Repair a vault after a crash, a full disk or damage, so that manifest and packs agree again.
 
-Every commit ends with a block that holds the commit itself, so a commit that reached its pack is carried on with, and one
-that did not is cut off. A damaged manifest is put aside into `damaged/` and written anew from the packs.
+Every commit ends with a block that holds the commit itself, so a commit that reached its pack is added to the manifest,
+and an incomplete one is cut off. A damaged manifest is copied into `damaged/` and rebuilt from the packs.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .zstandard import compress, decompress
 
 
 def encode_records(data: bytes) -> bytes:
-    """A commit as the payload of its block: its length, then the frame."""
+    """Return a commit as the payload of its block: its length, then the zstd frame."""
     return len(data).to_bytes(8, "big") + compress(data)
 
 
 def decode_records(block: Stored) -> Commit:
-    """Raises BadBlock."""
+    """Decode the commit in a block. Raises BadBlock."""
     length = int.from_bytes(block.payload[:8], "big")
     try:
         return decode_commit(decompress(block.payload[8:], min(length, 1 << 32)))
@@ -33,7 +33,7 @@ def decode_records(block: Stored) -> Commit:
 
 
 def commits_in_packs(packs: Path, numbers: list[int] | None = None) -> Iterator[tuple[Commit, int]]:
-    """The commits that the packs tell of, with the end of each."""
+    """Yield the commits found in the packs, with the offset where each ends."""
     for number in pack_numbers(packs) if numbers is None else numbers:
         try:
             with open(packs / pack_name(number), "rb") as stream:
@@ -48,10 +48,10 @@ def commits_in_packs(packs: Path, numbers: list[int] | None = None) -> Iterator[
 
 
 def commits_that_miss(packs: Path, manifest: Manifest, numbers: list[int] | None = None) -> list[tuple[Commit, int]]:
-    """Commits that the packs tell of and the manifest does not, all of one era.
+    """Return the commits that are in the packs and missing from the manifest, all of one era.
 
-    Only while a compaction ends are there packs of two eras. The old ones go first to last: as long as the first of them
-    is there, all are.
+    There are packs of two eras only while a compaction ends. The old packs are removed from the first to the last:
+    while the first is there, all of them are.
     """
     found = list(commits_in_packs(packs, numbers))
     if manifest.commits:
@@ -69,7 +69,7 @@ def _is_gapless(commits: list[tuple[Commit, int]], era: int) -> bool:
 
 
 def recover(vault: Vault) -> bool:
-    """Put in order what a crash left. True where there was something to do. Call with the lock held."""
+    """Repair what a crash left; return whether there was something to do. Call with the lock held."""
     if not vault.exists and not pack_numbers(vault.packs):
         return False
     healed = _heal_manifest(vault)
@@ -80,7 +80,7 @@ def recover(vault: Vault) -> bool:
 
 
 def _heal_manifest(vault: Vault) -> bool:
-    """Lines that are damaged come from the packs again, if every one of them can."""
+    """Replace damaged lines of the manifest from the packs, if that is possible for all of them."""
     manifest = vault.manifest
     lost = not manifest.commits and not manifest.torn and pack_numbers(vault.packs)
     if not manifest.bad and not lost:
@@ -88,7 +88,7 @@ def _heal_manifest(vault: Vault) -> bool:
     known = {commit.number: (commit, end) for commit, end in manifest.commits}
     known.update((commit.number, (commit, end)) for commit, end in commits_that_miss(vault.packs, manifest))
     if sorted(known) != list(range(1, len(known) + 1)) or len(known) < len(manifest.commits) + len(manifest.bad):
-        return False  # something is lost for good: the damaged lines stay, for whoever can read more out of them
+        return False  # something is lost for good: the damaged lines stay, in case more can be read from them
     aside = vault.folder / "damaged"
     disk.make_folders(aside)
     if vault.manifest_path.exists():
@@ -104,10 +104,10 @@ def _heal_manifest(vault: Vault) -> bool:
 
 
 def _carry_on(vault: Vault) -> bool:
-    """Commits that reached their pack but not the manifest; what lies behind the last commit is cut off.
+    """Add commits that reached their pack to the manifest, and cut off what follows the last commit.
 
-    Where commits are lost that the packs do not tell of either, nothing is cut: what seems to belong to nothing may be all
-    that is left of them. The next capture begins a new pack then.
+    If commits are lost from the packs as well, nothing is cut: bytes that seem to belong to nothing may be all that is
+    left of them. The next capture then begins a new pack.
     """
     manifest = vault.manifest
     if not manifest.is_whole:
@@ -140,7 +140,7 @@ def _carry_on(vault: Vault) -> bool:
             _append_to_manifest(vault, commit, good)
             expected += 1
             done = True
-        if good == len(MAGIC) and number != last_pack:  # never finished; or of a compaction that was not
+        if good == len(MAGIC) and number != last_pack:  # an unfinished pack, or one of an unfinished compaction
             if good < size:
                 disk.remove_file(path)
                 done = True
@@ -169,7 +169,7 @@ def _following_commits(stream: object, offset: int, expected: int, era: int) -> 
 
 
 def _end_compaction(vault: Vault) -> bool:
-    """Packs of the era before go, the first of them first, and what a compaction was making."""
+    """Remove the packs of the era before, the first one first, and the folder of an unfinished compaction."""
     manifest = vault.manifest
     done = False
     if manifest.commits and manifest.is_whole and manifest.commits[0][0].era:
@@ -186,7 +186,7 @@ def _end_compaction(vault: Vault) -> bool:
 
 
 def is_in_the_making(vault: Vault) -> bool:
-    """Whether what stands behind the manifest's last line is the beginning of the line that the packs say comes next."""
+    """Return whether the incomplete last line of the manifest is the start of the next commit's line in the packs."""
     manifest = vault.manifest
     expected = max((commit.number for commit, _ in manifest.commits), default=0) + len(manifest.bad) + 1
     with open(vault.manifest_path, "rb") as stream:
@@ -209,7 +209,7 @@ def _append_to_manifest(vault: Vault, commit: Commit, end: int) -> None:
 
 
 def append_line(vault: Vault, line: bytes) -> None:
-    """A line more in the manifest, for good."""
+    """Append a line to the manifest and sync it."""
     size = vault.manifest.size
     new = not vault.manifest_path.exists()
     disk.append_bytes(vault.manifest_path, line, create=new, expected=0 if new else size)

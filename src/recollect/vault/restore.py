@@ -1,4 +1,4 @@
-"""Files of the vault as they are to be put back: whole, or what can still be read of a damaged one."""
+"""Prepare files of the vault for restoring: whole, or the readable rest of a damaged one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from .vault import Vault
 def files_to_restore(
     vault: Vault, files: Iterable[tuple[KeptFile, Snapshot]], *, mtime_ns: int | None = None, partly: bool = False
 ) -> Iterator[FileToRestore]:
-    """Each file as it was. With `partly`, what a damaged transcript still holds; `mtime_ns` is a time for all of them."""
+    """Yield each file as it was in its snapshot, or at `mtime_ns` if given.
+
+    With `partly`, what can still be read of a damaged file.
+    """
     for file, look in files:
         whole = not partly or is_whole(vault, file, look)
         chunks = _Whole(vault, file, look) if whole else _Readable(vault, file, look)
@@ -40,7 +43,10 @@ class _Whole:
 
 
 class _Readable(_Whole):
-    """Of a file of lines, whole lines only: half a line on each side of a gap would become one wrong line."""
+    """Reads what is left of a damaged file.
+
+    Of a file of lines, only whole lines: half a line on each side of a gap would become one wrong line.
+    """
 
     def __call__(self) -> Iterator[bytes]:
         lines = self.file.path.endswith(".jsonl")

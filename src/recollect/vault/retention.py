@@ -1,4 +1,4 @@
-"""The guard against the client's own cleaning up: what it will delete soon, and whether the vault has it."""
+"""Find what Claude Code's own cleanup will delete soon, and whether the vault has it."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ SOON_DAYS: Final = 7
 
 @dataclass
 class Guard:
-    """How a home stands with the vault."""
+    """How far the vault covers a home."""
 
     home: str
     cleanup_days: int
     sessions: int = 0
     kept: int = 0
-    """Of which the vault has the transcript as it is now."""
+    """Sessions whose transcript is in the vault as it is now."""
     behind: list[str] = field(default_factory=list)
-    """Sessions of which it has not, or not all."""
+    """Sessions whose transcript is not in the vault, or not completely."""
     lost: int = 0
-    """Sessions that only the vault has, and can give back."""
+    """Sessions that only the vault has, and can restore."""
     damaged: list[str] = field(default_factory=list)
-    """Files of which the vault has lost something, as they were last kept."""
+    """Files whose latest snapshot the vault cannot read completely."""
     expiring: list[str] = field(default_factory=list)
-    """Sessions that the client deletes within `SOON_DAYS`, the first to go first."""
+    """Sessions that Claude Code deletes within `SOON_DAYS`, the earliest first."""
     expiring_not_kept: list[str] = field(default_factory=list)
 
 
 def guard(vault: Vault, home: Home, sessions: list[SessionFile], *, now: float, soon_days: float = SOON_DAYS) -> Guard:
-    """Looks at names, sizes and times, those of the packs included. `sessions` are those of the home."""
+    """Compare the sessions of a home with the vault, by names, sizes and times only, those of the packs included."""
     days = cleanup_days(home)
     result = Guard(str(home.root), days, sessions=len(sessions))
     number = vault.contents.home_number(home.real_root) if vault.exists else None
@@ -72,7 +72,7 @@ def _is_in(blocks: set[int], file: KeptFile) -> bool:
 
 
 def is_as_kept(home: Home, path: str, file: KeptFile | None) -> bool:
-    """Whether a file of the home looks as it did when it was last kept."""
+    """Return whether a file of the home has the size and time of its last snapshot."""
     if file is None:
         return False
     try:

@@ -1,7 +1,8 @@
-"""What the last capture saw of a home: enough to know that nothing is new without reading the manifest.
+"""Remember the files that the last capture saw, to detect that nothing is new without reading the manifest.
 
-It lies in the cache folder as text that is compared as a whole with the same text of now: whatever is wrong with it, the
-manifest is read instead. Few modules are needed for that, since most captures end here, at the end of every turn.
+The cache folder holds them as text, which is compared as a whole with the text of now; if the two differ for any
+reason, the manifest is read instead. This needs few modules, since most captures, at the end of every turn, find
+nothing new.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 CHECKED: Final = "checked"
-"""The file of the vault that says how it was left (health.py)."""
+"""The file of the vault that records its state after the last keep (health.py)."""
 STEP: Final = 6 * 3600.0
 """Seconds after which another part of the vault is read."""
 
@@ -31,7 +32,7 @@ class SeenFiles:
         self._path = None if folder is None else os.path.join(folder, f"seen-{key:08x}")
 
     def is_all(self, files: dict[str, FileStamp]) -> bool:
-        """Whether these are the files that were seen, unchanged, and the vault is as it was left."""
+        """Return whether exactly these files were seen, unchanged, and the vault is unchanged, too."""
         if self._path is None or self._is_time_to_read():
             return False
         try:
@@ -42,7 +43,7 @@ class SeenFiles:
         return seen == self._text(files)
 
     def write(self, files: dict[str, FileStamp]) -> None:
-        """Note what was seen; without it, only the next capture takes longer."""
+        """Write down the files that were seen. If that fails, only the next capture takes longer."""
         text = self._text(files)
         if self._path is None or not text:
             return
@@ -61,14 +62,14 @@ class SeenFiles:
             return
 
     def _is_time_to_read(self) -> bool:
-        """Whether a part of the vault is to be read again, as far as the time of the note tells; also one of the future."""
+        """Return whether a part of the vault is due to be read: the time of `checked` is old, or in the future."""
         try:
             return not 0 <= time.time() - os.stat(os.path.join(self._vault, CHECKED)).st_mtime < STEP
         except OSError:
             return True
 
     def _text(self, files: dict[str, FileStamp]) -> bytes:
-        """Empty where the vault has no state to speak of."""
+        """Return the state of the vault and the files as text; empty if the vault has no packs or cannot be read."""
         try:
             with open(os.path.join(self._vault, "format"), "rb", buffering=0) as stream:
                 state = [self._place, repr(stream.read(1000))]

@@ -1,4 +1,4 @@
-"""Which files of a home are kept: all that conversations consist of. Never tokens, accounts, settings, or what is running.
+"""Choose the files of a home that are kept: all of its conversations; no tokens, accounts, settings or running state.
 
 The walk uses bare system calls and this module imports next to nothing, since most captures find nothing new.
 """
@@ -26,18 +26,18 @@ _DEEPEST: Final = 32
 
 
 class Walk:
-    """The files of a home that are kept, as one walk through it saw them."""
+    """The files of a home that are kept, as one walk through it found them."""
 
     __slots__ = ("files", "is_kept", "skipped", "time")
 
     def __init__(self) -> None:
         self.time = time.time()
-        """When it began."""
+        """When the walk began."""
         self.files: dict[str, FileStamp] = {}
         self.skipped: list[str] = []
         """Links, pipes and unreadable folders, with why."""
         self.is_kept: bool | None = None
-        """Whether the last capture saw exactly these files; None where nobody compared them yet."""
+        """Whether the last capture saw exactly these files; None if they were not compared yet."""
 
 
 def walk_home(home: Home) -> Walk:
@@ -46,7 +46,7 @@ def walk_home(home: Home) -> Walk:
 
 
 def walk_root(root: str) -> Walk:
-    """List every file to be kept of the home at a folder. Needs no `Home`, whose import takes longer than the walk."""
+    """List every file to be kept in the home at `root`. Needs no `Home`, whose import takes longer than the walk."""
     found = Walk()
     for name in KEPT_FOLDERS:
         path = os.path.join(root, name)
@@ -86,7 +86,7 @@ def _walk(root: str, folder: str, prefix: str, found: Walk, depth: int) -> None:
 
 
 def _note_strange(root: str, entry: os.DirEntry[str], prefix: str, found: Walk, depth: int) -> None:
-    """A link or a pipe: links of the store itself are followed, all else is told and left out."""
+    """Follow a link of the store; record any other link, pipe or device as skipped."""
     path = f"{prefix}{entry.name}"
     why: str | None = "not a regular file"
     if entry.is_symlink():
@@ -101,7 +101,7 @@ def _note_strange(root: str, entry: os.DirEntry[str], prefix: str, found: Walk, 
 
 
 def is_kept_path(parts: Sequence[str]) -> bool:
-    """Whether a file at this path below a home is one that is kept (and so may be put into a home again)."""
+    """Return whether a file at this path below a home is one that is kept (and so may be restored into a home)."""
     from ..store.layout import FileKind, kind_of_file
 
     if not parts or kind_of_file(parts) is FileKind.SECRET:

@@ -1,4 +1,4 @@
-"""A kept file as a stream: read from anywhere, a block at a time, as if it lay on the disk."""
+"""Read a kept file as a seekable stream, a block at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class KeptStream(io.RawIOBase):
-    """Reading raises DamagedData where a block is damaged."""
+    """A snapshot of a kept file. Reading raises DamagedData if a block is damaged."""
 
     def __init__(self, vault: Vault, file: KeptFile, look: Snapshot | None = None) -> None:
         self._vault = vault
@@ -56,7 +56,7 @@ class KeptStream(io.RawIOBase):
         return len(data)
 
     def read(self, size: int = -1) -> bytes:
-        """So many bytes, fewer only at the end."""
+        """Return `size` bytes, fewer only at the end."""
         end = self.size if size < 0 else min(self._position + size, self.size)
         parts: list[bytes] = []
         while self._position < end:

@@ -1,14 +1,14 @@
-"""The vault: a folder of packs and a manifest. Reading needs no lock; one process at a time adds to it.
+"""Open a vault: a folder of packs and a manifest. Reading needs no lock; one process at a time adds to it.
 
     vault/format            `recollect vault 1` and the SHA-256 of that
     vault/manifest          see manifest.py
     vault/packs/00000001.pack ...   see blocks.py
     vault/compacting        only while it is compacted (compact.py)
-    vault/checked           what was read of it when (health.py)
-    vault/machine           which machine keeps here: a folder that is synchronised between two would lose what one writes
+    vault/checked           which part was last read, and when (health.py)
+    vault/machine           the machine that writes here: a folder synchronised between two would lose what one writes
 
 A commit is appended to the pack and synced, then written into the manifest and synced: from then on it is acknowledged.
-What a crash leaves behind a pack's last commit is carried on with or cut off by the next capture (recovery.py).
+After a crash, the next capture completes or cuts off what follows a pack's last commit (recovery.py).
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ MACHINE: Final = "machine"
 
 
 class Machine(Struct):
-    """What the file `machine` holds."""
+    """The content of the file `machine`."""
 
     id: str
     name: str
 
 
 def format_mark(version: int = VERSION) -> bytes:
-    """What the file `format` holds. It proves itself: a flipped bit must not look like a version to come."""
+    """Return the content of the file `format`. Its hash keeps a flipped bit from looking like a future version."""
     words = b"recollect vault %d\n" % version
     return words + hashlib.sha256(words).hexdigest().encode() + b"\n"
 
 
 def read_format(folder: Path) -> int | None:
-    """The format of a vault; None where its mark is not there yet, lost or damaged (the packs say the same)."""
+    """Return the format of a vault; None if its mark is missing or damaged (the packs hold the version, too)."""
     try:
         told = (folder / "format").read_bytes()
     except OSError:
@@ -70,7 +70,7 @@ def write_format(folder: Path, version: int) -> None:
 
 
 def _format_of_packs(packs: Path) -> int | None:
-    """What the newest pack says, where it is a number at all."""
+    """Return the format version in the newest pack's first line; None if there is none."""
     for number in pack_numbers(packs)[-1:]:
         try:
             with open(packs / pack_name(number), "rb") as stream:
@@ -100,7 +100,7 @@ class Vault:
         return self.manifest_path.exists() or (self.folder / "format").exists()
 
     def check_format(self) -> None:
-        """Raise Refused where a newer Recollect made the vault."""
+        """Raise Refused if a newer Recollect made the vault."""
         version = read_format(self.folder) or _format_of_packs(self.packs)
         if version is not None and version > VERSION:
             raise Refused(
@@ -118,7 +118,7 @@ class Vault:
 
     @cached_property
     def contents(self) -> Contents:
-        """What the commits say. Lines of the manifest that are damaged are taken from the packs."""
+        """The contents according to the commits. Damaged lines of the manifest are replaced from the packs."""
         manifest = self.manifest
         commits = manifest.commits
         if not manifest.is_whole or manifest.torn or (self.packs.is_dir() and not commits):
@@ -133,15 +133,15 @@ class Vault:
         return contents
 
     def refresh(self) -> None:
-        """Snapshot again, after something was added."""
+        """Forget what was read, after something was added."""
         self.__dict__.pop("manifest", None)
         self.__dict__.pop("contents", None)
-        self._unpacked.clear()  # a compaction numbers the blocks anew
+        self._unpacked.clear()  # a compaction renumbers the blocks
 
     def compacted(self, file: KeptFile) -> KeptFile | None:
-        """The file as it is stored now, where a compaction stored it anew since we looked; None where none did.
+        """Return the file as it is stored now, if a compaction rewrote the vault since it was read; None if none did.
 
-        It may have given every block the number that it had: then only the packs are other ones.
+        A compaction may give every block the number that it had: then only the packs differ.
         """
         before = self.contents.blocks
         self.refresh()
@@ -162,7 +162,7 @@ class Vault:
         return self.packs / pack_name(number)
 
     def unpacked(self, block: int) -> bytes:
-        """The bytes of a block. Raises BadBlock."""
+        """Return the bytes of a block. Raises BadBlock."""
         known = self._unpacked.get(block)
         if known is not None:
             self._unpacked.move_to_end(block)
@@ -190,7 +190,7 @@ class Vault:
             raise BadBlock(str(problem)) from problem
 
     def piece(self, piece: Piece) -> bytes:
-        """The bytes of a piece, their hash checked. Raises BadBlock."""
+        """Return the bytes of a piece after checking their hash. Raises BadBlock."""
         if piece.block == LOST:
             raise BadBlock("is lost")
         raw = self.unpacked(piece.block)
@@ -200,7 +200,7 @@ class Vault:
         return data
 
     def chunks(self, file: KeptFile, look: Snapshot | None = None) -> Iterator[bytes]:
-        """The bytes of a file as it was. Raises DamagedData, with the block's name, at the first that is damaged."""
+        """Yield the bytes of a file's snapshot. Raises DamagedData with the block's name at the first damaged block."""
         look = file.last if look is None else look
         position = 0
         pieces = file.pieces(look)
@@ -225,7 +225,7 @@ class Vault:
             position += len(part)
 
     def name_of(self, block: int) -> str:
-        """What a block is called when we speak of it."""
+        """Return the name of a block for messages."""
         place = self.contents.blocks.get(block)
         if place is None:
             return "a block that is lost"
@@ -235,7 +235,7 @@ class Vault:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """One process at a time. Raises StoreBusy."""
+        """Hold the vault's lock: one process at a time. Raises StoreBusy."""
         locks = self.folder.parent / "locks"
         try:
             disk.make_folders(locks)
@@ -254,7 +254,10 @@ class Vault:
             lock()
 
     def _refuse_another_machine(self) -> None:
-        """Two machines that synchronise the folder would each write over what the other one kept."""
+        """Raise Refused if another machine writes here.
+
+        Two machines that synchronise the folder would overwrite each other's commits.
+        """
         owner, own = read_note(self.folder / MACHINE, Machine), machine.machine_id()
         if owner is not None and own is not None and owner.id != own:
             raise Refused(
@@ -264,7 +267,7 @@ class Vault:
             )  # fmt: skip
 
     def take_over(self) -> None:
-        """This machine keeps here from now on. Call only where the other one does not any more."""
+        """Make this machine the owner of the vault. Call only if the other machine no longer writes to it."""
         own = machine.machine_id()
         try:
             if self.exists and own is not None:
@@ -273,7 +276,7 @@ class Vault:
             raise disk.explain(problem, self.folder) from problem
 
     def make(self) -> None:
-        """The folders and the format, where they are not there yet. Call with the lock held."""
+        """Create the folders and the format mark if they are missing. Call with the lock held."""
         if not self.packs.is_dir():
             for folder in (self.folder.parent, self.folder, self.packs):  # one by one: all of them private
                 disk.make_folders(folder)
@@ -288,7 +291,7 @@ class Vault:
         disk.sync_folder(self.packs)
 
     def stored_bytes(self) -> int:
-        """What the vault takes on the disk."""
+        """Return the size of the vault on disk."""
         total = 0
         for folder in (self.folder, self.packs):
             with contextlib.suppress(OSError):

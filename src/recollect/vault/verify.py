@@ -1,7 +1,8 @@
-"""Verifying a vault: every byte of it is covered by a hash or by what it must be, so any flipped bit is found.
+"""Verify a vault: every byte is covered by a hash or has a known value, so any flipped bit is found.
 
-Without `deep`, all packs are read and every block's hash is checked. With it, every block is unpacked as well, every piece of
-every file is compared with the hash that it had in the home, and so are the files that are still there unchanged.
+Without `deep`, all packs are read and every block's hash is checked. With it, every block is unpacked as well, every
+piece of every file is compared with the hash that it had in the home, and so are the files of the homes that are still
+unchanged.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _KNOWN_NAMES: Final = {"format", "manifest", "packs", "damaged", "compacting", C
 
 @dataclass
 class VaultFinding:
-    """Something that is not as it was left."""
+    """Something in the vault that is damaged or does not belong there."""
 
     code: str
     place: str
@@ -41,7 +42,7 @@ class VaultFinding:
     harmless: bool = False
     """Nothing that is kept depends on it."""
     files: list[str] = field(default_factory=list)
-    """Files of which something cannot be given back, as far as they are touched."""
+    """Files that cannot be restored completely because of it."""
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -54,7 +55,7 @@ class VerifyReport:
     blocks: int = 0
     files: int = 0
     bytes: int = 0
-    """Read."""
+    """Bytes read."""
     compared: int = 0
     """Files of homes that were compared (deep)."""
 
@@ -64,7 +65,7 @@ class VerifyReport:
 
 
 def verify(vault: Vault, *, deep: bool = False, homes: Iterable[Home] = ()) -> VerifyReport:
-    """Read everything and tell what is not as it was. Changes nothing."""
+    """Read the whole vault and report what is damaged. Changes nothing."""
     while True:
         vault.refresh()
         era = vault.contents.era
@@ -72,7 +73,7 @@ def verify(vault: Vault, *, deep: bool = False, homes: Iterable[Home] = ()) -> V
         if report.is_sound:
             return report
         vault.refresh()
-        if vault.contents.era == era:  # else a compaction took away what was being read
+        if vault.contents.era == era:  # else a compaction removed what was being read
             return report
 
 
@@ -236,7 +237,7 @@ class _Verifier:
                         )
 
     def _compare(self, home: Home) -> None:
-        """Files that look as when they were kept must hold the same bytes."""
+        """Compare files of a home whose stamp is unchanged with their kept hashes; a difference is a finding."""
         number = self.contents.home_number(home.real_root)
         if number is None:
             return

@@ -1,4 +1,4 @@
-"""Waiting until something changes in the homes, so that it can be kept: told by the system, or looked for now and then."""
+"""Wait for changes in the homes, so that they can be kept: by notifications of the system, or by polling."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..store.home import Home
 from .selection import KEPT_FILES, KEPT_FOLDERS
 
 GATHER_MS: Final = 1_500
-"""Changes that come within this time are kept together."""
+"""Changes within this time are kept together."""
 
 
 def changes(homes: Sequence[Home], *, at_least_every: float = 60.0, polling: bool = False) -> Iterator[None]:
-    """Goes on whenever files of the homes changed, and after `at_least_every` seconds anyway. Ends when interrupted."""
+    """Yield whenever files of the homes changed, and after `at_least_every` seconds anyway. Ends when interrupted."""
     folders = [home.root for home in homes if home.root.is_dir()]
     if not polling and folders:
         try:

@@ -1,4 +1,4 @@
-"""Adding to a vault: bytes are gathered into blocks, blocks into commits. Nothing counts before `commit` has returned."""
+"""Add to a vault: gather bytes into blocks and blocks into commits. Nothing counts before `commit` has returned."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .zstandard import compress
 BLOCK: Final = 1 << 20
 """Bytes of files in a block. Measured: 256 KB compress 14 % worse; 4 MB 9 % better, at 1.4 times the cost."""
 COMMIT: Final = 64 << 20
-"""After so many bytes a commit is made, so that what was interrupted need not begin anew."""
+"""A commit is made after so many bytes, so that an interrupted capture need not start over."""
 PACK: Final = 64 << 20
-"""A pack that is longer is followed by a new one."""
+"""After a pack of this length, a new one is begun."""
 _WORTH_SHARING: Final = 256
 _WRITE: Final = 4 << 20
 
 
 class VaultWriter:
-    """Use with the lock held, on a vault that was recovered."""
+    """Writes blocks and commits. Use with the lock held, on a vault that was recovered."""
 
     def __init__(self, vault: Vault, *, era: int | None = None, first_pack: int = 1) -> None:
-        """A compaction says which era it begins, and with which pack."""
+        """Start at the end of the vault. A compaction passes the era that it begins, and its first pack's number."""
         self._vault = vault
         self.contents = vault.contents
         self.era = self.contents.era if era is None else era
@@ -49,7 +49,7 @@ class VaultWriter:
         return Commit(self.contents.next_commit, 0.0, 0, 0, self.contents.next_block, era=self.era)
 
     def _last_pack(self) -> tuple[int, int]:
-        """The pack to go on with: where its last commit ends. Or a new one, where that is long or has lost bytes."""
+        """Return the pack to continue and where its last commit ends; a new one if it is full or has lost bytes."""
         numbers = pack_numbers(self._vault.packs)
         ends = {commit.pack: end for commit, end in self._vault.manifest.commits}
         last = max([self._before_first, *numbers, *ends])
@@ -61,7 +61,7 @@ class VaultWriter:
         return last + 1, len(MAGIC)
 
     def home(self, root: str) -> int:
-        """The number of a home; a new one where it was never kept."""
+        """Return the number of a home; a new one if it was never kept."""
         number = self.contents.home_number(root)
         if number is None:
             number = next((item.number for item in self._commit.homes if item.root == to_text(root)), None)
@@ -71,11 +71,11 @@ class VaultWriter:
         return number
 
     def known_home(self, number: int, root: str) -> None:
-        """A home with the number that it has."""
+        """Record a home under a number that it already has."""
         self._commit.homes.append(HomeRecord(number, to_text(root)))
 
     def add(self, data: bytes) -> Piece:
-        """Bytes of a file. What the vault has already is not stored again."""
+        """Add bytes of a file and return their piece. Bytes that the vault already has are not stored again."""
         digest = hashlib.sha256(data).digest()
         if len(data) >= _WORTH_SHARING:
             known = self.contents.by_hash.get(digest) or self._pending.get(digest)
@@ -92,12 +92,12 @@ class VaultWriter:
         return piece
 
     def record(self, record: FileRecord) -> None:
-        """A file as it is now; its pieces came from `add`."""
+        """Record a file's snapshot; its pieces came from `add`."""
         self._commit.files.append(record)
 
     @property
     def is_due(self) -> bool:
-        """Whether enough has gathered for a commit."""
+        """Whether enough bytes have gathered for a commit."""
         return self._since_commit >= COMMIT
 
     def _flush_block(self) -> None:
@@ -122,7 +122,7 @@ class VaultWriter:
         self._out, self._out_size = [], 0
 
     def commit(self, when: float | None = None) -> None:
-        """Make everything since the last commit last. Raises OSError; then the next run cuts off or carries on."""
+        """Make everything since the last commit durable. Raises OSError; the next run then completes or drops it."""
         self._flush_block()
         commit = self._commit
         if not (commit.files or commit.homes):

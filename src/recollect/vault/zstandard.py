@@ -1,4 +1,4 @@
-"""Zstandard, from the standard library where it has it (3.14), and unpacked within bounds: a block says how long it is."""
+"""Compress with Zstandard, from the standard library where it has it (3.14), and decompress within bounds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def compress(data: bytes | bytearray) -> bytes:
 
 
 def decompress(data: bytes, length: int) -> bytes:
-    """The bytes of one frame, which must be `length` of them: not a byte more is ever unpacked. Raises ValueError."""
+    """Return the bytes of one frame, which must be exactly `length`; no more are ever unpacked. Raises ValueError."""
     zstd = _zstd()
     try:
         unpacker = zstd.ZstdDecompressor()

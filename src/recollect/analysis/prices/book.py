@@ -1,13 +1,13 @@
-"""Which rates apply to a response: by model, day, length of the prompt, speed, place and tier.
+"""Find the rates of a response: by model, day, length of the prompt, speed, region and tier.
 
 The rules, each explicit:
 
 - A price holds from midnight UTC of its first day. A response before a model's first day is priced as on that day; one
   without a time as today. Both are marked `assumed`.
-- Long prompts: where a model has a second set of rates, *every* token of a response whose prompt (input, cache written
-  and cache read together) is longer than the bound is charged at it. It is no marginal rate.
-- Fast mode has rates of its own. Place (`geo`) and tier (`service_tier`) multiply all token rates, searches never.
-- A model that is not in the table has no price. It is named and counted, never taken for free.
+- Long prompts: if a model has a second set of rates, *every* token of a response whose prompt (input, cache written
+  and cache read together) is longer than the bound is charged at it. It is not a marginal rate.
+- Fast mode has rates of its own. Region (`geo`) and tier (`service_tier`) multiply all token rates, searches never.
+- A model that is not in the table has no price. It is named and counted, never taken as free.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ TABLE: Final = "table.json"
 FACTOR_UNIT: Final = 10_000
 """Rates carry two factors in hundredths, so that they stay whole numbers."""
 NO_BOUND: Final = 1 << 62
-"""A length that no prompt reaches: above it there are no other rates."""
+"""A length that no prompt reaches, for models without rates for long prompts."""
 _MICRO: Final = 1_000_000
 
 
 class Tariff(NamedTuple):
-    """What a response is charged by: one set of rates, and where it comes from."""
+    """The rates of a response, and where they come from."""
 
     rates: tuple[int, int, int, int, int]
-    """Input, output, 5-minute write, 1-hour write, read: micro-dollars for a million tokens, times `FACTOR_UNIT`."""
+    """Input, output, 5-minute write, 1-hour write, read: micro-dollars per million tokens, times `FACTOR_UNIT`."""
     model: str
     since: str
     rule: str
@@ -43,7 +43,7 @@ class Tariff(NamedTuple):
     """What had to be assumed, else empty."""
 
     def dollars(self) -> tuple[str, ...]:
-        """The five rates as dollars for a million tokens, exact."""
+        """Return the five rates as dollars per million tokens, exact."""
         return tuple(_exact(rate, FACTOR_UNIT * _MICRO) for rate in self.rates)
 
 
@@ -58,7 +58,7 @@ class _Period(NamedTuple):
 
 
 class PriceBook:
-    """The table, ready for questions."""
+    """The price table, indexed for lookups."""
 
     def __init__(self, table: dict[str, Any], *, at: int | None = None) -> None:
         self.version: str = table["version"]
@@ -66,7 +66,7 @@ class PriceBook:
         self.search: int = table["search"]
         """Micro-dollars for a web search."""
         self.at = at
-        """Price everything as at this moment (microseconds), whenever it happened."""
+        """Price every call as if it happened at this moment (microseconds); None for its own time."""
         self._factors: dict[tuple[str, str], int] = {
             (field, value): percent for field, value, percent, _ in table["factors"]
         }
@@ -89,7 +89,7 @@ class PriceBook:
         return plain_name(model) in self._models
 
     def window(self, model: str) -> int | None:
-        """The context window of a model; ``[1m]`` behind its name means a million."""
+        """Return the context window of a model; ``[1m]`` after its name means a million."""
         if model.endswith("[1m]"):
             return 1_000_000
         return self.windows.get(plain_name(model)) or None
@@ -97,7 +97,7 @@ class PriceBook:
     def tariff(
         self, model: str, time: int | None, prompt: int, speed: str | None, tier: str | None, geo: str | None
     ) -> Tariff | None:
-        """The rates for a response; None for a model that is not in the table."""
+        """Return the rates for a response; None for a model that is not in the table."""
         if (model, speed) not in self._bounds:
             self._bounds[model, speed] = self._places(model, speed)
         places = self._bounds[model, speed]
@@ -114,14 +114,18 @@ class PriceBook:
         return found
 
     def bound(self, model: str, speed: str | None) -> int:
-        """The length of prompt above which a response without a time costs more; a number beyond all lengths where none is."""
+        """Return the prompt length above which a response without a time costs more; `NO_BOUND` if there is none."""
         places = self._places(model, speed)
         return (places[0][-1].above if places is not None else 0) or NO_BOUND
 
     def spell(
         self, model: str, time: int, speed: str | None, tier: str | None, geo: str | None
     ) -> tuple[int, int, int, Tariff, Tariff] | None:
-        """For many responses alike: from when to when the same rates hold, above which prompt the second ones do, and both."""
+        """Return the rates around a time, for pricing many similar responses.
+
+        That is: start and end of the time in which they apply, the prompt length above which the second rates apply,
+        and both.
+        """
         if (model, speed) not in self._bounds:
             self._bounds[model, speed] = self._places(model, speed)
         places = self._bounds[model, speed]
@@ -193,7 +197,7 @@ def _exact(value: int, unit: int) -> str:
 
 
 def _table() -> bytes:
-    """Read the price table, also where the package lies in an archive."""
+    """Read the price table, also if the package is in an archive."""
     data = pkgutil.get_data(__package__, TABLE)
     assert data is not None  # every installation has the file
     return data
@@ -201,5 +205,5 @@ def _table() -> bytes:
 
 @lru_cache(maxsize=4)
 def price_book(at: int | None = None) -> PriceBook:
-    """The table that came with the package; with `at`, as if everything happened at that moment."""
+    """Return the table that came with the package; with `at`, priced as if everything happened at that moment."""
     return PriceBook(json.loads(_table()), at=at)

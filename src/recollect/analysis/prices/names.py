@@ -1,4 +1,4 @@
-"""One name for every way a model is written: by the API, by Bedrock, by Vertex, with and without a date."""
+"""Normalise the names of models: as written by the API, Bedrock or Vertex, with and without a date."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-#: Bedrock: an ARN up to its last part; then the region, whichever it is.
+#: Bedrock: an ARN up to its last part, then any region.
 _ARN: Final = re.compile(r"^arn:aws[a-z-]*:bedrock:[^/]*/")
 _BEFORE: Final = re.compile(r"^(?:[a-z]{2,6}(?:-[a-z]+)?\.)?anthropic[./]")
 _AFTER: Final = re.compile(
@@ -14,13 +14,13 @@ _AFTER: Final = re.compile(
 )
 _VERSION_FIRST: Final = re.compile(r"^claude-(?P<version>\d+(?:-\d+)?)-(?P<family>[a-z]+)$")
 _NOUGHT: Final = re.compile(r"^(claude-(?:[a-z]+-)?\d+)-0$")
-#: Small versions of the first models, at the same price. Instant 1.2 has a name of its own.
+#: Minor versions of the first models, at the same price. Instant 1.2 has a name of its own.
 _FIRST: Final = re.compile(r"^(claude-(?:instant-)?1)-(?:[013-9])$|^(claude-1)-2$")
 
 
 @lru_cache(maxsize=512)
 def plain_name(model: str) -> str:
-    """``claude-opus-4-5`` for ``us.anthropic.claude-opus-4-5-20251101-v1:0``. The name of another maker's model stays."""
+    """Return ``claude-opus-4-5`` for ``us.anthropic.claude-opus-4-5-20251101-v1:0``; names of other models stay."""
     name = _BEFORE.sub("", _ARN.sub("", model.strip().lower()))
     before = None
     while before != name:
@@ -36,5 +36,5 @@ def plain_name(model: str) -> str:
 
 
 def short_name(model: str) -> str:
-    """``opus-4-5``: a model's name for a narrow column."""
+    """Return a model's name for a narrow column: ``opus-4-5``."""
     return plain_name(model).removeprefix("claude-")

@@ -1,9 +1,9 @@
-"""`make prices`: write table.json anew, from the installed `genai-prices` package and from overrides.toml.
+"""`make prices`: rewrite table.json from the installed `genai-prices` package and overrides.toml.
 
     python -m recollect.analysis.prices.refresh          write
-    python -m recollect.analysis.prices.refresh --check  only say what would change; exit 1 where something would
+    python -m recollect.analysis.prices.refresh --check  only report what would change; exit 1 if something would
 
-Rates become whole micro-dollars for a million tokens, so that a token's price is a whole number of millionths of a
+Rates become whole micro-dollars per million tokens, so that a token's price is a whole number of millionths of a
 micro-dollar and no sum is ever rounded before a response is complete.
 """
 
@@ -25,12 +25,12 @@ FOLDER: Final = Path(__file__).parent
 TABLE: Final = FOLDER / "table.json"
 OVERRIDES: Final = FOLDER / "overrides.toml"
 MICRO: Final = 1_000_000
-#: Where a price list has no cache price there was no cache: such tokens, if any, cost what input costs.
+#: If a price list has no cache price, there was no cache: such tokens, if any, cost as much as input.
 _FIELDS: Final = ("input_mtok", "output_mtok", "cache_write_mtok", "cache_write_1h_mtok", "cache_read_mtok")
 
 
 def build(overrides: dict[str, Any], package_version: str, models: list[Any]) -> dict[str, Any]:
-    """The whole table."""
+    """Return the whole table."""
     starts: dict[str, str] = overrides["starts"]
     periods: dict[str, list[dict[str, Any]]] = {}
     windows: dict[str, int] = {}
@@ -47,7 +47,7 @@ def build(overrides: dict[str, Any], package_version: str, models: list[Any]) ->
     for row in overrides.get("period", []):
         if row["model"] not in replaced:
             replaced.add(row["model"])
-            # What the package says stays for the days before the first override.
+            # The package's prices stay for the days before the first override.
             periods[row["model"]] = [item for item in periods.get(row["model"], []) if item["from"] < row["from"]]
         periods[row["model"]].append(_override(row))
     fast: dict[str, list[dict[str, Any]]] = {}
@@ -126,7 +126,7 @@ def _micro(dollars: Decimal | str) -> int:
 
 
 def current() -> dict[str, Any]:
-    """What the installed package and our overrides give today."""
+    """Return the table that the installed package and the overrides give today."""
     from genai_prices.data import providers  # type: ignore[import-untyped,unused-ignore]
 
     models = next(provider.models for provider in providers if provider.id == "anthropic")
