@@ -1,1 +1,1 @@
-"""Pure translation between bytes and values: lines, entries, blocks, side files. Touches no disk, no clock, no environment."""
+"""Translate between bytes and values: lines, entries, blocks, side files. Pure code: no disk, no clock, no environment."""

@@ -1,11 +1,11 @@
-"""Content blocks of a message as typed values. A block of an unknown type is kept whole as `UnknownBlock`."""
+"""Parse the content blocks of a message into typed values. A block of an unknown type is kept whole as `UnknownBlock`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-#: Block types known up to 2.1.326 and in the Messages API's documentation.
+#: Block types that Claude Code up to 2.1.326 writes or that the documentation of the Messages API names.
 KNOWN_BLOCKS: Final = frozenset(
     {
         "text", "thinking", "redacted_thinking", "tool_use", "tool_result", "image", "document", "server_tool_use",
@@ -46,7 +46,7 @@ class ToolResultBlock:
     type: str = "tool_result"
 
     def text(self) -> str:
-        """The words of the result; images and other blocks are named, not shown."""
+        """Return the text of the result. An image or a document is replaced by its type in brackets."""
         return text_of(self.content)
 
 
@@ -74,7 +74,7 @@ Block: TypeAlias = TextBlock | ThinkingBlock | ToolUseBlock | ToolResultBlock | 
 
 
 def parse_blocks(content: Any) -> list[Block]:
-    """A message's content (text, or a list of blocks, or anything else) as typed blocks."""
+    """Parse the content of a message (text, a list of blocks, or anything else) into typed blocks."""
     if isinstance(content, str):
         return [TextBlock(content)]
     if not isinstance(content, list):
@@ -108,7 +108,7 @@ def parse_block(item: Any) -> Block:
 
 
 def text_of(content: Any) -> str:
-    """The plain words in a content value, blocks joined by line feeds."""
+    """Return the plain text of a content value, its blocks joined by line feeds."""
     parts: list[str] = []
     for block in parse_blocks(content):
         if isinstance(block, TextBlock):

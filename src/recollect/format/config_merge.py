@@ -1,4 +1,4 @@
-"""A broken global config put together again: the newest whole backup, and over it whatever the broken file still says."""
+"""Rebuild a broken global config from its newest intact backup and the members that are still readable in the broken file."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .salvage import skim_object
 
 
 def whole_object(data: bytes) -> dict[str, Any] | None:
-    """The object that a file holds; None where it is not whole, or empty."""
+    """Return the JSON object of a file; None where the file is damaged, or the object is empty."""
     file = decode_json_file(data, expect=dict)
     return file.value if file.problem is None and isinstance(file.value, dict) and file.value else None
 
 
 def still_said(data: bytes) -> dict[str, Any]:
-    """The members of a broken object that are whole."""
+    """Return the members of a broken object whose values are intact."""
     start = data.find(b"{")
     if start < 0:
         return {}
@@ -29,7 +29,10 @@ def still_said(data: bytes) -> dict[str, Any]:
 
 
 def merged(backup: dict[str, Any], broken: bytes) -> dict[str, Any]:
-    """The backup with the newer members over it; projects are merged one by one, so that none is lost."""
+    """Return the backup updated with the readable members of the broken file.
+
+    Projects are merged one by one, so that no project is lost.
+    """
     newer = still_said(broken)
     result = {**backup, **newer}
     old, new = backup.get("projects"), newer.get("projects")
@@ -39,5 +42,5 @@ def merged(backup: dict[str, Any], broken: bytes) -> dict[str, Any]:
 
 
 def config_bytes(value: dict[str, Any]) -> bytes:
-    """In the layout of the client."""
+    """Encode a config as Claude Code writes it: indented by two spaces, with plain characters."""
     return json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")

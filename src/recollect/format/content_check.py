@@ -1,6 +1,6 @@
-"""Whether a message that a program wants to write can be one: the shape of its blocks, the fields of its row.
+"""Check a message that a program wants to write: the shape of its blocks and the fields of its row.
 
-Only what no client could use is refused. Blocks of a kind that is not known here are taken as they are.
+Only what no version of Claude Code could use is refused. Blocks of unknown types are accepted unchecked.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ from .uuids import UUID
 _OWN_FIELDS: Final = frozenset(
     ("parentUuid", "isSidechain", "sessionId", "agentId", "type", "message", "uuid", "timestamp")
 )
-"""What makes a row a part of its conversation: the writer sets these."""
+"""Fields that make a row part of its conversation; only the writer sets them."""
 _TEXTS: Final = frozenset(("cwd", "version", "gitBranch", "userType", "requestId", "promptId", "slug"))
-"""Fields that every client takes for text, a path or a version among them."""
+"""Fields that every version of Claude Code reads as text."""
 _PICTURES: Final = frozenset(("image/gif", "image/jpeg", "image/png", "image/webp"))
-"""What the API takes: a session with any other could no longer be resumed."""
+"""Image types that the API accepts: a session with any other could no longer be resumed."""
 
 
 def check_blocks(role: str, content: object) -> tuple[list[str], list[str]]:
-    """Raise Refused unless these are content blocks of that role. The ids of calls, and of calls that get their results."""
+    """Return the ids of the tool calls in the blocks, and the ids of the calls that the blocks answer.
+
+    Raise Refused unless `content` is a list of blocks that a message of this role may hold.
+    """
     if not isinstance(content, Sequence) or isinstance(content, (str, bytes, bytearray, memoryview)):
         _refuse(f"a message is text or a list of content blocks, not {_kind_of(content)}")
     calls: list[str] = []
@@ -98,7 +101,7 @@ def _check_source(source: object, kind: str) -> None:
 
 
 def calls_in(entry: Mapping[str, Any]) -> list[str]:
-    """The ids of the calls that a row makes, whatever else it holds."""
+    """Return the ids of the tool calls on a row."""
     message = entry.get("message")
     content = message.get("content") if isinstance(message, Mapping) else None
     blocks = [block for block in content if isinstance(block, Mapping)] if isinstance(content, (list, tuple)) else []
@@ -111,7 +114,7 @@ def check_uuid(uuid: object) -> None:
 
 
 def check_row(texts: Mapping[str, object], usage: object, fields: Mapping[str, object]) -> None:
-    """Raise Refused where something given beside a message's content cannot be part of its row."""
+    """Raise Refused where a value given besides the content of a message cannot be part of its row."""
     for name, text in texts.items():
         if text is not None and not isinstance(text, str):
             _refuse(f"{name} is text, not {_kind_of(text)}")

@@ -1,4 +1,4 @@
-"""Lines to entries: the fast path for plain objects, `salvage` for the rest, damage noted on the side."""
+"""Decode lines to entries: a fast path for plain objects, `salvage` for all other lines. Damage is collected in a list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .salvage import is_utf8, salvage_line
 from .several_lines import read_entry_lines
 
 AT_ONCE: Final = 1 << 17
-"""So many bytes of lines are read and decoded at a time: small enough to stay close to the processor."""
+"""About how many bytes of lines are read and decoded in one step: small enough for the processor's cache."""
 _ENDS: Final = methodcaller("endswith", b"}\n")
 
 E = TypeVar("E")
@@ -23,7 +23,7 @@ E_co = TypeVar("E_co", covariant=True)
 
 
 class Located(NamedTuple, Generic[E_co]):
-    """An entry and where its bytes stand in the file. `client_reads` is False where the client skips what we could salvage."""
+    """An entry and the place of its bytes in the file. `client_reads` is False where Claude Code skips the entry."""
 
     entry: E_co
     line: int
@@ -33,17 +33,20 @@ class Located(NamedTuple, Generic[E_co]):
 
 
 def parse_lines(lines: Iterable[RawLine], damage: list[Damage]) -> Iterator[Located[Entry]]:
-    """All entries of some lines in file order. What is wrong is appended to `damage`; nothing raises."""
+    """Yield all entries of the lines in file order. Damage is appended to `damage` and never raised."""
     return parse_as(lines, damage, decode_entry, lambda entry: entry)
 
 
 def parse_row_entries(lines: Iterable[RawLine], damage: list[Damage]) -> Iterator[Located[GraphEntry]]:
-    """The same for the graph, which needs less of each entry and wants it faster."""
+    """Yield all entries of the lines as `GraphEntry`, which holds fewer fields and decodes faster. See `parse_lines`."""
     return parse_as(lines, damage, decode_graph_entry, graph_entry_of)
 
 
 class FileEntries(Generic[E]):
-    """The same for a whole file: ordinary lines go straight from the stream into the decoder, the others the usual way."""
+    """Iterate over the entries of a whole file.
+
+    Lines that are plain objects go from the stream straight into the decoder, all others through `parse_as`.
+    """
 
     def __init__(
         self, stream: BinaryIO, damage: list[Damage], decode: Callable[[bytes], E], convert: Callable[[Entry], E], *,
@@ -55,19 +58,19 @@ class FileEntries(Generic[E]):
         self._convert = convert
         self._check_text = check_text
         self.lines = 0
-        """How many there were, up to the last one; known when all have been read."""
+        """Number of lines read so far; that of the file after the iteration."""
         self.size = 0
-        """How many bytes; likewise."""
+        """Number of bytes read so far; that of the file after the iteration."""
 
     def __iter__(self) -> Iterator[Located[E]]:
         return map(Located._make, self.bare())
 
     def bare(self) -> Iterator[tuple[E, int, int, int, bool]]:
-        """The same as plain tuples, for who takes them apart at once: Python then uses one of them again and again."""
+        """Iterate over plain tuples instead of `Located`. Faster for a loop that unpacks them: Python reuses the tuple."""
         return chain.from_iterable(self._parts())
 
     def _parts(self) -> Iterator[Iterable[tuple[E, int, int, int, bool]]]:
-        """Some lines at a time. At ordinary ones Python itself hardly looks."""
+        """Yield the entries in groups of lines. Groups of ordinary lines are decoded without a Python loop per line."""
         while lines := self._next_lines():
             found = self._ordinary(lines)
             yield self._one_by_one(self.size + sum(map(len, lines))) if found is None else found
@@ -82,7 +85,7 @@ class FileEntries(Generic[E]):
         return lines
 
     def _ordinary(self, lines: list[bytes]) -> Iterable[tuple[E, int, int, int, bool]] | None:
-        """The entries of these lines, if each of them is one, and nothing else."""
+        """Return the entries of these lines, if each line is one plain object; else None."""
         if not all(map(_ENDS, lines)):
             return None
         try:
@@ -96,10 +99,10 @@ class FileEntries(Generic[E]):
                 self._damage.append(Damage("encoding", *where, "invalid UTF-8"))
         numbers, lengths = count(self.lines + 1), [len(data) - 1 for data in lines]
         self.lines, self.size = self.lines + len(lines), offsets[-1]
-        return zip(entries, numbers, offsets, lengths, repeat(True))  # all but the entries go on for longer
+        return zip(entries, numbers, offsets, lengths, repeat(True))  # not strict: numbers, offsets and flags go on
 
     def _one_by_one(self, end: int) -> Iterator[Located[E]]:
-        """The same up to a place at which a line may end, for lines of any kind."""
+        """Decode lines of any kind one by one, from the current place at least up to the byte `end`."""
         self._stream.seek(self.size)
         lines = self._lines_up_to(end)
         return parse_as(lines, self._damage, self._decode, self._convert, check_text=self._check_text)
@@ -109,17 +112,20 @@ class FileEntries(Generic[E]):
             self.lines, self.size = line.last_number, line.offset + len(line.data)
             yield line
             if self.size >= end and not line.more:
-                self._stream.seek(self.size)  # the reader of lines has looked ahead
+                self._stream.seek(self.size)  # `read_entry_lines` has read ahead
                 return
 
 
 def file_entries(stream: BinaryIO, damage: list[Damage]) -> FileEntries[Entry]:
-    """All entries of a file, read as they are asked for."""
+    """Return all entries of a file, read during the iteration."""
     return FileEntries(stream, damage, decode_entry, lambda entry: entry)
 
 
 def file_row_entries(stream: BinaryIO, damage: list[Damage], *, check_text: bool = True) -> FileEntries[GraphEntry]:
-    """The same for the graph. Without `check_text`, invalid UTF-8 in words that nobody decodes is not noticed."""
+    """Return all entries of a file as `GraphEntry`, read during the iteration.
+
+    Without `check_text`, invalid UTF-8 in text that is not decoded is not reported.
+    """
     return FileEntries(stream, damage, decode_graph_entry, graph_entry_of, check_text=check_text)
 
 
@@ -127,7 +133,7 @@ def parse_as(
     lines: Iterable[RawLine], damage: list[Damage], decode: Callable[[bytes], E], convert: Callable[[Entry], E], *,
     check_text: bool = True,
 ) -> Iterator[Located[E]]:  # fmt: skip
-    """The same for any other view: `decode` for plain lines, `convert` for what had to be salvaged."""
+    """Yield the entries of the lines in any view: `decode` makes it from plain bytes, `convert` from a salvaged entry."""
     start = 0
     for line in lines:
         data = line.data
@@ -163,7 +169,7 @@ def _refused(
 ) -> Iterator[Located[E]]:
     if line.number == 1 and line.data.startswith(BOM):
         damage.append(Damage("bom", 1, line.offset, 3))
-        # Not line 1 again: it has no second mark.
+        # Numbered as line 2 for now, because only on line 1 a byte order mark is expected.
         rest = RawLine(line.data[3:], line.offset + 3, 2, lines=line.lines, unread=line.unread)
         shifted: list[Damage] = []
         for located in parse_as([rest], shifted, decode, convert):

@@ -1,7 +1,7 @@
-"""The Markdown files of a home: plans, memory, CLAUDE.md, and the definitions of commands, subagents and skills.
+"""Read the Markdown files of a home: plans, memory, CLAUDE.md, and the definitions of commands, subagents and skills.
 
 Definitions and memories begin with front matter between two `---` lines. It is YAML, of which people use very little:
-`key: value`, lists, and block texts. That much is read here by hand; what is deeper nested is kept as the text it is.
+`key: value`, lists, and block texts. Only that much is parsed here; deeper nested values are kept as text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import msgspec
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """A Markdown file. `name` is that of the front matter, else the file's; `title` is the body's first heading."""
+    """A Markdown file. `name` comes from the front matter, else from the file; `title` is the first heading of the body."""
 
     name: str
     title: str | None = None
@@ -51,7 +51,7 @@ def _text(value: str | tuple[str, ...] | None) -> str | None:
 
 
 def first_heading(text: str) -> str | None:
-    """The text of the first `#` heading outside a code fence."""
+    """Return the text of the first `#` heading outside a code fence."""
     fence = None
     for line in text.split("\n"):
         stripped = line.strip()
@@ -67,7 +67,7 @@ def first_heading(text: str) -> str | None:
 
 
 def split_front_matter(text: str) -> tuple[str | None, str]:
-    """The front matter (None where there is none) and the body."""
+    """Return the front matter (None where there is none) and the body."""
     lines = text.split("\n")
     if lines[0].rstrip() != "---":
         return None, text
@@ -78,7 +78,7 @@ def split_front_matter(text: str) -> tuple[str | None, str]:
 
 
 def parse_front_matter(head: str) -> dict[str, str | tuple[str, ...]]:
-    """Read `key: value` lines, `[a, b]` and `- a` lists, and `|` or `>` blocks."""
+    """Parse `key: value` lines, `[a, b]` and `- a` lists, and `|` or `>` blocks."""
     fields: dict[str, str | tuple[str, ...]] = {}
     key = None
     block: list[str] = []

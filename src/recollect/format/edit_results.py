@@ -1,14 +1,13 @@
-"""What the file-changing tools leave in `toolUseResult`: Edit, MultiEdit, Write and NotebookEdit.
+"""Read what the tools that change files (Edit, MultiEdit, Write, NotebookEdit) leave in `toolUseResult`.
 
-The shapes, by tool (a failed call leaves a string, which is no edit):
+The shapes by tool (a failed call leaves a string, which is not an edit):
     Edit          filePath, oldString, newString, originalFile (null for large or new files), structuredPatch,
                   replaceAll, userModified
     MultiEdit     filePath, edits[{old_string, new_string, replace_all}], originalFileContents, structuredPatch
     Write         type create|update, filePath, content, structuredPatch, originalFile (since 2.1; null for a new file)
     NotebookEdit  notebook_path, original_file, updated_file, error
-Texts are what the client worked with: decoded, with LF line ends. They are not the bytes of the file where it has CRLF
-or a BOM. `structuredPatch` is made for display: clients of the 2.1 age wrote tabs in it as blanks, so it is the last
-resort.
+Texts are as Claude Code works with them: decoded, with LF line ends. They differ from the bytes of a file with CRLF or a
+BOM. `structuredPatch` is made for display: Claude Code 2.1 wrote tabs in it as blanks, so it is used last.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import msgspec
 from recollect.format.fields import Fields
 
 EDIT_TOOLS = frozenset({"Edit", "MultiEdit", "Write"})
-"""Tools whose arguments say what they change. Those of NotebookEdit name a cell, not the file's text."""
+"""Tools whose arguments hold the changed text of the file. The arguments of NotebookEdit name a cell instead."""
 
 
 class TextReplacement(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,14 +52,17 @@ class FileEdit(msgspec.Struct, frozen=True, kw_only=True):
     extra: dict[str, Any] = {}
 
     def text_before(self, known_after: str | None = None) -> str | None:
-        """The text before the edit, from the result itself or by taking the patch back from the text after it."""
+        """Return the text before the edit, from the result or by reverting the patch; None where neither is possible.
+
+        None also for a new file. `known_after` is used where the result does not hold the text after the edit.
+        """
         if self.original is not None or self.created:
             return self.original
         after = self.content if self.content is not None else known_after
         return apply_patch(after, self.patch, backwards=True) if after is not None and self.patch else None
 
     def text_after(self, known_before: str | None = None) -> str | None:
-        """The text after the edit; None if neither the result nor `known_before` lead there."""
+        """Return the text after the edit; None where neither the result nor `known_before` is enough to compute it."""
         if self.content is not None:
             return self.content
         before = self.original if self.original is not None else known_before
@@ -70,13 +72,13 @@ class FileEdit(msgspec.Struct, frozen=True, kw_only=True):
         replaced = _replace(before, self.replacements) if self.replacements else None
         if replaced is not None and not self.user_modified:
             return replaced
-        # Where the user changed the proposal, the patch shows what was really written.
+        # Where the user changed the proposed edit, the patch holds what was really written.
         patched = apply_patch(before, self.patch) if self.patch else None
         return patched if patched is not None else replaced
 
 
 def parse_file_edit(result: object) -> FileEdit | None:
-    """Read a `toolUseResult`; None if it is not the trace of a successful change of a file."""
+    """Parse a `toolUseResult`; None where it does not describe a successful change of a file."""
     if not isinstance(result, Mapping):
         return None
     if isinstance(result.get("notebook_path"), str):
@@ -108,9 +110,9 @@ def parse_file_edit(result: object) -> FileEdit | None:
 
 
 def edit_of_call(tool: str, arguments: object, answer: str) -> FileEdit | None:
-    """What a successful call changed, from its arguments alone.
+    """Return what a successful call changed, from its arguments alone.
 
-    Rows of subagents (2.1.325) have no `toolUseResult`. `answer` is the text that the model got.
+    Needed for rows of subagents, which have no `toolUseResult` (2.1.325). `answer` is the result text that the model got.
     """
     if tool not in EDIT_TOOLS or not isinstance(arguments, Mapping):
         return None
@@ -141,7 +143,7 @@ def _notebook_edit(result: Mapping[str, Any]) -> FileEdit | None:
 
 
 def _replacements(fields: Fields) -> tuple[TextReplacement, ...]:
-    """The `edits` of a MultiEdit; they stay in the rest if one of them is not understood."""
+    """Parse the `edits` of a MultiEdit. If one of them has an unknown shape, all stay in the rest."""
     edits = fields.rest.get("edits")
     if not isinstance(edits, list):
         return ()
@@ -158,7 +160,7 @@ def _replacements(fields: Fields) -> tuple[TextReplacement, ...]:
 
 
 def _hunks(fields: Fields) -> tuple[PatchHunk, ...]:
-    """The hunks; if one of them is not understood the whole patch stays in the rest."""
+    """Parse the hunks of `structuredPatch`. If one of them has an unknown shape, the whole patch stays in the rest."""
     patch = fields.rest.get("structuredPatch")
     if not isinstance(patch, list):
         return ()
@@ -180,7 +182,7 @@ def _hunks(fields: Fields) -> tuple[PatchHunk, ...]:
 
 
 def apply_patch(text: str, hunks: Iterable[PatchHunk], *, backwards: bool = False) -> str | None:
-    """Apply a patch to a text (or take it back); None if the text is not the one that the patch was made for."""
+    """Apply a patch to a text, or revert it with `backwards`; None where the patch does not fit the text."""
     source = text.split("\n")
     result: list[str] = []
     position = 0
@@ -203,6 +205,6 @@ def _replace(text: str, replacements: Iterable[TextReplacement]) -> str | None:
         if old not in text:
             return None
         if not replacement.new and not old.endswith("\n") and f"{old}\n" in text:
-            old += "\n"  # the client takes the line end away with a text that is deleted
+            old += "\n"  # Claude Code removes the line end together with a deleted text
         text = text.replace(old, replacement.new, -1 if replacement.everywhere else 1)
     return text

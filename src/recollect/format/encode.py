@@ -1,4 +1,4 @@
-"""Lines that we author ourselves: compact JSON that every client since 2.0.77 resumes.
+"""Encode the lines that Recollect writes itself: compact JSON that Claude Code resumes from 2.0.77 on.
 
 What a row needs was measured: `message.role` and `message.model` (2.1.197 hangs without), an assistant's content as a list of
 blocks, `sessionId`, `isSidechain`, a distinct `message.id`, a parent that stands before it, a later time than its parent.
@@ -18,7 +18,7 @@ from ..errors import Refused
 from .times import to_iso
 
 WRITTEN_AS: Final = "2.1.326"
-"""The client version on rows of sessions that have none yet."""
+"""The version of Claude Code written on rows where the session has none yet."""
 DEFAULT_MODEL: Final = "claude-sonnet-4-5-20250929"
 
 _LINE_BREAKERS: Final = re.compile("[\u2028\u2029\u0085\x7f]")
@@ -29,7 +29,7 @@ _quoted: Final = json.encoder.encode_basestring
 
 @dataclass(slots=True, frozen=True)
 class RowContext:
-    """What all rows of a session share."""
+    """The fields that all rows of a session share."""
 
     session_id: str
     cwd: str
@@ -48,8 +48,11 @@ def _to_json(value: Any) -> str:
 
 
 def encode_line(entry: Mapping[str, Any]) -> bytes:
-    """An entry as a line, its LF included. Refuses text that would make the session unusable (NUL, half surrogate pairs)
-    and values that JSON does not have (NaN, sets, ...)."""
+    """Encode an entry as a line with its LF.
+
+    Raise Refused for text that would make the session unusable (NUL, half surrogate pairs) and for values that JSON does not
+    have (NaN, sets, ...).
+    """
     text = _to_json(entry)
     if _needs_a_look(text):
         check_text(entry)
@@ -66,7 +69,7 @@ def _without_line_breakers(text: str) -> str:
 
 
 def check_text(value: Any) -> None:
-    """Raise Refused where a text anywhere in the value holds a NUL or half of a surrogate pair."""
+    """Raise Refused where a string anywhere in the value holds a NUL or half of a surrogate pair."""
     stack = [value]
     while stack:
         item = stack.pop()
@@ -86,7 +89,7 @@ def check_text(value: Any) -> None:
 
 
 def check_message(content: Any) -> None:
-    """Raise Refused where a message says nothing: clients since 2.1 drop such a row, and 2.0 sends an empty block."""
+    """Raise Refused for a blank message: Claude Code since 2.1 drops such a row, and 2.0 sends an empty block."""
     if isinstance(content, str):
         blank = not content or content.isspace()
     elif isinstance(content, (list, tuple)):
@@ -115,7 +118,7 @@ def row(
     /,
     **extra: Any,
 ) -> dict[str, Any]:
-    """A user or assistant row in the order in which the client writes its fields."""
+    """Build a user or assistant row with its fields in the order of Claude Code."""
     entry: dict[str, Any] = {
         "parentUuid": parent,
         "isSidechain": context.subagent_id is not None,
@@ -134,7 +137,7 @@ def row(
 
 
 class RowLines:
-    """Rows of one session as lines: `encode_line(row(...))` in a fraction of the time, what they share written out once."""
+    """Encode rows of one session as lines, faster than `encode_line(row(...))`: the shared fields are encoded once."""
 
     def __init__(self, context: RowContext) -> None:
         self._context = context
@@ -147,7 +150,7 @@ class RowLines:
     def line(
         self, kind: str, uuid: str, parent: str | None, milliseconds: int, message: str | Mapping[str, Any]
     ) -> bytes:
-        """A row with its LF. `message` may be the words of a prompt alone."""
+        """Encode a row as a line with its LF. `message` may be the text of a prompt alone."""
         second, rest = divmod(milliseconds, 1000)
         if second != self._second:
             whole = to_iso(second)
@@ -198,14 +201,14 @@ def assistant_message(
 
 
 _NEW_UUIDS: Final = 64
-"""So many are made at once: who writes line after line waits less."""
+"""How many uuids are made in one step, to save time when many lines are written."""
 _new_uuids: Final[list[str]] = []
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_new_uuids.clear)  # or parent and child would use the same ones
+    os.register_at_fork(after_in_child=_new_uuids.clear)  # else parent and child would use the same uuids
 
 
 def new_uuid() -> str:
-    """A random uuid (version 4), as the client names rows."""
+    """Return a random uuid (version 4), as Claude Code uses for rows."""
     try:
         return _new_uuids.pop()
     except IndexError:
@@ -217,7 +220,7 @@ def new_uuid() -> str:
 
 
 def spelled_as_uuid(digits: str) -> str:
-    """Thirty-two hexadecimal digits as a uuid, the marks of a random one (version 4) in their places."""
+    """Format 32 hexadecimal digits as a uuid, with the version and variant digits of a random uuid (version 4)."""
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
@@ -227,12 +230,12 @@ def custom_title(session_id: str, title: str) -> dict[str, Any]:
 
 
 def tag(session_id: str, text: str) -> dict[str, Any]:
-    """An empty text takes the tag away, as the client does."""
+    """Build the entry that sets a tag. An empty text removes the tag, as Claude Code does it."""
     return {"type": "tag", "tag": text, "sessionId": session_id}
 
 
 def checkpoint(session_id: str, leaf: str | None, *, prompt: str | None = None) -> dict[str, Any]:
-    """The active branch set on purpose: an explicit `last-prompt` (understood since 2.1.70)."""
+    """Build the entry that sets the end of the conversation: an explicit `last-prompt` (Claude Code 2.1.70 and later)."""
     entry: dict[str, Any] = {"type": "last-prompt"}
     if prompt is not None:
         entry["lastPrompt"] = prompt

@@ -1,7 +1,7 @@
-"""Entries: one JSON object of a transcript as a typed view. Field names are those on disk.
+"""Decode one JSON object of a transcript into an `Entry`. Field names are those on disk.
 
-An `Entry` holds the small fields decoded and the large ones (`message`, `toolUseResult`, ...) as raw JSON until someone
-asks. What is not listed here is not lost: the line's bytes stay the truth, and `Entry.value()` decodes all of them.
+An `Entry` holds the small fields decoded and the large ones (`message`, `toolUseResult`, ...) as raw JSON. A field that is not
+listed here is not lost: the bytes of the line are kept, and `decode_loosely` decodes all of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec import UNSET, Raw, UnsetType
 #: Rows of the conversation tree: they carry uuid and parentUuid. `progress` was one of them in 2.1.0 - 2.1.42.
 ROW_TYPES: Final = frozenset({"user", "assistant", "system", "attachment", "progress"})
 
-#: State lines known to clients up to 2.1.326. Any other type is kept, shown and counted as unknown.
+#: Types of state lines in Claude Code up to 2.1.326. Entries of any other type are kept, shown and counted as unknown.
 STATE_TYPES: Final = frozenset(
     {
         "summary", "custom-title", "ai-title", "ended-by-model", "continued-in", "last-prompt", "tag", "relocated",
@@ -34,18 +34,18 @@ STATE_TYPES: Final = frozenset(
 
 KNOWN_TYPES: Final = ROW_TYPES | STATE_TYPES
 
-#: The request log: most of a file's bytes since 2.1.325, and nothing that a person said or saw.
+#: Types of the request log: most bytes of a file since 2.1.325, with nothing that a person wrote or saw.
 REQUEST_LOG_TYPES: Final = frozenset({"api-request", "api-request-shape", "api-request-blob"})
 
 NOT_THERE: Final = Raw()
-"""A large field that an entry does not have."""
+"""The value of a large field that is missing in an entry."""
 
-#: What a decoder raises for bytes that it does not take.
+#: Exceptions that a decoder raises for bytes that it refuses.
 REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 
 
 class Entry(msgspec.Struct, omit_defaults=True):
-    """The envelope of one entry. The fields follow the order in which the client writes them, which is fastest to decode."""
+    """The fields of one entry, in the order in which Claude Code writes them, which is fastest to decode."""
 
     parentUuid: str | UnsetType | None = UNSET
     logicalParentUuid: str | None = None
@@ -97,7 +97,7 @@ class Entry(msgspec.Struct, omit_defaults=True):
 
 _decoder = msgspec.json.Decoder(Entry)
 decode_entry = _decoder.decode
-"""Bytes of one object to an `Entry`. Raises for anything that is not plain, valid JSON with the expected types."""
+"""Decode the bytes of one object. Raises one of `REFUSED` unless they are valid JSON with fields of the expected types."""
 
 _RAW_FIELDS: Final = frozenset(name for name, kind in Entry.__annotations__.items() if kind == "Raw")
 _BOOL_FIELDS: Final = frozenset(name for name, kind in Entry.__annotations__.items() if kind == "bool | None")
@@ -106,7 +106,7 @@ _FIELDS: Final = frozenset(Entry.__struct_fields__)
 
 
 def entry_from_fields(fields: Mapping[str, bytes | Raw]) -> Entry:
-    """An `Entry` from raw JSON by field, for lines that the fast decoder refuses. A field of an odd type is left out."""
+    """Build an `Entry` from raw JSON by field, for lines that the decoder refuses. Fields of other types are left out."""
     entry = Entry()
     for name, raw in fields.items():
         if name not in _FIELDS:
@@ -119,9 +119,9 @@ def entry_from_fields(fields: Mapping[str, bytes | Raw]) -> Entry:
         except REFUSED:
             value = decode_loosely(raw)
         if name == "isSidechain" and value is not None:
-            value = bool(value)  # the client asks only whether it is truthy
+            value = bool(value)  # Claude Code checks only whether it is truthy
         elif name in _LINKS and value is not None and not isinstance(value, str):
-            value = f"<{bytes(raw).decode('utf-8', 'replace')[:80]}>"  # a link to nothing is not the same as no link
+            value = f"<{bytes(raw).decode('utf-8', 'replace')[:80]}>"  # a broken link must not read as a missing one
         if name in _BOOL_FIELDS:
             fits = isinstance(value, bool) or value is None
         elif name == "durationMs":
@@ -134,23 +134,23 @@ def entry_from_fields(fields: Mapping[str, bytes | Raw]) -> Entry:
 
 
 def decode_loosely(raw: bytes | Raw) -> Any:
-    """The value of some JSON bytes, by the fast decoder or, where that refuses, by a lenient one. None where neither can.
+    """Decode JSON with the fast decoder or, where that refuses, with a lenient one. Return None where both fail.
 
-    Half surrogate pairs and invalid UTF-8 become U+FFFD, as Claude Code shows them: every text that comes out of here can
-    be stored and sent. NaN becomes a float. For bytes that are written again there is `decode_exactly`.
+    Half surrogate pairs and invalid UTF-8 become U+FFFD, as Claude Code shows them, so that every string of the value can be
+    stored and sent. NaN becomes a float. Use `decode_exactly` for values that are written again.
     """
     return decode_exactly(whole_pairs(bytes(raw)))
 
 
 def whole_pairs(data: bytes) -> bytes:
-    """JSON with the escape of U+FFFD in the place of each half surrogate pair; nothing else in it changes or moves."""
+    """Replace the escape of each half surrogate pair in JSON by that of U+FFFD, which has the same length."""
     return _HALF_PAIR.sub(_whole_character, data) if b"\\ud" in data or b"\\uD" in data else data
 
 
 _HALF_PAIR: Final = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
-"""An escape: a whole surrogate pair, half of one (the group), or anything else."""
+"""Matches an escape: a whole surrogate pair, half of a pair (the group), or any other."""
 
 
 def _whole_character(escape: re.Match[bytes]) -> bytes:
@@ -158,7 +158,7 @@ def _whole_character(escape: re.Match[bytes]) -> bytes:
 
 
 def decode_exactly(data: bytes) -> Any:
-    """The same with half surrogate pairs left in the text, for entries that are changed and written again."""
+    """Decode JSON as `decode_loosely` does, but keep half surrogate pairs: for entries that are changed and written again."""
     if not data:
         return None
     try:
@@ -172,7 +172,10 @@ def decode_exactly(data: bytes) -> Any:
 
 
 def loads_leniently(text: str, *, strict: bool = False) -> Any:
-    """JSON by the standard library: NaN, Infinity and numbers of any length are read."""
+    """Decode JSON with the standard library, including NaN, Infinity and numbers of any length.
+
+    Without `strict`, control characters inside strings are accepted too.
+    """
     return (_strict_reader if strict else _lenient_reader).decode(text)
 
 
@@ -183,7 +186,7 @@ def _constant(name: str) -> float:
 def _whole_number(digits: str) -> int | float:
     return (
         int(digits) if len(digits) < 4000 else float(digits)
-    )  # Python refuses longer ones; to the client it is a float
+    )  # Python refuses to convert longer ones; Claude Code reads them as a float
 
 
 _strict_reader: Final = json.JSONDecoder(parse_constant=_constant, parse_int=_whole_number)

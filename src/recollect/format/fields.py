@@ -15,7 +15,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Fields:
-    """A JSON object from which fields are taken one by one; `rest` is what nobody took."""
+    """A JSON object from which fields are taken one by one; `rest` holds the fields that were not taken."""
 
     __slots__ = ("rest",)
 
@@ -30,7 +30,7 @@ class Fields:
         return None
 
     def identifier(self, key: str) -> str | None:
-        """A name that some clients write as a number (todo and task ids)."""
+        """Take a text that some versions of Claude Code write as a number (todo and task ids)."""
         value = self.rest.get(key)
         if isinstance(value, int) and not isinstance(value, bool):
             del self.rest[key]
@@ -45,7 +45,7 @@ class Fields:
         return None
 
     def number(self, key: str) -> float | None:
-        """An integer or a fraction. NaN, infinity and integers beyond the range of a float stay in `rest`."""
+        """Take an integer or a float. NaN, infinity and integers beyond the range of a float stay in `rest`."""
         number = _finite(self.rest.get(key))
         if number is not None:
             del self.rest[key]
@@ -59,7 +59,7 @@ class Fields:
         return None
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """A list of strings; a list with anything else in it stays in `rest`."""
+        """Take a list of strings; a list with anything else in it stays in `rest`."""
         value = self.rest.get(key)
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             del self.rest[key]
@@ -81,22 +81,22 @@ class Fields:
         return []
 
     def moment_ms(self, key: str) -> datetime | None:
-        """Milliseconds since 1970, as the client writes them."""
+        """Take a time in milliseconds since 1970, one of the two forms of Claude Code."""
         value = self.rest.get(key)
         moment = moment_of_ms(value)
         if moment is not None and isinstance(value, int):
-            del self.rest[key]  # a fraction of a millisecond would be lost, so floats stay in `rest` too
+            del self.rest[key]  # floats stay in `rest` too, because a datetime may lose a fraction of a millisecond
         return moment
 
     def moment_iso(self, key: str) -> datetime | None:
-        """An ISO 8601 string; one without a zone is taken as UTC, which is what the client writes."""
+        """Take a time as an ISO 8601 string; without a zone it is read as UTC, in which Claude Code writes."""
         moment = moment_of_iso(self.rest.get(key))
         if moment is not None:
             del self.rest[key]
         return moment
 
     def moment(self, key: str) -> datetime | None:
-        """Either of the two forms."""
+        """Take a time in either form: an ISO 8601 string, or milliseconds since 1970."""
         return self.moment_iso(key) if isinstance(self.rest.get(key), str) else self.moment_ms(key)
 
 

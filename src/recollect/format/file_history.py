@@ -1,7 +1,7 @@
-"""File checkpoints: `file-history-snapshot` and `file-history-delta` lines of a transcript, and the names of backups.
+"""Parse file checkpoints: `file-history-snapshot` and `file-history-delta` lines of a transcript, and names of backups.
 
-What the client does (and what its rewind relies on):
-  - At every prompt it writes a snapshot with one backup per file it tracks. The snapshot's own `messageId` is the
+What Claude Code writes (and what its rewind relies on):
+  - At every prompt it writes a snapshot with one backup per tracked file. The snapshot's own `messageId` is the
     prompt's uuid, and the backups hold the files as they were when the prompt was sent.
   - When a tool is about to change a file that is not tracked yet, the file is added to the snapshot of the current
     prompt: up to about 2.1.200 by writing the whole snapshot again (`isSnapshotUpdate: true`; the outer `messageId` is
@@ -36,7 +36,7 @@ class BackupName(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileBackup(msgspec.Struct, frozen=True, kw_only=True):
-    """One version of one file, as a snapshot or a delta names it. `file_name` None: the file did not exist."""
+    """One version of one file in a snapshot or a delta. `file_name` is None where the file did not exist."""
 
     file_name: str | None = None
     version: int | None = None
@@ -74,18 +74,18 @@ class FileDelta(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def hash_of_path(absolute_path: str) -> str:
-    """The first half of a backup's name: 16 hex digits of the SHA-256 of the absolute path."""
+    """Return the first half of a backup's name: 16 hex digits of the SHA-256 of the absolute path."""
     return hashlib.sha256(absolute_path.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def parse_backup_name(name: str) -> BackupName | None:
-    """Read a backup's file name; None for a name of another kind."""
+    """Parse the file name of a backup; None for any other name."""
     match = _BACKUP_NAME.fullmatch(name)
     return BackupName(path_hash=match["hash"], version=int(match["version"])) if match else None
 
 
 def parse_file_history_entry(entry: Mapping[str, Any]) -> FileSnapshot | FileDelta | None:
-    """Read a decoded transcript line; None if it is of another type."""
+    """Parse a decoded snapshot or delta line; None for an entry of any other type."""
     match entry.get("type"):
         case "file-history-snapshot":
             return parse_snapshot(entry)

@@ -1,8 +1,8 @@
-"""Read plain data of any shape into a struct: the patient way, for lines that a typed decoder refuses.
+"""Convert plain data of any shape to a struct, for lines that a typed decoder refuses.
 
 The typed decoders of this package refuse a line where any field has an unexpected type. Such a line is decoded into plain data
-(`entries.decode_loosely`), and what fits is taken from it here: one mechanism for every struct, so that a field is listed once,
-in the struct itself.
+(`entries.decode_loosely`), and the fields that fit are copied here: one mechanism for every struct, so that a field is listed
+once, in the struct itself.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from .entries import Entry, decode_loosely
 
 S = TypeVar("S", bound=Struct)
 Whole = Callable[[Any, int | None], int | None]
-"""Makes a whole number of a value that may be none, given the largest that is allowed."""
+"""Converts a value to an integer not above the given maximum; None where the value is not a whole number."""
 _UNFIT: Final = object()
 
 
 def fitted(value: Any, kind: type[S], whole: Whole | None = None) -> S | None:
-    """Make a struct of this kind of what fits in a value; None where that is no object.
+    """Build a struct of this kind from the members of a value that fit; None where the value is not an object.
 
-    A field of another type is left out, and an item of a list that fits nowhere becomes an empty one.
+    A member of another type is left out, and a list item of another type becomes an empty one.
     """
     found = _fit(value, _type_of(kind), whole)
     return None if found is _UNFIT else cast("S", found)
 
 
 def view_of(entry: Entry, kind: type[S]) -> S:
-    """Make another view of an entry: fields of the same name are taken over, and what an entry has as raw JSON is read."""
+    """Convert an entry to another struct: fields of the same name are copied, and raw JSON is decoded where needed."""
     values: dict[str, Any] = {}
     for field in _type_of(kind).fields:
         value = getattr(entry, field.name, _UNFIT)
@@ -49,7 +49,7 @@ def _type_of(kind: type[Struct]) -> inspect.StructType:
 
 
 def _fit(value: Any, kind: inspect.Type, whole: Whole | None) -> Any:
-    """The value as this type has it; `_UNFIT` where it is of another."""
+    """Return the value converted to this type; `_UNFIT` where it is of another type."""
     match kind:
         case inspect.UnionType():
             found = (_fit(value, inner, whole) for inner in kind.types)
@@ -88,7 +88,7 @@ def _fit_item(item: Any, kind: inspect.Type, whole: Whole | None) -> Any:
 
 
 def raw_of(value: Any) -> Raw:
-    """The JSON of a value; empty where there is none, or none can be written."""
+    """Return the JSON of a value; empty where the value is None or cannot be encoded."""
     if value is None:
         return Raw()
     try:

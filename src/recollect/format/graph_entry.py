@@ -1,6 +1,6 @@
-"""Decode a line for the graph in one pass: only what it needs of messages, results and attachments.
+"""Decode a line for the graph in one pass: only the parts of messages, results and attachments that the graph needs.
 
-A line whose fields have unexpected types is refused by the decoder; it comes here as an `Entry` and is read by `fitted`.
+The decoder refuses a line whose fields have unexpected types; such a line is read as an `Entry` and converted by `fitted`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .fitted import view_of
 
 
 class BlockHead(Struct, gc=False):
-    """What the graph needs of a content block."""
+    """The fields of a content block that the graph needs."""
 
     type: str | None = None
     tool_use_id: str | None = None
@@ -86,9 +86,9 @@ class GraphEntry(Struct, gc=False):
 
 
 decode_graph_entry: Final = msgspec.json.Decoder(GraphEntry).decode
-"""Bytes of one object to an entry for the graph. Raises for anything that is not plain JSON of the expected types."""
+"""Decode the bytes of one object. Raises one of `REFUSED` unless they are valid JSON with fields of the expected types."""
 
 
 def graph_entry_of(entry: Entry) -> GraphEntry:
-    """Read an entry that the decoder refused: what fits is taken."""
+    """Convert an entry that the decoder refused; fields of unexpected types are left out."""
     return view_of(entry, GraphEntry)

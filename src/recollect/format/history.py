@@ -1,4 +1,4 @@
-"""`history.jsonl`: every prompt and slash command typed into the terminal client, over all projects."""
+"""Read `history.jsonl`: every prompt and slash command typed into Claude Code in a terminal, of all projects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recollect.format.json_file import BOM, decode_json_file
 
 
 class PastedContent(msgspec.Struct, frozen=True, kw_only=True):
-    """What `[Pasted text #1 +30 lines]` in `display` stands for. A long one lies in paste-cache/<content_hash>.txt."""
+    """The text behind `[Pasted text #1 +30 lines]` in `display`. A long one is in paste-cache/<content_hash>.txt."""
 
     key: str
     id: str | None = None
@@ -40,9 +40,9 @@ class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_history(lines: Iterable[bytes]) -> Iterator[HistoryEntry]:
-    """Read the lines of a history file one by one (with or without their line ends), oldest first as in the file.
+    """Yield the entries of a history file line by line, oldest first as in the file.
 
-    Blank lines give nothing; a line with two objects written on it gives both.
+    Blank lines are skipped; a line with two objects on it yields both.
     """
     offset = 0
     for number, line in enumerate(lines, start=1):
@@ -66,7 +66,7 @@ def parse_history_line(line: bytes, *, number: int = 1, offset: int = 0) -> list
 
 
 def _glued_objects(content: bytes) -> list[dict[str, Any]]:
-    """The objects of a line that holds several; none if any part of the line is something else."""
+    """Return the objects of a line that holds several; an empty list if any part of the line is not an object."""
     text = content.decode("utf-8", "replace")
     decoder = json.JSONDecoder()
     found: list[dict[str, Any]] = []

@@ -1,7 +1,7 @@
 """Change single strings inside JSON text and leave every other byte as it is.
 
-The text is not decoded and written again (no JSON library gives the same bytes back): a scanner finds where strings and
-members stand, an `Edit` says which bytes become which, and `apply_edits` puts them in.
+The text is not decoded and encoded again, because no JSON library reproduces the same bytes. A scanner finds the places of
+strings and members, an `Edit` describes a replacement of bytes, and `apply_edits` makes the replacements.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OPENING: Final = b"{["
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """The bytes from `start` up to `end` become `text`."""
+    """Replace the bytes from `start` up to `end` by `text`."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class StringToken:
-    """A string with its quotes. `is_key` where a colon follows."""
+    """The place of a string, quotes included, and its decoded text. `is_key` is True where a colon follows."""
 
     start: int
     end: int
@@ -51,7 +51,7 @@ class Member:
 
 
 def encode_text(text: str) -> bytes:
-    """A JSON string as the client writes it: plain characters, half surrogate pairs as escapes."""
+    """Encode a JSON string as Claude Code does: plain characters, but half surrogate pairs as escapes."""
     try:
         return json.dumps(text, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -59,7 +59,7 @@ def encode_text(text: str) -> bytes:
 
 
 def decode_text(token: bytes) -> str | None:
-    """The text of a string with its quotes; None where it is no valid one."""
+    """Decode a JSON string given with its quotes; None where it is not a valid one."""
     try:
         if b"\\" not in token and _STRINGS.fullmatch(token):
             return token[1:-1].decode()
@@ -70,7 +70,7 @@ def decode_text(token: bytes) -> str | None:
 
 
 def string_tokens(data: bytes, *, limit: int | None = None) -> Iterator[StringToken]:
-    """Every string of some valid JSON; those longer than `limit` bytes are passed over."""
+    """Yield every string of valid JSON; strings longer than `limit` bytes are skipped."""
     for match in _STRINGS.finditer(data):
         if limit is not None and match.end() - match.start() > limit:
             continue
@@ -81,7 +81,7 @@ def string_tokens(data: bytes, *, limit: int | None = None) -> Iterator[StringTo
 
 
 def values_of(data: bytes, key: str) -> Iterator[StringToken]:
-    """The string values that stand behind this key, at any depth."""
+    """Yield the string values of this key, at any depth."""
     pattern = re.compile(rb"(?<!\\)" + re.escape(encode_text(key)) + rb"\s*:\s*(" + _STRING + rb")", re.DOTALL)
     for match in pattern.finditer(data):
         text = decode_text(match[1])
@@ -90,7 +90,10 @@ def values_of(data: bytes, key: str) -> Iterator[StringToken]:
 
 
 def members(data: bytes, start: int = 0) -> list[Member] | None:
-    """The members of the object that begins at or after `start`; None where no object does. The text must be valid JSON."""
+    """Return the members of the object at `start`, after white space; None where there is no object.
+
+    The text must be valid JSON.
+    """
     place = _skip_space(data, start)
     if data[place : place + 1] != b"{":
         return None
@@ -112,12 +115,12 @@ def members(data: bytes, start: int = 0) -> list[Member] | None:
 
 
 def member(data: bytes, key: str, start: int = 0) -> Member | None:
-    """The last member of this name, which is the one that counts."""
+    """Return the last member with this key, which is the one that counts; None where there is none."""
     return next((item for item in reversed(members(data, start) or []) if item.key == key), None)
 
 
 def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
-    """The text with the edits in it. They must not overlap."""
+    """Return the text with the edits applied. Edits must not overlap."""
     parts: list[bytes] = []
     place = 0
     for edit in sorted(edits, key=lambda item: item.start):
@@ -134,7 +137,7 @@ def _skip_space(data: bytes, place: int) -> int:
 
 
 def _end_of_value(data: bytes, start: int) -> int:
-    """Where the value that begins at `start` ends."""
+    """Return the end of the value that begins at `start`."""
     first = data[start : start + 1]
     if first == b'"':
         match = _STRINGS.match(data, start)

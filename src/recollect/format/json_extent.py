@@ -1,4 +1,7 @@
-"""How far a JSON value goes that may be cut off, wrong, or followed by something else: told by the fast decoder."""
+"""Find the end of a JSON value that may be cut off, invalid, or followed by other bytes, with the fast decoder.
+
+The place of an error is read from the decoder's message.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +19,18 @@ _BLANK: Final = b" \t\r\n"
 
 
 class Extent(NamedTuple):
-    """Where a value is complete, or None; and how far it was read: to the end of the data where it is still open there."""
+    """The end of a value, and how far the decoder got."""
 
     end: int | None
+    """The end of the value; None where it is not complete or not valid."""
     reached: int
+    """How far the value was read: to the end of the data where it is still open there."""
     odd: bool = False
-    """True where a more patient reader could go on: behind NaN, in a deep nesting, behind a control character in a string."""
+    """True where a lenient reader could go on: behind NaN, in deep nesting, behind a control character in a string."""
 
 
 def value_extent(data: bytes, start: int = 0, end: int | None = None) -> Extent:
-    """Read the value that begins at `start`. Half surrogate pairs must have been taken out of the data before."""
+    """Find the extent of the value that begins at `start`. The data must not hold half surrogate pairs."""
     stop = len(data) if end is None else end
     view = memoryview(data)[start:stop]
     try:
@@ -41,7 +46,10 @@ def value_extent(data: bytes, start: int = 0, end: int | None = None) -> Extent:
 
 
 def failed_at(data: bytes | memoryview, problem: Exception) -> tuple[int, bool]:
-    """Where the decoder gave up, by what it says: at the end of the data where they end too early. And whether that is odd."""
+    """Return where the decoder failed, by its message, and whether a lenient reader could go on (see `Extent.odd`).
+
+    For data that end too early, the place is their end.
+    """
     words = str(problem)
     if words == "Input data was truncated":
         return len(data), False

@@ -1,7 +1,7 @@
-"""Decode a small JSON file that somebody else wrote: whatever the bytes are, the answer is a value.
+"""Decode a small JSON file of another program. Damage of any kind is reported in the result, never raised.
 
-msgspec is fast but refuses a BOM, lone surrogates and NaN, which others write and bear; the stdlib reads those.
-Invalid UTF-8 is read with U+FFFD, as the client does, and said.
+msgspec is fast but refuses a BOM, lone surrogates and NaN, which other programs write and accept; for those the standard
+library is used. Invalid UTF-8 is read as U+FFFD, as Claude Code does, and reported.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BOM = b"\xef\xbb\xbf"
 
 
 class JsonFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What a JSON file holds. `problem` says what is wrong; `value` is then None or what could be saved."""
+    """The content of a JSON file. `problem` describes what is wrong; `value` is then None or what could be decoded."""
 
     value: Any = None
     problem: str | None = None
@@ -33,7 +33,7 @@ class JsonFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def decode_json_file(data: bytes, *, expect: type[dict[Any, Any]] | type[list[Any]] | None = None) -> JsonFile:
-    """Decode `data`. With `expect`, anything but an object (dict) or a list is a problem, and the value is kept."""
+    """Decode `data`. With `expect`, a value of another type than an object (dict) or a list is a problem, but is kept."""
     if not data.strip(b"\x00 \t\r\n" + BOM):
         return JsonFile(problem="the file is empty" if not data else "the file holds only blanks or NUL bytes")
     try:
@@ -64,7 +64,7 @@ def _decode_leniently(data: bytes) -> tuple[Any, str | None]:
 
 
 def kind_of(value: object) -> str:
-    """The JSON name of a value's type, with its article."""
+    """Return the JSON name of a value's type, with its article."""
     match value:
         case None:
             return "null"

@@ -1,1 +1,1 @@
-"""Pure: the rows of a transcript become a conversation. No disk, no clock, no recursion, linear time."""
+"""Turn the rows of a transcript into a conversation. Pure code: no disk, no clock, no recursion, linear time."""

@@ -1,7 +1,8 @@
-"""Where the next message hangs, so that the client resumes with it and with everything before it.
+"""Find the parent for the next message, so that Claude Code resumes with that message and with everything before it.
 
-In a sound file that is the end of the conversation. Rows in circles, the same uuid twice, or a checkpoint on a row that the
-client cannot end on may hide what hangs there; so the file is resumed with such a message before one is written.
+In a sound file the parent is the end of the conversation. Circles of parents, a uuid that occurs twice, or a checkpoint on a
+row on which Claude Code cannot end may hide a message that is appended there. Each candidate is therefore tested before
+anything is written: the transcript is resumed in memory with a trial message below it.
 """
 
 from __future__ import annotations
@@ -15,19 +16,23 @@ from .rows import Row, Transcript
 from .thread import Thread, find_thread
 
 _TRIED: Final = "the message that is tried"
-"""Its name: no uuid of any file."""
+"""The uuid of the trial message. It is not a valid uuid, so no row of a file has it."""
 
 
 class AppendPoint(NamedTuple):
-    """The row that the next message hangs on; None where it begins the conversation."""
+    """The parent of the next message, and whether Claude Code would read the message there."""
 
     parent: str | None
+    """The uuid of the parent row; None where the next message begins the conversation."""
     is_read: bool
-    """Whether the client would resume with the message, and with what it resumes with now."""
+    """Whether Claude Code would resume with the message and with every message that it resumes with now."""
 
 
 def append_point(transcript: Transcript, moment: float) -> AppendPoint:
-    """The first place that will do for a message of that moment; without one, the end of the conversation."""
+    """Return the first parent below which Claude Code would read a message written at `moment`.
+
+    Without such a parent, return the first candidate (the end of the conversation) with `is_read` False.
+    """
     thread = find_thread(transcript)
     tried: dict[str | None, None] = {}
     for parent in _places(transcript, thread):
@@ -44,7 +49,7 @@ def _places(transcript: Transcript, thread: Thread) -> Iterator[str | None]:
         yield thread.leaf
         yield thread.chain[-1].uuid if thread.chain else None
         return
-    if not thread.cleared:  # a row without a time is no end for the client, but one above a later message
+    if not thread.cleared:  # Claude Code cannot end on a row without a time, but a later message can hang on it
         state = load_as_client(transcript)
         for uuid in (state.checkpoint, state.last_row):
             if uuid is not None and uuid in state.rows and not state.rows[uuid].sidechain:
@@ -53,10 +58,11 @@ def _places(transcript: Transcript, thread: Thread) -> Iterator[str | None]:
 
 
 def last_row_to_append_to(thread: Thread) -> str | None:
-    """The end of the conversation; None where there is none.
+    """Return the uuid of the last row of the thread that is the leaf or descends from it; None where the thread is empty.
 
-    That is its last row, but results of parallel calls that the client puts back behind the leaf are no descendants of it: below
-    one of them a message would not be found, since a checkpoint stands until something below its own row follows.
+    The last row of the thread may be the result of a parallel call, which Claude Code puts back behind the leaf although it
+    does not descend from it. A message below such a result would not be found, because a checkpoint counts until a row
+    that descends from the checkpoint's row follows.
     """
     if not thread.chain:
         return thread.leaf

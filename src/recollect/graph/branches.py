@@ -1,7 +1,8 @@
-"""Branches: what a person left behind by rewinding or forking, and parts that no longer hang together.
+"""Find the branches of a conversation: rows that the user left by rewinding, and rows that are cut off from the thread.
 
-A node with several children is nearly always tool or hook fan-out. A branch is only where the talk itself went another way:
-rows off the thread that hold a message, begun at the first row that is not on the thread, or at another prompt on one parent.
+A row with several children is nearly always fan-out of tools or hooks, not a branch. A branch consists of rows off the thread
+and holds at least one message. It begins at the first row that is not on the thread, or at a further prompt with the same
+parent.
 """
 
 from __future__ import annotations
@@ -14,19 +15,19 @@ from .thread import ABANDONED, UNREACHABLE, Thread
 
 class Branch(Struct):
     number: int
-    """From 1, in file order; 0 is the thread itself."""
+    """Counts from 1 in file order; 0 is the thread itself."""
     status: str
     """"abandoned" or "unreachable"."""
     left_at: str | None
-    """The row after which the branch goes its own way; None where it hangs on nothing."""
+    """The uuid of the row after which the branch begins; None where its first row has no parent in the file."""
     parent_branch: int
-    """The branch it left, 0 for the thread."""
+    """The number of the branch from which this one leaves, 0 for the thread."""
     rows: list[Row]
     reason: str = ""
 
     @property
     def prompt(self) -> Row | None:
-        """The prompt with which it begins."""
+        """The first prompt of the branch."""
         return next((row for row in self.rows if row.is_prompt), None)
 
     @property
@@ -39,13 +40,13 @@ class Branch(Struct):
 
 
 def find_branches(rows: list[Row], thread: Thread) -> list[Branch]:
-    """All branches off the thread that hold at least one message, in file order."""
+    """Return all branches off the thread that hold at least one message, in file order."""
     if not any(place.status in (ABANDONED, UNREACHABLE) for place in thread.placements):
         return []
     by_uuid = {row.uuid: row for row in rows if row.uuid is not None}
     number_of: dict[int, int] = {}
     branches: list[Branch] = []
-    taken: set[str] = set()  # parents (on a branch) below which a prompt already goes on
+    taken: set[str] = set()  # rows of a branch that already have a prompt as a child
     for row in rows:
         placement = thread.placements[row.index]
         if placement.status not in (ABANDONED, UNREACHABLE):

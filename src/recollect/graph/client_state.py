@@ -1,8 +1,8 @@
-"""What the client holds in memory after loading a transcript: rows by uuid, links rewritten, compaction applied.
+"""Rebuild what Claude Code holds in memory after loading a transcript: rows by uuid, links rewritten, compaction applied.
 
-Mirrors 2.1.326. A later copy of a uuid replaces the content and keeps the first copy's place. Progress rows and rows
-without usable content are bridged: who hung on them hangs on their parent. After a compaction that preserved messages,
-those are re-hung below its summary and everything else before the boundary is gone.
+Mirrors Claude Code 2.1.326. A later row with a known uuid replaces the content and keeps the place of the first one. Progress
+rows and rows without usable content are bridged: their children hang on their parent instead. After a compaction that
+preserved messages, the preserved messages hang below its summary, and all other rows before the boundary are removed.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from msgspec import UNSET, Struct
 from .rows import Row, StateLine, Transcript
 
 LARGE_FILE = 5 << 20
-"""From this size on the client drops all rows before the last plain boundary while it loads."""
+"""Above this size in bytes, Claude Code drops all rows before the last plain boundary while it loads a file."""
 
 MANY = 256
-"""So many ordinary rows one after the other are taken at once."""
+"""The smallest number of consecutive ordinary rows that are added in one step."""
 SOME = 4
-"""So many of them, where only the newest matters."""
+"""The smallest number of consecutive ordinary rows handled in one step where the rows will be dropped anyway."""
 
 
 class Parents:
-    """What each row hangs on: as the row says, but for those links that the client reads differently."""
+    """Map the uuid of a row to its parent: the parent on the row, except where Claude Code rewrote the link (`changed`)."""
 
     __slots__ = ("changed", "rows")
 
@@ -40,38 +40,39 @@ class Parents:
 
 
 class ClientState(Struct):
-    """Rows and links as the client sees them, and what it remembers of the checkpoints."""
+    """Rows, links and checkpoints as Claude Code holds them in memory."""
 
     rows: dict[str, Row]
     parents: Parents
     original_parents: Parents
-    """The links before compaction re-hung any of them."""
+    """The links before a compaction rewrote any of them."""
     superseded: set[int]
-    """Indexes of rows of which a later copy exists."""
+    """Indexes of rows that a later row with the same uuid replaced."""
     last_row: str | None = None
     newest_row: str | None = None
     checkpoint: str | None = None
     checkpoint_explicit: bool = False
-    """The checkpoint was set on purpose and no row came after it."""
+    """Whether the checkpoint is marked `explicit` and no row of the main conversation came after it."""
     ever_explicit: bool = False
     checkpoint_rewound: bool = False
     since_rewind: set[str] | None = None
-    """Rows stored since a checkpoint that says it was a rewind."""
+    """New rows since the checkpoint, where that is marked as a rewind; None for any other checkpoint."""
     any_checkpoint: bool = False
     cleared: bool = False
-    """Rewound to before the first prompt: the conversation is empty."""
+    """Whether the user rewound to before the first prompt: the conversation is empty."""
     trailing_snapshots: int = 0
     preserved_tail: str | None = None
+    """The uuid of the last message that the last compaction preserved."""
     dropped_before: int = -1
-    """Index (in order of `rows`) below which compaction removed the rows."""
+    """Position (in the order of `rows`) below which compaction removed the rows."""
     in_order: list[Row] | None = None
-    """All rows of the file, where every one of them is in `rows`: the one before another need not be looked for."""
+    """All rows of the file, set only where each of them is in `rows`: gives the previous row without a look-up."""
     withdrawals: list[int] = []
-    """How many rows stand before each checkpoint that names no row on purpose: what was said last is taken back."""
+    """For each explicit checkpoint that names no row (the user took back what was said), how many rows stand before it."""
 
 
 def load_as_client(transcript: Transcript) -> ClientState:
-    """Replay a transcript line by line, as the client does."""
+    """Replay a transcript line by line as Claude Code loads it."""
     rows: dict[str, Row] = {}
     changed: dict[str, str | None] = {}
     links = Parents(rows, changed)
@@ -80,7 +81,7 @@ def load_as_client(transcript: Transcript) -> ClientState:
     unusable: dict[str, str | None] = {}
     newest = ""
     plain_boundary = _plain_boundary_to_cut_at(transcript)
-    # Rows before a boundary at which all are forgotten need not be taken, if none is a copy of another.
+    # Rows before the boundary at which all are dropped need not be added, if no two rows have the same uuid.
     forgotten = plain_boundary if plain_boundary >= MANY and transcript.has_no_copies else 0
     checkpoints = _checkpoints_by_place(transcript.states)
     for line in checkpoints.get(0, ()):
@@ -104,11 +105,12 @@ def load_as_client(transcript: Transcript) -> ClientState:
 
 
 def _stretches(transcript: Transcript, checkpoints: Iterable[int], forgotten: int) -> Iterator[tuple[int, int, bool]]:
-    """The rows in parts (first, behind the last, all of them ordinary) that end wherever a checkpoint stands.
+    """Yield the rows in parts (start, stop, all of them ordinary); a part ends at each checkpoint.
 
-    Only many ordinary ones in a row are told apart: they can be taken at once. Of those that are forgotten, some will do.
+    A run of ordinary rows becomes a part of its own only from `MANY` rows on (`SOME` before the row `forgotten`), because
+    then adding them in one step is faster than one by one.
     """
-    # Before the row with that number (even), or the row itself (odd).
+    # An even mark stands for the place before a row (a checkpoint or the end), an odd one for a row that is not ordinary.
     marks = [2 * place for place in {*checkpoints, len(transcript.rows)}]
     marks += [2 * index + 1 for index in transcript.others]
     told = start = 0
@@ -128,7 +130,7 @@ def _stretches(transcript: Transcript, checkpoints: Iterable[int], forgotten: in
 
 
 def _take_all(state: ClientState, transcript: Transcript, start: int, stop: int) -> bool:
-    """Ordinary rows at once; False, and nothing done, where any of them is a copy of another one or of one before."""
+    """Add ordinary rows in one step. Return False, with nothing added, where a uuid occurs twice or is already known."""
     if stop - start == len(transcript.rows):
         fresh = transcript.by_uuid
     else:
@@ -142,7 +144,7 @@ def _take_all(state: ClientState, transcript: Transcript, start: int, stop: int)
 
 
 def _note_newest(state: ClientState, rows: list[Row], newest: str) -> str:
-    """The same as looking at one after the other: the first of those that are newer than all before them and behind them."""
+    """Set `newest_row` to the first row with the latest timestamp, if that is later than `newest`; return the latest."""
     times = [row.timestamp or "" for row in rows]
     latest = max(times)
     if latest <= newest:
@@ -160,12 +162,12 @@ def _take_each(
     plain_boundary: int,
 ) -> str:
     rows, changed = state.rows, state.parents.changed
-    untold: str | None = None  # the last row of a stretch of ordinary ones, of which the state has yet to hear
+    untold: str | None = None  # the last of a run of ordinary rows for which `_note_talk` is still to be called
     for row in part:
         if not row.client_reads:
             continue
         kind = row.type
-        uuid = row.uuid or ""  # all rows without a uuid share one place, as in the client
+        uuid = row.uuid or ""  # all rows without a uuid share one key, as in Claude Code
         if (
             (kind == "assistant" or kind == "user")
             and row.usable
@@ -245,7 +247,7 @@ def _note_row(
 
 
 def _note_talk(state: ClientState, last: str) -> None:
-    """What `_note_row` does, for a stretch of ordinary rows: messages of the main conversation that were not there before."""
+    """Update the state after a run of new, ordinary rows that ends with the uuid `last`, as `_note_row` does for one row."""
     state.last_row = last
     state.trailing_snapshots = 0
     state.checkpoint_explicit = state.cleared = False
@@ -274,7 +276,7 @@ def _note_checkpoint(state: ClientState, line: StateLine) -> None:
 
 
 def _plain_boundary_to_cut_at(transcript: Transcript) -> int:
-    """Index of the last boundary without preserved messages, in a file large enough for the client to cut there."""
+    """Return the index of the last boundary without preserved messages; -1 in a file too small to be cut there."""
     if transcript.size <= LARGE_FILE:
         return -1
     for row in reversed(transcript.rows):
@@ -284,7 +286,7 @@ def _plain_boundary_to_cut_at(transcript: Transcript) -> int:
 
 
 def preserves(metadata: Any) -> bool:
-    """Whether a compaction took messages along as they were."""
+    """Return whether a compaction preserved messages, by its `compactMetadata`."""
     return isinstance(metadata, dict) and bool(metadata.get("preservedMessages") or metadata.get("preservedSegment"))
 
 
@@ -298,7 +300,7 @@ def _forget_before(state: ClientState, boundary: str) -> None:
 
 
 def _bridge_unusable(state: ClientState, unusable: dict[str, str | None]) -> None:
-    """Rows whose parent had no usable content hang on that one's parent instead."""
+    """Link rows whose parent has no usable content to the closest usable ancestor instead."""
     ends = shorten({uuid: parent for uuid, parent in unusable.items() if uuid not in state.rows})
     for uuid in state.rows:
         parent = state.parents[uuid]
@@ -307,7 +309,10 @@ def _bridge_unusable(state: ClientState, unusable: dict[str, str | None]) -> Non
 
 
 def shorten(links: dict[str, str | None]) -> dict[str, str | None]:
-    """For each name the first one on its way that has no link of its own; None where the way is a circle. Linear."""
+    """Map each key to the first name on its path of links that is not itself a key; to None where the path is a circle.
+
+    Linear in the number of links.
+    """
     ends: dict[str, str | None] = {}
     for start in links:
         path: list[str] = []
@@ -323,7 +328,7 @@ def shorten(links: dict[str, str | None]) -> dict[str, str | None]:
 
 
 def _apply_compaction(state: ClientState) -> None:
-    """Re-hang the preserved messages of the last compaction below its anchor; drop the rest before the boundary."""
+    """Link the preserved messages of the last compaction below its anchor; remove all other rows before the boundary."""
     metadata: dict[str, Any] | None = None
     preserving = last = -1
     for place, row in enumerate(state.rows.values()):
@@ -367,7 +372,10 @@ def _apply_compaction(state: ClientState) -> None:
 
 
 def _preserved(metadata: dict[str, Any], state: ClientState) -> tuple[str | None, list[str]] | None:
-    """(anchor, uuids in order) of the preserved messages: a list since 2.1.325, before that a segment by head and tail."""
+    """Return (anchor, uuids in order) of the preserved messages; None where the metadata does not lead to them.
+
+    Claude Code writes a list of uuids since 2.1.325; before that it wrote a segment, given by its head and its tail.
+    """
     listed = metadata.get("preservedMessages")
     if isinstance(listed, dict) and isinstance(listed.get("uuids"), list):
         anchor = listed.get("anchorUuid")

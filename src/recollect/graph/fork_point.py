@@ -1,7 +1,7 @@
-"""The conversation as it is when it ends on a given row: what a fork made there takes along.
+"""Find the conversation that ends on a given row: the rows that a fork at that row copies.
 
-A row of the active conversation ends it right there. Any other row (on an abandoned branch, before a compaction) is taken
-as the end of the file as it was when that row was written, by the same rules by which the client resumes.
+A row of the thread ends the thread right there. For any other row (on an abandoned branch, before a compaction) the file is
+resumed as it was when the row was written, by the rules of Claude Code.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ from .thread import Thread, find_thread, walk_up
 
 class ForkPoint(Struct):
     before: list[Row]
-    """What was summarised, oldest first; the compaction's boundary is the last of it."""
+    """The rows that compactions summarised, oldest first; the last one is the boundary of the last compaction."""
     live: list[Row]
     """Rows since the last compaction, attachments and system rows among them, in the order of the conversation."""
     sent: list[Row]
-    """The rows of these whose content reaches the model."""
+    """The rows of `live` whose content is sent to the model."""
     until: int
-    """Index of the last row in the file that belongs to this moment."""
+    """Index of the last row in the file that belongs to the conversation at this point."""
     preserved: list[str] = []
-    """Rows of these that the compaction took along as they were."""
+    """Uuids of the rows of `live` that the last compaction preserved."""
 
     @property
     def boundary(self) -> Row | None:
-        """The last compaction."""
+        """The boundary of the last compaction."""
         return self.before[-1] if self.before else None
 
     @property
     def leaf(self) -> Row | None:
-        """The user or assistant row on which it ends."""
+        """The user or assistant row on which the conversation ends."""
         return next((row for row in reversed(self.live) if row.is_message), None)
 
 
 def fork_point_at_end(transcript: Transcript, thread: Thread) -> ForkPoint:
-    """The active conversation as it stands."""
+    """Return the fork point at the end of the thread."""
     before = _history(thread)
     return ForkPoint(before, thread.chain, thread.sent, len(transcript.rows) - 1, _preserved(transcript, before))
 
 
 def fork_point_at(transcript: Transcript, thread: Thread, uuid: str, until: int | None = None) -> ForkPoint | None:
-    """The conversation that ends on this row; None where nothing is said up to it.
+    """Return the conversation that ends on the row with this uuid; None where no message leads to it.
 
     `until` is the index of a later row up to which the file counts, for rows that accompany the last message.
     """
@@ -60,7 +60,9 @@ def fork_point_at(transcript: Transcript, thread: Thread, uuid: str, until: int 
         live, later = thread.chain[: place + 1], {item.uuid for item in thread.chain[place + 1 :]}
         before = _history(thread)
         kept = _preserved(transcript, before)
-        if not later.isdisjoint(kept):  # rows that the compaction preserved, but this end cuts off, were said before it
+        if not later.isdisjoint(
+            kept
+        ):  # preserved rows behind this end count as summarised: they are older than the compaction
             said = [item for item in thread.chain if item.uuid in later and item.uuid in kept]
             before = [*sorted([*before[:-1], *said], key=lambda item: item.index), before[-1]]
         end = max(item.index for item in live)
@@ -70,22 +72,22 @@ def fork_point_at(transcript: Transcript, thread: Thread, uuid: str, until: int 
     above = _ancestors(by_uuid, row)
     wanted = [item for item in transcript.rows if item.index <= last or item.uuid in above]
     ending = _end_on(transcript, wanted, row, last)
-    if ending is None:  # a compaction of another branch took the row away
+    if ending is None:  # a compaction on another branch removed the row
         wanted = [item for item in wanted if not item.is_boundary or item.uuid in above]
         ending = _end_on(transcript, wanted, row, last)
     return ending
 
 
 def rewound(transcript: Transcript, uuid: str, size: int) -> Thread:
-    """The conversation after a checkpoint set on purpose at the end of the file, which has `size` bytes with it."""
+    """Return the thread after an explicit checkpoint on `uuid` at the end of the file, which then has `size` bytes."""
     told = StateLine(len(transcript.rows), 0, 0, 0, "last-prompt", leaf=uuid, explicit=True)
     return find_thread(transcript.with_rows(transcript.rows, [*transcript.states, told], size))
 
 
 def ends_on(thread: Thread, row: Row) -> bool:
-    """Whether the conversation ends on this row: a message is its leaf, anything else accompanies the leaf.
+    """Return whether the thread ends on this row: a message must be the leaf, any other row must follow the leaf.
 
-    Results of the leaf's calls may follow it: the client puts them back.
+    Results of the leaf's calls may follow the leaf in the thread, because Claude Code puts them back.
     """
     if row.is_message:
         return thread.leaf is not None and thread.leaf == row.uuid
@@ -94,9 +96,12 @@ def ends_on(thread: Thread, row: Row) -> bool:
 
 
 def sent_on_resume(transcript: Transcript) -> list[Row]:
-    """The rows that reach the model when this transcript is resumed: the thread without a place for every other row."""
+    """Return the rows that are sent to the model when this transcript is resumed.
+
+    Faster than `find_thread`: it computes only what decides which rows are sent.
+    """
     if any(preserves(row.compact) for row in transcript.rows if row.compact is not None):
-        return find_thread(transcript).sent  # rows may be re-hung anywhere
+        return find_thread(transcript).sent  # the compaction may have linked rows to any other row
     state = load_as_client(transcript)
     leaf = choose_leaf(state)
     if leaf.uuid is None:
@@ -108,9 +113,10 @@ def sent_on_resume(transcript: Transcript) -> list[Row]:
 
 
 def _readable(by_uuid: dict[str, Row], row: Row | None) -> tuple[Row | None, bool]:
-    """The row itself, or the first one above it that the client holds in memory; for a boundary, what it summarised.
+    """Return the row, or its closest ancestor that Claude Code holds in memory, and whether a boundary was passed.
 
-    And whether that is so: then it is meant as it was said, also where the compaction preserved it.
+    From a boundary the search goes on with the last row that it summarised. Behind a boundary the row is wanted as part of
+    the conversation before the compaction, also where the compaction preserved it.
     """
     passed: set[str | None] = set()
     is_before_boundary = False
@@ -136,11 +142,11 @@ def _ancestors(by_uuid: dict[str, Row], row: Row) -> set[str | None]:
 
 
 def _end_on(transcript: Transcript, rows: list[Row], end: Row, until: int) -> ForkPoint | None:
-    """Resume a file of these rows alone, told by a checkpoint to end on one of them."""
+    """Resume a transcript of these rows alone, with an explicit checkpoint on the row `end`; None where it ends elsewhere."""
     copies = [msgspec.structs.replace(row, index=index) for index, row in enumerate(rows)]
     for copy in copies:
         if copy.uuid == end.uuid and copy.time is None:
-            copy.timestamp = "1970-01-01T00:00:00.000Z"  # without a time the client would not take it as the end
+            copy.timestamp = "1970-01-01T00:00:00.000Z"  # Claude Code does not end on a row without a time
     told = StateLine(len(copies), 0, 0, 0, "last-prompt", leaf=end.uuid, explicit=True)
     then = transcript.with_rows(copies, [told], size=0)
     thread = find_thread(then)
@@ -157,7 +163,7 @@ def _end_on(transcript: Transcript, rows: list[Row], end: Row, until: int) -> Fo
 
 
 def _history(thread: Thread) -> list[Row]:
-    """Rows before the compaction, without those it preserved, and its boundary last also where the file has it elsewhere."""
+    """Return the summarised rows without the preserved ones, with the last boundary moved to the end."""
     alive = {row.index for row in thread.chain}
     rows = [row for row in thread.summarised if row.index not in alive]
     last = next((place for place in range(len(rows) - 1, -1, -1) if rows[place].is_boundary), None)
@@ -165,7 +171,10 @@ def _history(thread: Thread) -> list[Row]:
 
 
 def _preserved(transcript: Transcript, before: list[Row]) -> list[str]:
-    """The rows that the client took along over the compaction, in their order: a list since 2.1.325, before that a segment."""
+    """Return the uuids of the rows that the last compaction preserved, in their order.
+
+    The boundary holds a list of uuids since Claude Code 2.1.325; before that it holds a segment.
+    """
     boundary = before[-1] if before else None
     if boundary is None or not preserves(boundary.compact):
         return []

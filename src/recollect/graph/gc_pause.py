@@ -1,4 +1,4 @@
-"""While many small objects are built, Python's garbage collector would go through all of them again and again: it waits."""
+"""Pause Python's garbage collector while many small objects are built: it would scan all of them again and again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Automatic collections are off inside, and on again after it if they were before. Nothing built here is a circle."""
+    """Turn automatic collections off inside the block and restore them after it. Objects built inside form no cycles."""
     if not gc.isenabled():
         yield
         return

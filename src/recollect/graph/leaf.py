@@ -1,8 +1,8 @@
-"""Which row the conversation ends on: the client's choice of leaf (2.1.326), and why it was made.
+"""Choose the row on which the conversation ends (the leaf) as Claude Code 2.1.326 does, with the reason for the choice.
 
-The last checkpoint (`last-prompt.leafUuid`) counts, unless rows were stored after it that descend from it: then the last
-row of the file does. A checkpoint set on purpose with nothing after it is taken as it stands. Without a checkpoint it is
-the last row of the main conversation in file order or, if the file is out of order, that row's newest descendant.
+The last checkpoint (`last-prompt.leafUuid`) is the leaf, unless later rows in the file descend from it: then the last row of
+the file is. An explicit checkpoint without rows after it always counts. Without a checkpoint the leaf is the last row of the
+main conversation in file order or, if the file is out of order, that row's newest descendant.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Leaf(NamedTuple):
 
 
 def choose_leaf(state: ClientState) -> Leaf:
-    """The user or assistant row on which the resumed conversation ends; uuid None where the client finds none."""
+    """Return the user or assistant row on which the resumed conversation ends; `uuid` is None where there is none."""
     if state.cleared:
         return Leaf(None, "rewound to before the first prompt", cleared=True)
     candidates, why = _candidates(state)
@@ -71,7 +71,10 @@ def _candidates(state: ClientState) -> tuple[list[str], str]:
 
 
 def _one_of_several(state: ClientState, found: list[str]) -> tuple[list[str], str]:
-    """Several open ends, after a compaction with preserved messages: the checkpoint if it is one of them, else the last row."""
+    """Choose among several open ends, after a compaction with preserved messages.
+
+    The checkpoint is chosen if it is one of the open ends, else the last row of the file.
+    """
     checkpoint, last = state.checkpoint, state.last_row
     wanted: str | None
     if (
@@ -96,7 +99,7 @@ def _one_of_several(state: ClientState, found: list[str]) -> tuple[list[str], st
 
 
 def _nearest_message(state: ClientState, start: str | None) -> str | None:
-    """The row itself or the closest user or assistant row above it."""
+    """Return the uuid of the row itself or of its closest ancestor that is a user or assistant row."""
     seen: set[str] = set()
     step = start
     while step is not None and step in state.rows and step not in seen:
@@ -108,7 +111,7 @@ def _nearest_message(state: ClientState, start: str | None) -> str | None:
 
 
 def _open_ends(state: ClientState) -> list[str]:
-    """User and assistant rows below which there is no other one."""
+    """Return the user and assistant rows that have no user or assistant row as a child."""
     parents = {state.parents[uuid] for uuid in state.rows}
     with_child = {state.parents[uuid] for uuid, row in state.rows.items() if row.is_message}
     ends: dict[str, None] = {}
@@ -160,7 +163,7 @@ def _newest_descendant(state: ClientState, top: str) -> str:
 
 
 def is_trailer(row: Row) -> bool:
-    """A row that only accompanies: attachments, system rows, meta lines without a result."""
+    """Return whether a row only accompanies others: an attachment, a system row, a meta row without a tool result."""
     if row.type == "attachment":
         return True
     if row.type == "system":
@@ -169,7 +172,10 @@ def is_trailer(row: Row) -> bool:
 
 
 def belongs_to_response(row: Row, message_id: str | None) -> bool:
-    """Whether a row may stand between the lines of one response: its own lines, results, meta lines, attachments."""
+    """Return whether a row may stand between the lines of a response.
+
+    Allowed are the lines of the response itself, tool results, meta rows, attachments and system rows but boundaries.
+    """
     if row.type == "assistant":
         return message_id is not None and row.message_id == message_id
     if row.type == "user":
@@ -180,7 +186,7 @@ def belongs_to_response(row: Row, message_id: str | None) -> bool:
 
 
 def _response_above(state: ClientState, row: Row, message_id: str) -> list[Row]:
-    """The rows above `row` that belong to the same response."""
+    """Return the ancestors of `row`, closest first, up to the first one that cannot stand inside its response."""
     found: list[Row] = []
     seen = {row.uuid}
     step = state.rows.get(state.parents[row.uuid or ""] or "")
@@ -192,7 +198,11 @@ def _response_above(state: ClientState, row: Row, message_id: str) -> list[Row]:
 
 
 def continues(state: ClientState, last: str, checkpoint: str, *, direct: bool, through_batch: bool) -> bool:
-    """Whether the last row goes on from the checkpoint: it descends from it, or from a parallel call of the same response."""
+    """Return whether the last row continues from the checkpoint.
+
+    It does where it descends from the checkpoint (checked with `direct`) or from a parallel call of the checkpoint's response
+    (checked with `through_batch`).
+    """
     rows, parents = state.rows, state.parents
     call: Row | None = None
     answered: tuple[str, ...] = ()
@@ -247,7 +257,10 @@ def continues(state: ClientState, last: str, checkpoint: str, *, direct: bool, t
 
 
 def beside_split_reply(state: ClientState, last: str, checkpoint: str) -> bool:
-    """The checkpoint is the end of a reply without calls whose lines were split by attachments, and talk went on from those."""
+    """Return whether talk went on from an attachment or a system row in the middle of the checkpoint's response.
+
+    The checkpoint must be the end of a response without calls whose lines are separated by attachments or system rows.
+    """
     rows, parents = state.rows, state.parents
     end = rows.get(checkpoint)
     if end is None or end.type != "assistant" or end.message_id is None or last == checkpoint:

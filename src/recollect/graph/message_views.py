@@ -1,4 +1,4 @@
-"""Messages with their words: the rows of a message and the entries they were read from, put together."""
+"""Join messages with the entries of their rows, which hold the text."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ def view_of(message: Message, entries: list[dict[str, Any]], status: str) -> Mes
 
 
 def usage_of(entries: Iterable[dict[str, Any]]) -> tuple[Usage | None, bool]:
-    """Return the tokens of one response, field by field the largest of its lines, and whether its output is a placeholder."""
+    """Return the token usage of a response and whether its output tokens are a placeholder.
+
+    Each field is the largest value on any line of the response.
+    """
     usage: Usage | None = None
     placeholder = True
     for entry in entries:
@@ -67,7 +70,7 @@ def usage_of(entries: Iterable[dict[str, Any]]) -> tuple[Usage | None, bool]:
 
 
 def blocks_of(entry: dict[str, Any]) -> list[Block]:
-    """Return what an entry says: its message, or the text of a system row, or the words of an attachment."""
+    """Return the content blocks of an entry: of its message, of a system row's text, or of an attachment's text."""
     message = entry.get("message")
     if isinstance(message, dict):
         return parse_blocks(message.get("content"))

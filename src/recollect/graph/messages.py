@@ -1,4 +1,4 @@
-"""Messages: the lines that the client wrote for one API response, joined again; user and other rows as they are."""
+"""Join rows to messages: Claude Code writes one API response as several lines; any other row is a message of its own."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .rows import Row
 
 
 class Message(Struct, gc=False):
-    """What a reader sees as one message: a prompt, a response (of one or more lines), a result, a system row."""
+    """One message as a reader sees it: a prompt, a response (of one or more lines), a tool result, a system row."""
 
     role: str
-    """user, assistant, tool, meta, summary, system, attachment."""
+    """user, assistant, error, tool, meta, summary, system, attachment, progress."""
     rows: list[Row]
 
     @property
@@ -42,7 +42,7 @@ def role_of(row: Row) -> str:
 
 
 def join_responses(rows: Iterable[Row]) -> list[Message]:
-    """Messages in order. Lines of one response are joined also when results of parallel calls stand between them."""
+    """Return the messages in order. Lines of a response are joined also where results of parallel calls separate them."""
     messages: list[Message] = []
     open_response: dict[tuple[str, str | None], Message] = {}
     for row in rows:

@@ -1,7 +1,8 @@
-"""The conversation as older versions of Claude Code resume it, for those whose rules were measured.
+"""Find the conversation as older versions of Claude Code resume it, for the versions whose rules were measured.
 
-2.0.77 reads line by line, ends on the row with the latest time, knows no checkpoints, mends no link and puts no parallel result
-back; it hangs on a circle of parents and fails on messages of odd shapes. 2.1.197 has the rules of today but for a few.
+2.0.77 reads line by line and ends on the row with the latest time. It has no checkpoints, repairs no links and does not put
+parallel results back; it hangs on a circle of parents and fails on messages of odd shapes. 2.1.197 differs from 2.1.326 in a
+few rules only.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from .rows import SPOKEN, Row, Transcript
 from .thread import Thread, after_last_boundary, before_compaction, find_thread, resume
 
 MEASURED: Final = ("2.1.326", "2.1.325", "2.1.197", "2.0.77")
-"""Versions whose conversation can be asked for, newest first."""
-#: Damage for which a reader of whole lines skips the line: the objects on it are lost.
+"""Versions for which `find_thread_of` has rules, newest first."""
+#: Kinds of damage for which a version that parses whole lines skips the line with every object on it.
 _UNREADABLE_LINE: Final = frozenset({"torn", "glued", "nul", "not-json", "control-character", "nonstandard-number"})
 _SEVERAL_LINES: Final = frozenset({"several-lines", "several-lines-unread"})
 
 
 def find_thread_of(transcript: Transcript, version: str) -> Thread:
-    """The active conversation by the rules of one of the `MEASURED` versions."""
+    """Return the thread by the rules of one of the `MEASURED` versions of Claude Code."""
     if version == "2.0.77":
         with gc_paused():
             return _find_by_latest_time(transcript)
@@ -35,14 +36,17 @@ def find_thread_of(transcript: Transcript, version: str) -> Thread:
 
 
 def sent_as_user(thread: Thread, version: str) -> list[Row]:
-    """System rows of the conversation whose words are sent as the user's: what a local command answered (not by 2.0.77)."""
+    """Return the system rows whose text is sent as the user's: output of local commands (2.0.77 does not send it)."""
     if version == "2.0.77":
         return []
     return [row for row in thread.chain if row.type == "system" and row.subtype == "local_command"]
 
 
 def _find_by_file_order(transcript: Transcript) -> Thread:
-    """2.1.197: as today, but without a checkpoint the last row in the file is the end, whatever hangs on it."""
+    """Find the thread by the rules of 2.1.197: without a checkpoint the last row in the file is the end.
+
+    2.1.326 may end on a newer descendant of that row instead.
+    """
     state = load_as_client(transcript)
     state.newest_row = None
     thread = resume(transcript, state)
@@ -59,7 +63,7 @@ def _find_by_file_order(transcript: Transcript) -> Thread:
 
 
 def _find_by_latest_time(transcript: Transcript) -> Thread:
-    """2.0.77: the row with the latest time, and what it hangs on, link by link."""
+    """Find the thread by the rules of 2.0.77: the row with the latest time and its ancestors."""
     lost = {item.line for item in transcript.damage if item.kind in _UNREADABLE_LINE}
     spread = [item for item in transcript.damage if item.kind in _SEVERAL_LINES]
     spread_from = [item.offset for item in spread]
@@ -103,7 +107,10 @@ def _find_by_latest_time(transcript: Transcript) -> Thread:
 
 
 def _is_too_odd(row: Row) -> bool:
-    """An answer that is a text, a message without content, an attachment without anything attached."""
+    """Return whether old versions fail on the row.
+
+    They fail on an assistant's message that is a plain string, a message without content, an attachment without a type.
+    """
     if row.type == "attachment":
         return row.detail is None
     return row.is_message and (row.answer_is_text or _has_no_content(row))
@@ -118,8 +125,10 @@ def _nothing(transcript: Transcript, state: ClientState, why: str) -> Thread:
 
 
 def _latest(rows: list[Row]) -> Row | None:
-    """The first of the rows with the latest time. A time that cannot be read counts as equal to any other, as when they are
-    sorted by a comparison that knows no answer."""
+    """Return the first of the rows with the latest time.
+
+    An unreadable time compares as equal to every other time, so the result then depends on the order of the sort.
+    """
     times = {row.index: row.time for row in rows}
     if None not in times.values():
         return max(rows, key=lambda row: times[row.index] or 0.0, default=None)
@@ -132,7 +141,10 @@ def _latest(rows: list[Row]) -> Row | None:
 
 
 def _sent(chain: list[Row]) -> list[Row]:
-    """Rows of the request of 2.0.77: calls without a result left out, lines of one response joined over results alone."""
+    """Return the rows that 2.0.77 sends, in the order of the request.
+
+    Calls without a result are left out. Lines of one response are joined where only results stand between them.
+    """
     answered = {ident for row in chain if row.type == "user" for ident in row.tool_results}
     messages: list[list[Row]] = []
     for row in chain:

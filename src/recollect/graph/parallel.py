@@ -1,6 +1,7 @@
-"""Calls and results of a response that hang beside the chain are put back into it, in file order (2.1.326).
+"""Put parallel calls and their results back into the chain, in file order, as Claude Code 2.1.326 does.
 
-Parallel calls fan out: every result hangs on the line of its own call, so a walk along parents passes one of them only.
+Parallel calls fan out: each result hangs on the line of its own call, so a walk along the parents (which gives the chain)
+passes only one of them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from .rows import Row
 
 
 class _Span(NamedTuple):
-    """Part of the chain (start exclusive, end exclusive) into which `recovered` rows go by their place in the file."""
+    """A part of the chain (start and end exclusive) into which the `recovered` rows are merged by their place in the file.
+
+    `anchored` holds rows that go directly behind a row of the chain, by the uuid of that row.
+    """
 
     start: int
     end: int
@@ -24,7 +28,7 @@ class _Span(NamedTuple):
 
 
 def put_back(state: ClientState, chain: list[Row], seen: set[str]) -> list[Row]:
-    """The chain with the parallel rows in it. `seen` holds the chain's uuids and gets those of the added rows."""
+    """Return the chain with the parallel rows in it. `seen` holds the uuids of the chain; those of added rows are added."""
     if len(seen) >= len(state.rows):
         return chain
     responses = {row.message_id for row in chain if row.type == "assistant"}
@@ -37,7 +41,7 @@ def put_back(state: ClientState, chain: list[Row], seen: set[str]) -> list[Row]:
 
 
 def _may_belong(row: Row, responses: set[str | None]) -> bool:
-    """Whether a row beside the chain could belong into it. Most conversations have few such rows or none."""
+    """Return whether a row off the chain could belong to a response in it. Most conversations have few such rows or none."""
     if row.type == "assistant":
         return row.message_id in responses
     return row.type != "user" or row.is_meta or "tool_result" in row.block_types
@@ -54,14 +58,14 @@ class _Recovery:
         self.results: dict[str, list[Row]] = {}
         self.children: dict[str, list[Row]] = {}
         self.in_chain: dict[str | None, int] = {}
-        """Where the lines of those responses stand in the chain."""
+        """The place in the chain of each line of the responses in `groups`, by uuid."""
         self.order = dict(zip(state.rows, range(len(state.rows)), strict=True))
         self.moved: dict[str, float] = {}
         self._responses: dict[str, frozenset[str | None]] = {}
         self._index(unseen, loose)
 
     def _index(self, unseen: list[Row], loose: list[Row]) -> None:
-        """Responses to which something loose may belong, with their results; everything else stays as it is."""
+        """Collect the responses to which a loose row may belong, with their results; all others stay as they are."""
         rows, parents = self.state.rows, self.state.parents
         for row in unseen:
             parent = parents[row.uuid or ""]
@@ -104,7 +108,7 @@ class _Recovery:
 
     @cached_property
     def callers(self) -> dict[str, Row | None]:
-        """Which response made a call; none where two of them used the same id."""
+        """The row that made each call, by call id; None where two responses use the same id."""
         callers = [row for row in self.answers_of_model if row.tool_uses and row.message_id]
         calls = [(ident, row) for row in callers for ident, _ in row.tool_uses]
         found: dict[str, Row | None] = dict(calls)
@@ -116,7 +120,10 @@ class _Recovery:
         return found
 
     def _responses_of(self, row: Row) -> frozenset[str | None]:
-        """The responses that a loose row may belong to: those it hangs on, over results and accompanying rows."""
+        """Return the ids of the responses to which a loose row may belong: the closest one above it.
+
+        Only results and accompanying rows may stand between the row and the response.
+        """
         path: list[str] = []
         found: frozenset[str | None] = frozenset()
         step: Row | None = row
@@ -130,7 +137,7 @@ class _Recovery:
                 break
             if step is not row and not ("tool_result" in step.block_types or is_trailer(step)):
                 break
-            self._responses[uuid] = frozenset()  # ends a circle
+            self._responses[uuid] = frozenset()  # stops the walk if the parents form a circle
             path.append(uuid)
             if "tool_result" in step.block_types:
                 callers = [self.state.rows.get(target) for target in self._targets(step)]
@@ -143,11 +150,14 @@ class _Recovery:
 
     @cached_property
     def chain_answers(self) -> set[str]:
-        """Calls that are answered in the chain."""
+        """Ids of the calls that are answered in the chain."""
         return {ident for row in self.chain if row.tool_results for ident in row.tool_results}
 
     def _targets(self, answer: Row) -> list[str]:
-        """Every call that a result may belong to: its parent, the call it names, the call whose id it answers."""
+        """Return the uuids of the rows whose calls a result may answer.
+
+        These are its parent, the row that it names (`sourceToolAssistantUUID`) and the row that made the call with its id.
+        """
         parent = self.state.parents[answer.uuid or ""]
         targets: dict[str, None] = {parent: None} if parent else {}
         if not _answers_calls_of(self.state.rows.get(parent or ""), answer):
@@ -239,7 +249,10 @@ class _Recovery:
         between: list[Row],
         anchored: dict[str, list[Row]],
     ) -> None:
-        """Attachments and meta lines that hang on these calls and results, each a single line of rows."""
+        """Add the rows that accompany these calls and results: attachments, system rows and meta rows.
+
+        Only unbranched sequences of such rows are added.
+        """
         hosts = list(group)
         known = set(members)
         for item in group:
@@ -315,12 +328,12 @@ class _Recovery:
 
 
 def _answers_calls_of(above: Row | None, answer: Row) -> bool:
-    """Whether all results of a row belong to calls of the row it hangs on."""
+    """Return whether all results on a row answer calls of the row above it."""
     results = answer.tool_results
     if above is None or not results:
         return False
     calls = above.tool_uses
-    if len(results) == 1 and len(calls) == 1:  # as nearly always
+    if len(results) == 1 and len(calls) == 1:  # nearly always
         return results[0] == calls[0][0]
     own = {ident for ident, _ in calls}
     return all(ident in own for ident in results)

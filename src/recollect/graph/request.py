@@ -1,8 +1,8 @@
-"""Which rows of the conversation reach the model, and in which order: the client's clean-up before a request (2.1.326).
+"""Select and order the rows that are sent to the model, as Claude Code 2.1.326 cleans up a conversation before a request.
 
-Lines of one response are joined again, with its calls last; results must follow the calls they answer, once each. Calls that
-were never answered are left out unless they are where the conversation stopped (there the client makes up a result).
-Thoughts without a word or call beside them are left out, and so are the client's own API errors.
+Lines of one response are joined, with its calls last; each result must follow the call that it answers, and is sent once. Calls
+that were never answered are left out, unless the conversation stopped at them (for those Claude Code makes up a result).
+Thinking without text or a call in the same response is left out, and so are API errors that Claude Code wrote itself.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _ONLY_TEXT: Final = ("text",)
 
 
 def rows_sent(chain: list[Row], *, as_197: bool = False) -> list[Row]:
-    """The user and assistant rows whose content is sent, in the order of the request.
+    """Return the user and assistant rows whose content is sent to the model, in the order of the request.
 
-    `as_197`: 2.1.197 drops calls at which the conversation broke off (today they get a result that is made up), and results that
-    stand above their call.
+    `as_197` applies the rules of Claude Code 2.1.197, which drops calls at which the conversation stopped (2.1.326 makes up
+    results for them) and results that stand above their call.
     """
     rows = [row for row in chain if row.type in SPOKEN and not (row.is_api_error and is_dropped_error(row))]
     if _is_plain_talk(rows):
@@ -33,7 +33,7 @@ def rows_sent(chain: list[Row], *, as_197: bool = False) -> list[Row]:
     open_calls: set[str] = set()
     for message in _messages(rows if as_197 else _calls_before_results(rows)):
         first = message[0]
-        if first.block_types == _ONLY_TEXT and len(message) == 1:  # most of them, and nothing to put right
+        if first.block_types == _ONLY_TEXT and len(message) == 1:  # a shortcut for most messages: nothing to reorder
             sent.append(first)
             if open_calls:
                 open_calls = set()
@@ -48,7 +48,7 @@ def rows_sent(chain: list[Row], *, as_197: bool = False) -> list[Row]:
 
 
 def _is_plain_talk(rows: list[Row]) -> bool:
-    """Nothing but texts, and no two lines of one response: they are sent as they stand."""
+    """Return whether the rows are sent as they stand: nothing but text, and no response of more than one line."""
     if any(row.block_types != _ONLY_TEXT for row in rows):
         return False
     responses = [row.message_id for row in rows if row.message_id and row.type == "assistant"]
@@ -56,7 +56,7 @@ def _is_plain_talk(rows: list[Row]) -> bool:
 
 
 def is_dropped_error(row: Row) -> bool:
-    """An API error that the client wrote itself. The flag on a row of a real model changes nothing."""
+    """Return whether the row is an API error that Claude Code wrote itself; the flag on a real model's row is ignored."""
     return row.is_api_error and row.type == "assistant" and (row.model is None or row.model == "<synthetic>")
 
 
@@ -73,7 +73,7 @@ def _without_unanswered(rows: list[Row], chain: list[Row]) -> list[Row]:
 
 
 def _end_of_conversation(chain: list[Row]) -> set[int]:
-    """Rows of a last turn that was broken off at a call or a result; nothing where the talk came to an end."""
+    """Return the indexes of the last turn's rows where the conversation stopped at a call or a result; else nothing."""
     last = next((row for row in reversed(chain) if row.type in SPOKEN), None)
     if last is None or not (last.tool_uses or last.tool_results):
         return set()
@@ -86,7 +86,7 @@ def _end_of_conversation(chain: list[Row]) -> set[int]:
 
 
 def _calls_before_results(rows: list[Row]) -> list[Row]:
-    """A result that stands right above its own call changes places with it."""
+    """Swap each result that stands directly above its own call with that call."""
     if not any(row.tool_results for row in rows):
         return rows
     ordered = list(rows)
@@ -118,14 +118,15 @@ def _without_empty_thoughts(rows: list[Row]) -> list[Row]:
 
 
 def _messages(rows: list[Row]) -> list[list[Row]]:
-    """Messages of the request as their rows, with the lines of one response joined at the place of its first.
+    """Group rows into the messages of the request, with all lines of a response at the place of its first line.
 
-    Calls of one response come together wherever they stand; its words only over results and other responses.
+    A line with calls joins its response wherever it stands; a line without calls joins only if nothing but results and lines
+    of other responses stands in between.
     """
     messages: list[list[Row]] = []
     with_calls: dict[str, list[Row]] = {}
-    joinable: dict[str, list[Row]] = {}  # responses behind which only responses and results stand
-    user: list[Row] | None = None  # the last message, if it is a user's
+    joinable: dict[str, list[Row]] = {}  # responses that only results and other responses follow so far
+    user: list[Row] | None = None  # the last message, if it is a user message
     for row in rows:
         if row.type == "assistant":
             ident = row.message_id or ""
@@ -151,7 +152,10 @@ def _messages(rows: list[Row]) -> list[list[Row]]:
 
 
 def _assistant_rows(message: list[Row], known: set[str]) -> tuple[list[Row], set[str]]:
-    """Rows of a response, words before calls, without calls that were made before; and the calls that wait for a result."""
+    """Return the rows of a response, and the ids of its calls that wait for a result.
+
+    Rows without calls come first. Rows whose calls were all sent before are left out.
+    """
     made: set[str] = set()
     words: list[Row] = []
     calls: list[Row] = []
@@ -169,7 +173,7 @@ def _assistant_rows(message: list[Row], known: set[str]) -> tuple[list[Row], set
 
 
 def _user_rows(message: list[Row], open_calls: set[str]) -> list[Row]:
-    """Rows of a user message, results before words. A result that answers nothing here, or again, is not sent."""
+    """Return the rows of a user message, results first. A result without an open call is not sent."""
     results: list[Row] = []
     words: list[Row] = []
     waiting = set(open_calls)

@@ -1,4 +1,4 @@
-"""Rows: the small facts of each entry that the graph needs, with the place of its bytes. The words stay on disk."""
+"""Rows: for each entry the few fields that the graph needs, and where its bytes are. The text stays on disk."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SPOKEN: Final = frozenset({"user", "assistant"})
 
 
 class Row(Struct, gc=False, omit_defaults=True):
-    """One row of the tree (user, assistant, system, attachment, progress). First the fields that most rows have."""
+    """One row of a conversation (user, assistant, system, attachment, progress). Fields that most rows have come first."""
 
     index: int
     """Position among all rows of the transcript, in file order."""
@@ -31,7 +31,7 @@ class Row(Struct, gc=False, omit_defaults=True):
     parent: str | None
     timestamp: str | None
     side: bool | None
-    """`isSidechain` as it stands: the client keeps "false" and "not there" apart when it mends a chain."""
+    """`isSidechain` as written: Claude Code distinguishes false from missing when it repairs a chain."""
     session_id: str | None = None
     prompt_id: str | None = None
     block_types: tuple[str | None, ...] = ()
@@ -44,12 +44,13 @@ class Row(Struct, gc=False, omit_defaults=True):
     tool_results: tuple[str, ...] = ()
     """Ids of the calls answered on this row."""
     failed: tuple[str, ...] = ()
-    """Those of them that ended in an error."""
+    """Ids of the calls whose result on this row is an error."""
     client_reads: bool = True
+    """Whether Claude Code can read the line of the row."""
     usable: bool = True
-    """False for user and assistant rows whose message the client cannot use; it bridges over them."""
+    """False for user and assistant rows whose message Claude Code cannot use; it bridges such rows."""
     answer_is_text: bool = False
-    """An assistant row whose content is a text, not a list of blocks: older clients fail on it."""
+    """True for an assistant row whose content is a string, not a list of blocks: older versions of Claude Code fail on it."""
     has_parent_field: bool = True
     subtype: str | None = None
     logical_parent: str | None = None
@@ -59,25 +60,25 @@ class Row(Struct, gc=False, omit_defaults=True):
     is_api_error: bool = False
     transcript_only: bool = False
     result_subagent: str | None = None
-    """The subagent that a structured result speaks of."""
+    """The id of the subagent that a structured result or a progress row names."""
     source_assistant: str | None = None
     source_tool_use: str | None = None
     compact: Any = None
     """`compactMetadata` of a boundary."""
     detail: str | None = None
-    """The attachment's or the progress's own type."""
+    """The type of the attachment or of the progress data."""
     duration_ms: float | None = None
     file: int = 0
-    """Which of the session's files the row is in (0 = the main one)."""
+    """The number of the session's file that holds the row (0 = the main transcript)."""
 
     @property
     def time(self) -> float | None:
-        """Seconds since the epoch; None where the timestamp is missing or no date."""
+        """Seconds since the epoch; None where the timestamp is missing or not a date."""
         return parse_time(self.timestamp)
 
     @property
     def sidechain(self) -> bool:
-        """Written by a subagent."""
+        """Whether a subagent wrote the row."""
         return self.side is True
 
     @property
@@ -90,7 +91,7 @@ class Row(Struct, gc=False, omit_defaults=True):
 
     @property
     def is_prompt(self) -> bool:
-        """A row in which a person (or a program in their place) said something."""
+        """Whether the row is a prompt: written by a person, or by a program in their place."""
         return (
             self.type == "user"
             and not self.is_meta
@@ -101,10 +102,10 @@ class Row(Struct, gc=False, omit_defaults=True):
 
 
 class StateLine(Struct, gc=False, omit_defaults=True):
-    """An entry without a place in the tree: titles, checkpoints, snapshots, request logs, and whatever is unknown."""
+    """An entry that is not a row: titles, checkpoints, snapshots, request logs, and entries of unknown types."""
 
     index: int
-    """How many rows of the tree stand before it in the file."""
+    """How many rows stand before the entry in the file."""
     line: int
     offset: int
     length: int
@@ -117,7 +118,7 @@ class StateLine(Struct, gc=False, omit_defaults=True):
 
 
 class Transcript(Struct):
-    """A file's rows and state lines in file order, with counts of what is in it and what is wrong with it."""
+    """The rows and state lines of a file in file order, with its damage and with counts of types, versions and folders."""
 
     rows: list[Row]
     states: list[StateLine]
@@ -129,27 +130,27 @@ class Transcript(Struct):
     branches: Counter[str]
     session_ids: Counter[str]
     folded: dict[str, Any]
-    """Last value of each small state line by its type."""
+    """The last value of each small state line, by type."""
     size: int = 0
     lines: int = 0
     others: list[int] = []
-    """Indexes of the rows that are not what most are: a message that the client can use, of the main conversation."""
+    """Indexes of the rows that are not ordinary. Ordinary rows are usable messages of the main conversation."""
     _by_uuid: dict[str, Row] | None = None
 
     @property
     def by_uuid(self) -> dict[str, Row]:
-        """Rows that have a uuid: the last copy's content at the first copy's place. Made once; not to be changed."""
+        """Rows by uuid: the content of the last row with a uuid at the place of the first. Cached; must not be changed."""
         if self._by_uuid is None:
             self._by_uuid = {row.uuid: row for row in self.rows if row.uuid is not None}
         return self._by_uuid
 
     @property
     def has_no_copies(self) -> bool:
-        """Whether no two rows have the same uuid."""
+        """Whether each uuid occurs on one row only."""
         return len(self.by_uuid) == len(self.rows) - sum([self.rows[index].uuid is None for index in self.others])
 
     def with_rows(self, rows: list[Row], states: list[StateLine], size: int) -> Transcript:
-        """The same file with other rows in it, numbered from 0 on, and with other state lines."""
+        """Return a copy of the transcript with other rows (with indexes from 0 on), state lines and size."""
         others = [row.index for row in rows if not _is_ordinary(row)]
         return structs.replace(self, rows=rows, states=states, size=size, others=others, _by_uuid=None)
 
@@ -162,7 +163,7 @@ class Transcript(Struct):
         return next((row.time for row in reversed(self.rows) if row.time is not None), None)
 
 
-#: State lines that are small and of which the last one counts: their values are folded while reading.
+#: Types of small state lines of which only the last one counts: their values are kept in `folded`.
 FOLDED: Final = frozenset(
     {
         "custom-title", "ai-title", "tag", "agent-name", "agent-color", "agent-setting", "mode", "permission-mode",
@@ -171,14 +172,14 @@ FOLDED: Final = frozenset(
         "atis-latch", "isolation-latch", "repl-mode", "derived-from",
     }
 )  # fmt: skip
-#: One object for each: rows are asked for their type so often that comparing letters would be felt.
+#: One string object per type: types are compared so often that comparing characters would cost noticeable time.
 _ROWS: Final[dict[str | None, str]] = {kind: kind for kind in ROW_TYPES}
 
 
 def build_transcript(
     located: Iterable[tuple[GraphEntry, int, int, int, bool]], damage: list[Damage], *, file: int = 0
 ) -> Transcript:
-    """Rows and state lines of the entries of one file: see `Located`."""
+    """Build the transcript of one file from its entries: (entry, line, offset, length, whether Claude Code reads it)."""
     rows: list[Row] = []
     states: list[StateLine] = []
     types: dict[str | None, int] = {}
@@ -192,7 +193,7 @@ def build_transcript(
         types[kind] = types.get(kind, 0) + 1
         row_type = _ROWS.get(kind)
         if row_type is not None:
-            # Equal texts of neighbouring rows become one object: a long session takes a third less memory.
+            # Equal strings of neighbouring rows become one object: a long session then needs a third less memory.
             if entry.parentUuid == uuid:
                 entry.parentUuid = uuid
             if entry.promptId == prompt_id:
@@ -246,7 +247,7 @@ def _is_ordinary(row: Row) -> bool:
 
 
 class _Context:
-    """Counts of fields that hardly ever change from one line to the next: runs of equal ones are counted at once."""
+    """Count fields that rarely change from one row to the next; a run of equal values is counted in one step."""
 
     def __init__(self) -> None:
         self.versions: Counter[str] = Counter()
@@ -275,9 +276,9 @@ def _fold(kind: str, entry: GraphEntry) -> Any:
 
 
 def _message_row(entry: GraphEntry, kind: str, index: int, line: int, offset: int, length: int) -> Row:
-    """A user or assistant row: its blocks and calls, and whether the client can use the message (it is text or blocks).
+    """Build a user or assistant row: its blocks and calls, and whether Claude Code can use the message (text or blocks).
 
-    Most fields of most rows are as they are by default: naming them all would cost more than all the rest.
+    Fields are set only where they differ from the default: passing all of them would take longer than everything else.
     """
     message = entry.message
     content = message.content if message is not None else None
@@ -352,7 +353,7 @@ def _note_blocks(row: Row, content: list[BlockHead], entry: GraphEntry) -> None:
 
 
 def _other_row(entry: GraphEntry, kind: str, index: int, line: int, offset: int, length: int) -> Row:
-    """A system row, an attachment, or progress."""
+    """Build a system row, an attachment row or a progress row."""
     link = entry.parentUuid
     row = Row(
         index, line, offset, length, kind, entry.uuid, link if link is not UNSET else None, entry.timestamp,
@@ -375,7 +376,7 @@ def _other_row(entry: GraphEntry, kind: str, index: int, line: int, offset: int,
 
 
 _ONE_TEXT: Final = ("text",)
-#: Most rows have one block: their tuples are shared.
+#: Most rows have one block: such rows share one tuple per block type.
 _ONE: Final[dict[str | None, tuple[str | None, ...]]] = {
     "text": _ONE_TEXT,
     **{kind: (kind,) for kind in ("thinking", "tool_use", "tool_result", "image", "redacted_thinking")},

@@ -1,4 +1,4 @@
-"""A whole session: the main transcript, its subagents, and every view of them, computed when first asked for."""
+"""The conversation of a whole session: the main transcript, its subagents, and views of them computed on first use."""
 
 from __future__ import annotations
 
@@ -125,13 +125,13 @@ class Compaction(Struct):
     pre_tokens: int | None
     post_tokens: int | None
     preserved: list[str]
-    """Uuids of the messages that were carried over as they were."""
+    """Uuids of the messages that the compaction preserved."""
     rows_before: int
-    """User and assistant rows of the main conversation between the compaction before (or the start) and this one."""
+    """Number of user and assistant rows of the main conversation since the previous compaction (or the start)."""
 
 
 def find_compactions(rows: list[Row]) -> list[Compaction]:
-    """All compactions of the main conversation, in file order."""
+    """Return all compactions of the main conversation, in file order."""
     if not any(row.compact is not None or row.is_boundary for row in rows if row.type == "system"):
         return []
     found: list[Compaction] = []

@@ -1,9 +1,9 @@
-"""Subagents: in every layout, hung on the call that started them, at any depth.
+"""Find the subagents of a session, in every layout, and link each to the call that started it, at any depth.
 
-By age: rows with `isSidechain` inside the main file (to 2.0.26), a file beside it (2.0.28 - 2.1.8), a file in
+The layouts by age: rows with `isSidechain` inside the main file (to 2.0.26), a file beside it (2.0.28 - 2.1.8), a file in
 ``<session>/subagents/`` (since 2.1.9, with a meta file since 2.1.70). A meta file names the call (`toolUseId`) and the subagent
-that made it (`parentAgentId`); before that the result of the call, or progress rows, name the subagent; and in the oldest files
-only the prompt tells which call it was.
+that made the call (`parentAgentId`). Before 2.1.70 the result of the call, or progress rows, name the subagent. In the oldest
+files the call can be recognised only by its prompt.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Subagent(Struct):
     file: int = 0
     tool_use_id: str | None = None
     parent_subagent: str | None = None
-    """The subagent whose call started it; None for the main conversation."""
+    """The subagent whose call started this one; None where the main conversation did."""
     kind: str | None = None
     description: str | None = None
     workflow: str | None = None
@@ -44,17 +44,18 @@ class Subagent(Struct):
 
 
 class Links(Struct):
-    """What the rows of a session say about who started which subagent."""
+    """The links between calls and subagents that the rows of a session state."""
 
     by_result: dict[str, tuple[str, str | None]]
-    """subagent -> (call id, subagent that made the call)"""
+    """From results: subagent id -> (call id, subagent that made the call)."""
     by_progress: dict[str, tuple[str, str | None]]
+    """From progress rows: subagent id -> (call id, subagent that made the call)."""
     calls: list[tuple[str, Row, str | None]]
-    """Calls of subagent tools: (call id, row, subagent that made it)."""
+    """Calls of subagent tools: (call id, row, subagent that made the call)."""
 
 
 def inside_subagents(rows: list[Row]) -> list[Subagent]:
-    """Subagents whose rows stand in the main file: by their id, or by their root where there is none."""
+    """Return the subagents whose rows stand in the main file, grouped by `agentId` or, without one, by their root row."""
     subagents: dict[str, Subagent] = {}
     root_of: dict[str, str] = {}
     for row in rows:
@@ -72,7 +73,7 @@ def inside_subagents(rows: list[Row]) -> list[Subagent]:
 
 
 def collect_links(groups: list[tuple[str | None, list[Row]]]) -> Links:
-    """Links found in rows, given as (subagent that wrote them or None, rows)."""
+    """Collect the links that rows state. `groups` holds (subagent that wrote the rows or None, rows)."""
     links = Links({}, {}, [])
     for owner, rows in groups:
         for row in rows:
@@ -92,7 +93,7 @@ def collect_links(groups: list[tuple[str | None, list[Row]]]) -> Links:
 
 
 def hang_subagents(subagents: list[Subagent], links: Links, prompts: Callable[[Row], str | None]) -> list[Subagent]:
-    """Link each subagent to its call. `prompts` gives the words of a prompt row, or the prompt that a call's row passes on."""
+    """Link each subagent to its call. `prompts` returns the text of a prompt row, or the prompt in the call of a call's row."""
     used: set[str] = set()
     for subagent in subagents:
         if subagent.tool_use_id is None:
@@ -139,7 +140,7 @@ def _match_by_prompt(
         if subagent.tool_use_id is not None or subagent.layout != "inside":
             continue
         before = [c for c in calls if c[0] in left and c[1].index < subagent.rows[0].index and not c[1].sidechain]
-        if before:  # no words to go by: the last call before it that nothing else answers for
+        if before:  # no prompt matches: take the last call before the subagent that is not linked to another one
             ident, _, writer = before[-1]
             subagent.tool_use_id, subagent.parent_subagent, subagent.linked_by = ident, writer, "order"
             left.discard(ident)

@@ -1,8 +1,8 @@
-"""The active conversation, exactly as the client resumes it, and the place of every other row.
+"""Find the thread (the rows with which Claude Code resumes a session) and give every row a status with a reason.
 
-Follows 2.1.326 rule by rule: load (`loaded`), choose the leaf (`leaf`), walk up along the parents with the five-second
-mending of broken links, put parallel calls and results back (`parallel`), cut after the last compaction boundary, clean
-up as for a request (`request`). Every row of the file gets a status and a reason.
+Follows Claude Code 2.1.326 rule by rule: load the file (`client_state`), choose the leaf (`leaf`), walk up along the parents
+and replace missing ones by a row at most five seconds older, put parallel calls and results back (`parallel`), cut after the
+last compaction boundary, clean up as for a request (`request`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STATUSES: Final = (LIVE, ABANDONED, SUBAGENT, PRECOMPACT, BRIDGED, UNREACHABLE)
 
 
 class Placement(NamedTuple):
-    """Where a row belongs, and why."""
+    """The status of a row (one of `STATUSES`) and the reason for it."""
 
     status: str
     reason: str
@@ -56,14 +56,14 @@ class Thread(Struct, eq=False):
     """Rows before the last compaction, oldest first."""
     _rows: list[Row]
     _state: ClientState | None
-    """What the client holds in memory; None when all rows have their places."""
+    """What Claude Code holds in memory; None once `_placements` is computed."""
     _placements: list[Placement] = []
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Thread) and self._told() == other._told()
 
     def _told(self) -> tuple[object, ...]:
-        """All that there is to know of it."""
+        """Return everything by which two threads are compared."""
         return (
             self.leaf, self.leaf_reason, self.cleared, self.chain, self.sent, self.mended, self.put_back, self.summarised,
             self.placements,
@@ -103,13 +103,13 @@ class Thread(Struct, eq=False):
 
 
 def find_thread(transcript: Transcript) -> Thread:
-    """The active conversation of a transcript."""
+    """Return the thread of a transcript by the rules of Claude Code 2.1.326."""
     with gc_paused():
         return resume(transcript, load_as_client(transcript))
 
 
 def resume(transcript: Transcript, state: ClientState) -> Thread:
-    """The conversation, once the client has loaded the file."""
+    """Return the thread of a transcript that is already loaded into `state`."""
     leaf = choose_leaf(state)
     mended: dict[str, str] = {}
     seen: set[str] = set()
@@ -133,13 +133,17 @@ def resume(transcript: Transcript, state: ClientState) -> Thread:
 def walk_up(
     state: ClientState, start: str, seen: set[str], mended: dict[str, str], mender: _Mender | None = None
 ) -> list[Row]:
-    """Rows from the root to `start`. A missing or already passed parent is replaced by the row before in time, if close."""
+    """Return the rows from the root to `start`.
+
+    A parent that is missing or was already passed is replaced by the row before in time, if that is at most five seconds older
+    (see `mended`).
+    """
     chain: list[Row] = []
     rows, changed = state.rows, state.parents.changed
     in_order = state.in_order if not seen else None
     row = rows[start]
     uuid = start
-    # Who steps to earlier lines only cannot come back to a row: what was passed is written down when it matters.
+    # A walk to ever earlier rows cannot pass a row twice: passed rows are added to `seen` only when the walk turns back.
     lowest, noted, before = row.index, 0, bool(seen)
     while True:
         chain.append(row)
@@ -176,7 +180,7 @@ def walk_up(
 
 
 class _Mender:
-    """Finds, for a row whose parent is gone, the row before it in time on the same side."""
+    """Find the row that replaces a missing parent: the previous one in time with the same `isSidechain`."""
 
     def __init__(self, state: ClientState) -> None:
         self.state = state
@@ -198,7 +202,7 @@ class _Mender:
             self.sides[row.side] = ([t for t, _, _ in timed], [u for _, _, u in timed], list(range(len(timed))))
         times, uuids, before = self.sides[row.side]
         start = place = bisect_right(times, row.time) - 1
-        while place >= 0:  # skip rows already in the chain, with path compression so that many repairs stay linear
+        while place >= 0:  # skip rows already in the chain; path compression keeps many repairs linear
             if before[place] != place:
                 place = before[place]
             elif uuids[place] in seen:
@@ -216,7 +220,7 @@ class _Mender:
 
 
 def after_last_boundary(chain: list[Row]) -> int:
-    """Index behind the last compaction boundary of the chain, 0 where there is none."""
+    """Return the index behind the last compaction boundary of the chain, 0 where there is none."""
     for place in range(len(chain) - 1, -1, -1):
         row = chain[place]
         if row.type == "system" and row.is_boundary:
@@ -225,7 +229,7 @@ def after_last_boundary(chain: list[Row]) -> int:
 
 
 def _add_trailing(state: ClientState, leaf: str, chain: list[Row], seen: set[str]) -> None:
-    """Attachments and system rows below the leaf belong to the conversation too."""
+    """Add attachments and system rows below the leaf to the chain: they belong to the conversation too."""
     if len(seen) >= len(state.rows):
         return
     below: dict[str, list[Row]] = {}
@@ -299,7 +303,7 @@ def _simple_place(row: Row, state: ClientState) -> Placement | None:
 
 
 def before_compaction(chain: list[Row], cut: int, transcript: Transcript) -> list[Row]:
-    """What the boundaries before the thread summarised, following `logicalParentUuid` from one to the one before."""
+    """Return the rows that compactions summarised, following `logicalParentUuid` from each boundary to the earlier ones."""
     if cut == 0:
         return []
     original, rows = as_written(transcript), transcript.rows
@@ -324,7 +328,10 @@ def _boundaries(rows: list[Row]) -> list[Row]:
 
 
 def as_written(transcript: Transcript) -> ClientState:
-    """All readable rows with the links they were written with: nothing dropped, progress rows bridged."""
+    """Return all readable rows with the links they were written with: no compaction applied.
+
+    Only progress rows and rows without usable content are bridged.
+    """
     others = [transcript.rows[index] for index in transcript.others]
     readable = transcript.by_uuid
     if not all(row.client_reads for row in others):
@@ -347,7 +354,7 @@ def as_written(transcript: Transcript) -> ClientState:
 
 
 def _last_before(boundary: Row, state: ClientState, rows: list[Row]) -> str | None:
-    """The row that a boundary says it comes after or, where that is not there, the last one before it in the file."""
+    """Return the row that a boundary names in `logicalParentUuid` or, where that is missing, the last one before it."""
     named = boundary.logical_parent
     if named is not None and named in state.rows:
         return named
@@ -361,7 +368,7 @@ def _last_before(boundary: Row, state: ClientState, rows: list[Row]) -> str | No
 def _place_branches(
     rows: list[Row], places: list[Placement | None], uuids: dict[str, int], thread: Thread, state: ClientState
 ) -> None:
-    """Rows that are left: on a branch that leaves the conversation somewhere, or out of reach."""
+    """Set the status of the remaining rows: abandoned on a branch that leaves the conversation, or unreachable."""
     starts = _new_starts(rows, state.withdrawals)
     last_start = max(starts, default=-1)
     for row in rows:
@@ -393,13 +400,14 @@ def _place_branches(
 
 
 def _new_starts(rows: list[Row], withdrawals: list[int]) -> set[int]:
-    """Indexes of the roots at which the user began anew on purpose, by taking back everything that was said before.
+    """Return the indexes of the roots at which the user started again, after taking back everything said before.
 
-    Either nothing had been answered yet (Esc on the first prompt leaves no other trace), or a checkpoint is withdrawn between
-    the last message before the root and the first answer after it (2.1.326 writes in batches, so it may stand behind the root).
+    A root counts where nothing had been answered yet (Esc on the first prompt leaves no other trace), or where a withdrawal
+    (see `ClientState.withdrawals`) stands between the last message before the root and the first answer after it. The
+    withdrawal may stand behind the root, because Claude Code 2.1.326 writes in batches.
     """
     found: set[int] = set()
-    waiting: list[tuple[int, int]] = []  # roots that were not answered yet, with the last message before each
+    waiting: list[tuple[int, int]] = []  # roots without an answer so far, each with the last message before it
     last, answered, begun = -1, False, False
     for row in rows:
         if row.sidechain or not row.client_reads or row.type == "progress":
@@ -419,7 +427,7 @@ def _new_starts(rows: list[Row], withdrawals: list[int]) -> set[int]:
 
 
 def _any_between(places: list[int], after: int, until: int) -> bool:
-    """Whether any of some sorted places is behind the row `after` and not behind the row `until`."""
+    """Return whether one of the sorted `places` is greater than `after` and at most `until`."""
     first = bisect_right(places, after)
     return first < len(places) and places[first] <= until
 

@@ -1,4 +1,4 @@
-"""Tool calls joined to their results, wherever in the file those stand."""
+"""Join tool calls to their results, wherever in the session the results stand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class ToolCall(Struct, gc=False):
     call: Row
     result: Row | None = None
     extra_results: list[Row] = []
-    """Further rows that answer the same call."""
+    """Further rows with a result for this call."""
 
     @property
     def is_error(self) -> bool:
@@ -23,7 +23,7 @@ class ToolCall(Struct, gc=False):
 
     @property
     def duration(self) -> float | None:
-        """Seconds from call to result, by the timestamps; None where one is missing; never negative."""
+        """Seconds from call to result by their timestamps, never negative; None where a timestamp or the result is missing."""
         if self.result is None or self.result.time is None or self.call.time is None:
             return None
         return max(self.result.time - self.call.time, 0.0)
@@ -32,11 +32,11 @@ class ToolCall(Struct, gc=False):
 class ToolPairs(Struct):
     calls: list[ToolCall]
     orphan_results: list[tuple[str, Row]]
-    """(call id, row) of results whose call is nowhere."""
+    """(call id, row) of results whose call is missing."""
 
 
 def pair_tools(rows: Sequence[Row]) -> ToolPairs:
-    """Calls in file order with their results. Copies of a row (same uuid) count once, the last one."""
+    """Return the calls in file order with their results. Of several rows with the same uuid only the last counts."""
     named = {row.uuid for row in rows if row.tool_uses or row.tool_results}
     unique: dict[object, Row] = {}
     if named:

@@ -1,4 +1,4 @@
-"""The message tree as the links say: children, roots, leaves, orphans and circles. Every row counts, reachable or not."""
+"""Build the tree of all rows by their parent links: children, roots, leaves, orphans and circles, reachable or not."""
 
 from __future__ import annotations
 
@@ -10,23 +10,26 @@ from .rows import Row
 
 
 class Tree(Struct):
-    """Rows by uuid (the last copy's content at the first copy's place) and the links between them."""
+    """Rows by uuid and the links between them, see `Transcript.by_uuid` for rows with the same uuid."""
 
     rows: dict[str, Row]
     children: dict[str, list[str]]
     roots: list[str]
-    """Rows that name no parent."""
+    """Uuids of rows that name no parent."""
     orphans: list[str]
-    """Rows whose parent is not there."""
+    """Uuids of rows whose parent is missing."""
     circles: list[list[str]]
-    """Rows that are their own ancestors, each circle once."""
+    """Uuids of rows that are their own ancestors, each circle once."""
 
     @property
     def leaves(self) -> list[str]:
         return [uuid for uuid in self.rows if uuid not in self.children]
 
     def ancestors(self, uuid: str) -> list[Row]:
-        """From the root (or the first row whose parent is missing) to the row itself. Ends where a circle closes."""
+        """Return the rows from the root (or the first row whose parent is missing) to the row itself.
+
+        In a circle each row is listed once.
+        """
         path: list[Row] = []
         seen: set[str] = set()
         step: str | None = uuid
@@ -38,7 +41,7 @@ class Tree(Struct):
         return path
 
     def descendants(self, uuid: str) -> list[Row]:
-        """All rows below a row, in the order of the file."""
+        """Return all rows below a row, in file order."""
         found: dict[str, Row] = {}
         queue = [uuid]
         while queue:
@@ -50,7 +53,7 @@ class Tree(Struct):
 
 
 def build_tree(by_uuid: dict[str, Row]) -> Tree:
-    """The tree of some rows. Linear in their number; nothing is too deep or too tangled."""
+    """Build the tree of rows, in time linear in their number and without recursion, so that depth does not matter."""
     tree = Tree(by_uuid, {}, [], [], [])
     children = tree.children
     later: list[str] = []
@@ -60,7 +63,7 @@ def build_tree(by_uuid: dict[str, Row]) -> Tree:
         if parent is None:
             tree.roots.append(uuid)
         else:
-            # Most rows hang on the one before them: it need not be looked for.
+            # Most rows hang on the row before them: that saves a look-up.
             above = before if before is not None and before.uuid is parent else by_uuid.get(parent)
             if above is None:
                 tree.orphans.append(uuid)
@@ -78,9 +81,9 @@ def build_tree(by_uuid: dict[str, Row]) -> Tree:
 
 
 def find_circles(starts: Iterable[str], parent_of: Callable[[str], str | None]) -> list[list[str]]:
-    """The circles that can be reached from `starts`, each once; a row that is its own parent is one of length 1.
+    """Return the circles that can be reached from `starts`, each once; a row that is its own parent is a circle of one.
 
-    `parent_of` answers None where the chain ends: no parent, or one that is not there.
+    `parent_of` returns None where the chain ends: no parent, or a missing one.
     """
     done: set[str] = set()
     found: list[list[str]] = []

@@ -1,4 +1,4 @@
-"""Turns: from a prompt to the end of the answer, with how long it took."""
+"""Split a conversation into turns, each from a prompt to the end of its answer, with its duration."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from .rows import Row
 
 class Turn(Struct, gc=False):
     prompt: Row | None
-    """None for rows before the first prompt."""
+    """None in the turn that holds the rows before the first prompt."""
     rows: list[Row]
 
     @property
     def duration(self) -> float | None:
-        """Seconds: as the client measured it (`turn_duration`), else from the timestamps; never negative."""
+        """Seconds as Claude Code measured them (`turn_duration`), else by the timestamps; never negative."""
         for row in reversed(self.rows):
             if row.subtype == "turn_duration" and row.duration_ms is not None:
                 return max(row.duration_ms / 1000, 0.0)
         times = [row.time for row in self.rows if row.time is not None and row.is_message and row is not self.prompt]
         if self.prompt is None or self.prompt.time is None or not times:
-            return None  # nobody answered
+            return None  # no answer, or no timestamps
         return max(max(times) - self.prompt.time, 0.0)
 
     @property
