@@ -138,7 +138,7 @@ def remember(db: apsw.Connection, root: str, folders: _Folders | None, manifest:
 
 
 def remember_again(db: apsw.Connection, before: ChangedHome) -> bool:
-    """Update a home's note after a sync of only the files that `changed_homes` returned. Return whether it was stored."""
+    """Update a home's note after a sync of only the files that `changed_homes` returned. Return whether that worked."""
     import apsw
 
     notes = _notes(db)

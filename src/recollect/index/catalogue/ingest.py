@@ -192,7 +192,7 @@ class Ingest:
         self, change: FileChange, stream: BinaryIO, lines: FileLines, located: Iterator[Located[IndexEntry]],
         rows: TranscriptRows, damage: list[Damage],
     ) -> None:  # fmt: skip
-        """Index a large or grown file with commits on the way, which bound the memory and the work that a crash loses."""
+        """Index a large or grown file with commits on the way, which bound the memory and the work lost by a crash."""
         line = 0
         for item in located:
             full = len(rows.entries) >= LINES_PER_COMMIT or lines.taken - lines.noted > BYTES_PER_COMMIT
@@ -235,7 +235,7 @@ class FileLines:
         self._descriptor = stream.fileno()
         self._size = change.size
         self.end = self.taken = self.noted = change.start
-        """Ends of three lines: the last one yielded, the last one indexed in full, the last one counted in the report."""
+        """Ends of three lines: the last one yielded, the last one indexed in full, the last one counted in a report."""
         self.lines = self.taken_lines = self.noted_lines = change.lines_before
         self.unfinished: Damage | None = None
         """The end of the file, if it is not a complete object: Claude Code may still be writing it."""

@@ -66,7 +66,7 @@ def blames_row(problem: BaseException) -> bool:
 def insert_rows(
     db: apsw.Connection, statement: str, rows: Iterable[Sequence[Any]], failed: Callable[[Sequence[Any], Exception], None]
 ) -> None:  # fmt: skip
-    """Insert rows in one statement; if one of them fails, insert each by itself and call `failed` for those that fail."""
+    """Insert rows in one statement; if that fails, insert each by itself and call `failed` for those that fail."""
     rows = list(rows)
     try:
         with db:
