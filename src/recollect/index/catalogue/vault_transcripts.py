@@ -44,7 +44,7 @@ class KeptTranscripts:
         return os.path.join(self.folder, "manifest")
 
     def files(self, db: apsw.Connection, root: str) -> dict[str, tuple[str, int, int, int, int, int]]:
-        """List a home's transcripts by path, each as (kind, size, mtime_ns, 0, number instead of an inode, `DEVICE`)."""
+        """List a home's transcripts by path, each as (kind, size, mtime_ns, 0, number for the inode, `DEVICE`)."""
         stamp = self._stamp()
         if stamp is None:
             return {}

@@ -51,7 +51,7 @@ def commands_of(line: str) -> Iterator[list[str]]:
 
 
 def makes_commit(line: str) -> bool:
-    """Return whether a shell line runs a `git commit` that makes a commit. Only the first 100,000 characters are parsed."""
+    """Return whether a shell line runs a `git commit` that makes a commit. Parses the first 100,000 characters only."""
     return "commit" in line and any(map(_is_commit, commands_of(line[:LONGEST])))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ANALYZER = "words"
 LONGEST_WORD = 80
 
-#: A capital letter that begins a part of an identifier: after a small letter, or the last of several before a small one.
+#: A capital letter that begins a part of an identifier: after a small letter, or the last of several before one.
 _PART = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
 #: Compiled for the first text that is not ASCII: compiling it takes as long as importing the rest of this module.
 _CJK: re.Pattern[str] | None = None

@@ -215,7 +215,7 @@ class WordsWriter:
         self.added += 1
 
     def commit(self, mark: int) -> None:
-        """Commit all changes. The caller then sets the mark in the catalogue; after a crash in between, both are redone."""
+        """Commit all changes. The caller then sets the mark in the catalogue; a crash in between causes both again."""
         self._writer.commit()
         self.mark = mark
 

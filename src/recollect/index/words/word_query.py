@@ -20,7 +20,7 @@ from .reader import WordReader
 
 #: Filters whose names are in a field of the word index.
 NAME_FIELDS = ("tool", "model", "branch")
-#: The most words with a given prefix that are ranked; with more words than this, all matches of the prefix rank equally.
+#: The most words with one prefix that are ranked; with more of them, all matches of the prefix rank equally.
 MOST_RANKED = 64
 _MOST_NAMES = 200_000
 _LONGEST_PARTED = 40
@@ -38,8 +38,11 @@ class Unmatched:
 
 
 class WordQuery:
-    """Compile one query. Afterwards `needles` holds what snippets highlight, `dropped` the parts of the query that have no
-    word, `unmatched` the filters that match nothing."""
+    """Compile one query.
+
+    Afterwards `needles` holds what snippets highlight, `dropped` the parts of the query that have no word, and
+    `unmatched` the filters that match nothing.
+    """
 
     def __init__(
         self,
