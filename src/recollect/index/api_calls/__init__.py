@@ -1,1 +1,1 @@
-"""API calls of transcripts: decoded, collected file by file, stored as rows, and counted once each."""
+"""Index API calls: decode them from transcripts, collect them file by file, store them as rows, count each one once."""

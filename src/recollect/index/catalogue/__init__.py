@@ -1,1 +1,1 @@
-"""The catalogue (SQLite): which files, sessions and entries there are, and how far each stage has read them."""
+"""The catalogue (SQLite): which files, sessions and entries exist, and how far each stage has read each file."""

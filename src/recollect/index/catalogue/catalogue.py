@@ -1,12 +1,12 @@
-"""The catalogue's file: opened, locked for its one writer, thrown away and made anew where it is broken or old.
+"""Open the catalogue's file, lock it for its one writer, and replace it by an empty one if it is damaged or outdated.
 
     catalogue = Catalogue.open(own_folder("cache") / "index")
-    with catalogue.locked():                # only who writes
+    with catalogue.locked():                # only writers need the lock
         with catalogue.transaction() as db:
             db.execute("INSERT ...")
 
-Readers need no lock: they see whole transactions (WAL). Nothing here is the truth, so anything here may be deleted at any
-time; the next sync brings it back.
+Readers need no lock: SQLite's write-ahead log (WAL) shows them whole transactions. The catalogue is only a copy of what
+the transcripts hold, so its files may be deleted at any time; the next sync builds them again.
 """
 
 from __future__ import annotations
@@ -37,13 +37,16 @@ LOCK_SECONDS: Final = 60.0
 BUSY_MS: Final = 20_000
 CACHE_KIB: Final = 16 << 10
 
-#: What apsw raises where the file is no database, or a damaged one.
+#: What apsw raises when the file is not a database, or is a damaged one.
 BROKEN: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 _CANNOT_WRITE: Final = (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.FullError, apsw.IOError)
 
 
 class Catalogue:
-    """An open catalogue. `connection` is apsw's; `problem` says why it lies in a temporary folder, if it does."""
+    """An open catalogue: its folder, its connection to SQLite, its lock.
+
+    `problem` is the reason why the catalogue is in a temporary folder, and empty when it is not.
+    """
 
     def __init__(
         self,
@@ -58,19 +61,19 @@ class Catalogue:
         self.problem = problem
         self.connection: apsw.Connection
         self.kept: KeptTranscripts | None = None
-        """What the vault has; None where nothing was ever kept."""
+        """Transcripts in the vault; None if there is no vault."""
         self.opened_as: tuple[int, int] | None = None
-        """Device and inode of the open file: another process may make the catalogue anew, under the same name."""
+        """Device and inode of the open file: another process may replace the catalogue with a new file of this name."""
         self._temporary = temporary
         self._held = 0
         self._thread = threading.RLock()
 
     @classmethod
     def open(cls, folder: Path, vault: Path | None = None, *, tell: Callable[[str], None] | None = None) -> Catalogue:
-        """The catalogue in a folder, made where there is none. In a temporary folder where that cannot be written.
+        """Open the catalogue in a folder, or create it there. Use a temporary folder if this folder cannot be written.
 
-        `vault` is where sessions are kept that the homes may have lost. `tell` is told where the index is damaged and built
-        anew, and which rows had to be left out.
+        `vault` is the folder of the vault, whose transcripts are indexed even after a home has lost them. `tell` is
+        called with a sentence when the index is damaged and rebuilt, and when rows had to be left out.
         """
         kept = KeptTranscripts(vault) if vault is not None and vault.is_dir() else None
         try:
@@ -107,17 +110,17 @@ class Catalogue:
 
     def _open_here(self) -> None:
         if not os.path.isdir(self.folder):
-            from ...journal import disk  # only who makes something new needs it
+            from ...journal import disk  # needed only to create a folder, so that opening stays fast
 
             disk.make_folders(self.folder)
         if self._open_what_is_there():
             return
         with self.locked():
-            if not self._open_what_is_there():  # somebody else may have made it anew while we waited
+            if not self._open_what_is_there():  # another process may have created it while this one waited
                 self._make_anew()
 
     def _open_what_is_there(self) -> bool:
-        """Whether there is a catalogue with our schema, which is open then."""
+        """Open the existing catalogue. Return False if there is none, or it is damaged or has another schema."""
         if not os.path.exists(self.path):
             return False
         try:
@@ -126,16 +129,16 @@ class Catalogue:
             self._connect()
             return self._is_current()
         except BROKEN as problem:
-            if self._held:  # else it is looked at once more, with the lock
+            if self._held:  # without the lock, the caller tries once more with it, and that attempt reports the damage
                 self.say_damaged(problem)
             return False
 
     def say_damaged(self, problem: object) -> None:
-        """Tell that the index, or a part of it, is damaged and will be built anew."""
+        """Report that the index, or a part of it, is damaged and will be rebuilt."""
         self.say(f"the index was damaged ({problem}): it is built anew")
 
     def say(self, sentence: str) -> None:
-        """Tell whoever opened the catalogue something; nothing where it is empty."""
+        """Report a sentence to the opener of the catalogue; an empty sentence is not reported."""
         if sentence and self._tell is not None:
             self._tell(sentence)
 
@@ -145,13 +148,13 @@ class Catalogue:
             from ...journal import disk
 
             with contextlib.suppress(FileExistsError):
-                disk.write_new(self.path, ())  # with a mode of its own, which SQLite gives to its side files too
+                disk.write_new(self.path, ())  # private file mode, which SQLite copies to its -wal and -shm files
         self.connection = checked_pages.connect(str(self.path))
         self.opened_as = _identity_of(self.path)
         self.connection.set_busy_timeout(BUSY_MS)
 
     def _is_current(self) -> bool:
-        """Whether it has our schema; then it is set up for work."""
+        """Return whether the open file has this version's schema, and if so configure the connection."""
         found = self.connection.execute("PRAGMA user_version").get
         if found != fingerprint():
             return False
@@ -164,8 +167,8 @@ class Catalogue:
     def remove_words(self) -> None:
         """Remove the files of the word index. The caller holds the lock.
 
-        The folder is renamed first: a thread of a reader, in this process or in another, may be making a lock file in it
-        at this very moment (tantivy does so when it notices a commit), and a folder that is not empty cannot be removed.
+        The folder is renamed first: a reader's thread, in this process or in another, may create a lock file in it
+        meanwhile (tantivy does so when it notices a commit), and a folder that is not empty cannot be removed.
         """
         from ...journal import disk
 
@@ -176,7 +179,7 @@ class Catalogue:
             _remove(removed)
 
     def _make_anew(self) -> None:
-        """Throw everything away and make empty tables. The caller holds the lock."""
+        """Delete the whole index and create empty tables. The caller holds the lock."""
 
         self._disconnect()
         for name in (
@@ -200,7 +203,7 @@ class Catalogue:
         self._is_current()
 
     def make_anew(self, damage: object = None) -> None:
-        """Throw the whole index away and begin with an empty one; because of `damage`, which is told, or on purpose."""
+        """Delete the whole index and begin with an empty one. The reason, if it is `damage`, is reported."""
         if damage is not None:
             self.say_damaged(damage)
         with self.locked():
@@ -208,7 +211,10 @@ class Catalogue:
 
     @contextlib.contextmanager
     def locked(self, seconds: float = LOCK_SECONDS) -> Iterator[None]:
-        """Be the one writer. May be entered again by the thread that holds it; StoreBusy where another does not let go."""
+        """Hold the lock of the one writer; a thread that holds the lock may enter again.
+
+        Raises StoreBusy if another process or thread still holds the lock after `seconds`.
+        """
         if not self._thread.acquire(timeout=seconds):
             raise _busy()
         try:
@@ -227,25 +233,25 @@ class Catalogue:
             self._thread.release()
 
     def _take_lock(self, seconds: float) -> Callable[[], None]:
-        from ...journal.locks import take_lock  # not needed where nothing changed
+        from ...journal.locks import take_lock  # imported here: a sync that finds no change needs no lock
 
         path = str(self.folder / LOCK)
         try:
             try:
                 return take_lock(path, seconds)
-            except FileNotFoundError:  # somebody removed the whole folder while it was open
+            except FileNotFoundError:  # the whole folder was removed while the catalogue was open
                 from ...journal import disk
 
                 disk.make_folders(self.folder)
                 return take_lock(path, seconds)
-            except IsADirectoryError:  # no lock of ours is a folder
+            except IsADirectoryError:  # Recollect never makes a folder of this name
                 _remove(self.folder / LOCK)
                 return take_lock(path, seconds)
         except TimeoutError:
             raise _busy() from None
 
     def _follow_replacement(self) -> None:
-        """Where another process made the catalogue anew, ours is a file without a name: open the new one."""
+        """Open the new file if another process has replaced the catalogue since this one opened it."""
         if self.opened_as is not None and self.opened_as != _identity_of(self.path):
             try:
                 self._connect()
@@ -257,7 +263,7 @@ class Catalogue:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[apsw.Connection]:
-        """All of it or nothing. Inside another transaction it is part of that one."""
+        """Run a transaction: committed as a whole, or rolled back on an error. A nested one joins the outer one."""
         db = self.connection
         if db.in_transaction:
             yield db
@@ -272,7 +278,7 @@ class Catalogue:
         db.execute("COMMIT")
 
     def note(self, name: str, default: int = 0) -> int:
-        """A small number about the index itself."""
+        """Return a number from the table `notes`, which holds facts about the index itself."""
         found = self.connection.execute("SELECT value FROM notes WHERE name = ?", (name,)).get
         return int(found) if found is not None else default
 
@@ -280,7 +286,7 @@ class Catalogue:
         self.connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
     def home_id(self, real_root: str, *, make: bool = False) -> int | None:
-        """The number of a home, by its folder with links resolved."""
+        """Return the id of a home, by its folder with links resolved. With `make`, insert a home that has no id."""
         named = to_text(real_root)
         found: int | None = self.connection.execute("SELECT id FROM homes WHERE path = ?", (named,)).get
         if found is None and make:
@@ -305,7 +311,7 @@ class Catalogue:
 
 
 def _remove(path: Path) -> None:
-    """Remove whatever stands at a path of the index: a folder may stand where a file should, and the other way round."""
+    """Remove a file or a folder of the index: a folder may stand where a file is expected, and the other way round."""
     if os.path.lexists(path):
         from ...journal import disk
 
@@ -325,11 +331,11 @@ def _identity_of(path: Path) -> tuple[int, int] | None:
 
 
 class Strings:
-    """Numbers of texts. Used by the one writer; a text that is new gets a row."""
+    """Map texts to their ids in the table `strings`. Used by the one writer only: a new text gets a row."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self.numbers = _Numbers(db)
-        """A dictionary that asks for what it does not have."""
+        """A dictionary that looks up a missing text in the database."""
         self.number = self.numbers.__getitem__
 
 
@@ -338,7 +344,7 @@ class _Numbers(dict[Any, "int | None"]):
         super().__init__({None: None})
         self._db = db
         self._all = db.execute("SELECT 1 FROM strings LIMIT 1").get is None
-        """Whether every text is here: then one that is not needs not be asked for."""
+        """Whether the dictionary holds every text of the table: then a missing text is new, and no query is needed."""
 
     def __missing__(self, text: str) -> int:
         found = None if self._all else self._db.execute("SELECT id FROM strings WHERE text = ?", (text,)).get
@@ -363,7 +369,7 @@ JOIN progress p ON p.file_id = f.id AND p.stage = 'entries' AND p.offset = p.siz
 
 class SessionCount(NamedTuple):
     size: int
-    """Size of the file when it was counted."""
+    """Size of the file when its lines were counted."""
     ctime_ns: int
     lines: int
     messages: int
@@ -385,5 +391,5 @@ def session_counts(folder: Path) -> dict[str, SessionCount]:
             return {str(row[0]): SessionCount(*row[1:]) for row in connection.execute(_QUESTION)}
         finally:
             connection.close()
-    except (apsw.Error, OSError):  # damaged, or being made anew: the numbers come with the next sync
+    except (apsw.Error, OSError):  # damaged, or being rebuilt: the numbers come with the next sync
         return {}

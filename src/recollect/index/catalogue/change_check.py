@@ -1,8 +1,8 @@
-"""Whether anything changed since the last sync, as cheaply as can be told: one `stat` per known folder and file.
+"""Check cheaply whether anything changed since the last sync: one `stat` per known folder and file.
 
-A sync looks into every folder. Here a folder is taken to hold the same names as long as its own time is the same, so that only
-known paths are asked for. The list of them is kept as a note in the catalogue, written after a sync that left nothing undone.
-Whenever anything is in doubt the answer is no, and the usual sync finds out.
+A sync lists every folder. This check assumes that a folder holds the same names as long as its mtime is the same, so it
+needs a `stat` of known paths only. These paths are stored as a note in the catalogue, written after a sync that finished
+all its work. If anything is in doubt, the check gives no answer (None), and a normal sync follows.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from ...store.home import Home
 
 FORM = 4
-"""Goes up when the form of the note changes."""
+"""Version of the note's format."""
 _SETTLED_NS = 100_000_000
-"""A folder that was written to within this time may be written to again without a new time: clocks of file systems tick."""
+"""A folder written less than this time ago may be written again and keep its mtime: file systems' clocks are coarse."""
 _Folders = list[tuple[str, int]]
 _Known = tuple[str, int, int, int, int]
 """A path and the stamp of the file there (`store.file_stamp`)."""
 
 
 class ChangedHome:
-    """A home of which the folders are as they were: its number, its note, and the known files that are not."""
+    """A home whose folders are unchanged: its id, its note, and the paths of its known files that changed."""
 
     __slots__ = ("note", "number", "paths", "root")
 
@@ -44,7 +44,10 @@ class ChangedHome:
 
 
 def changed_homes(db: apsw.Connection, roots: Sequence[str], most: int = 64) -> list[ChangedHome] | None:
-    """What changed where the index was up to date before; None where that is not sure, or more than `most` files did."""
+    """Return the changed files of homes whose index was up to date at the last sync.
+
+    Returns None if this is not certain for every home, or more than `most` files of a home changed.
+    """
     try:
         notes = _notes(db)
         homes = [_looked_at(db, notes, root, most) for root in roots]
@@ -55,7 +58,7 @@ def changed_homes(db: apsw.Connection, roots: Sequence[str], most: int = 64) -> 
 
 
 def statuses_are_current(db: apsw.Connection) -> bool:
-    """Whether no session grew since the statuses of its entries were found."""
+    """Return whether no session has grown since the statuses of its entries were set."""
     return db.execute("SELECT 1 FROM sessions WHERE threaded = 0 LIMIT 1").get is None
 
 
@@ -85,7 +88,7 @@ def _notes(db: apsw.Connection) -> dict[str, object]:
 
 
 def _state(notes: dict[str, object]) -> list[object]:
-    """What the catalogue itself had come to, and the code that made it."""
+    """Return the state of the catalogue for which a note is valid, with the stamp of the code that wrote it."""
     try:
         code = os.stat(os.path.join(os.path.dirname(__file__), "schema.py"))
         made_by = [code.st_mtime_ns, code.st_size]
@@ -95,9 +98,9 @@ def _state(notes: dict[str, object]) -> list[object]:
 
 
 def folder_times(home: Home) -> _Folders | None:
-    """Note the folders of a home in which transcripts may stand, with their times. Do so before a sync, for `remember`.
+    """Return the folders of a home that may hold transcripts, with their mtimes. Call it before a sync, for `remember`.
 
-    None where a link is among them: what it leads to may change unseen.
+    Returns None if one of them has links: what a link leads to may change without a change of the folder's mtime.
     """
     from ...store.transcript_folders import transcript_folders
 
@@ -110,9 +113,9 @@ def folder_times(home: Home) -> _Folders | None:
 
 
 def remember(db: apsw.Connection, root: str, folders: _Folders | None, manifest: str | None = None) -> bool:
-    """After a sync: note what was seen, if it can be relied on. The caller has begun no transaction.
+    """Store the note after a sync, if it can be relied on. Return whether it was stored. Needs no open transaction.
 
-    `manifest` is the vault's: with it, the index also knows what the home has lost.
+    `manifest` is the vault's: it changes with every commit of the vault, whose files the index covers too.
     """
     import apsw
 
@@ -129,13 +132,13 @@ def remember(db: apsw.Connection, root: str, folders: _Folders | None, manifest:
     kept = marshal.dumps((FORM, _state(notes), folders, files))
     try:
         db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (f"seen:{number}", kept))
-    except apsw.Error:  # somebody else is writing all the time: then the next search notes it
+    except apsw.Error:  # another process is writing all the time: the next search stores the note
         return False
     return True
 
 
 def remember_again(db: apsw.Connection, before: ChangedHome) -> bool:
-    """After a sync of nothing but what `changed_homes` told: the same note with these files as they are now."""
+    """Update a home's note after a sync of only the files that `changed_homes` returned. Return whether that worked."""
     import apsw
 
     notes = _notes(db)

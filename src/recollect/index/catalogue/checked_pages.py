@@ -1,9 +1,9 @@
-"""Open the catalogue so that every page that is read has the checksum with which it was written.
+"""Open the catalogue with a checksum on every page, verified whenever the page is read.
 
-SQLite notices damage to the structure of its file, but not to the values in it. So each page keeps its CRC in eight bytes that
-SQLite leaves to others, made with the page's place, so that swapped pages are noticed too. The write-ahead log has checksums
-of its own, which SQLite verifies. Every connection to a catalogue must be opened here: a page that is written without its
-checksum would be taken for damaged.
+SQLite notices damage to the structure of its file, but not to the values in it. So each page stores its CRC in eight bytes
+that SQLite reserves for extensions. The CRC includes the page's number, so swapped pages are noticed too. The write-ahead
+log has checksums of its own, which SQLite verifies. Every writing connection to a catalogue must be opened here: a page
+written without its checksum would be reported as damaged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _vfs: _CheckedFiles | None = None
 
 
 class _CheckedFile(apsw.VFSFile):
-    """The file of a database; the names of its methods are SQLite's."""
+    """The main file of a database; SQLite's interface defines the names of the methods."""
 
     def xRead(self, amount: int, offset: int) -> bytes:
         data = super().xRead(amount, offset)
@@ -48,7 +48,7 @@ def _sum(page: bytes, offset: int) -> bytes:
 
 
 def connect(path: str, flags: int = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE) -> apsw.Connection:
-    """A connection that raises CorruptError where a page is not what was written."""
+    """Open a connection that raises CorruptError when it reads a damaged page."""
     global _vfs
     if _vfs is None:
         _vfs = _CheckedFiles()
@@ -56,7 +56,7 @@ def connect(path: str, flags: int = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPE
 
 
 def prepare(db: apsw.Connection) -> None:
-    """Give an empty database pages with room for their checksums."""
+    """Set the page size of an empty database and reserve room for the checksum in each page."""
     import ctypes
 
     room = ctypes.c_int(_SUM)

@@ -1,7 +1,7 @@
-"""Whose a subagent's file is that stands beside its session (2.0.28 to 2.1.8): the first session that its lines name.
+"""Find the session of a subagent's transcript that lies beside its session's file (Claude Code 2.0.28 to 2.1.8).
 
-One rule for every stage, and the one that readers of the store have (`session_named_in`): whichever stage comes last, and
-whatever way a file grew or was moved, it belongs to the same session.
+It is the first session that the lines of the transcript name. Every stage and the readers of the store
+(`session_named_in`) follow this one rule, so a transcript belongs to one session however it grew or was moved.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from .catalogue import Catalogue
 from .tracking import FileChange, read_at
 
 _HEAD: Final = 1 << 14
-"""Bytes that hold the first line, as a rule, which names its session in every file of a client."""
+"""Bytes that usually hold the whole first line, which names the session in every file that Claude Code wrote."""
 
 
 def note_owner(catalogue: Catalogue, change: FileChange, stream: BinaryIO) -> None:
-    """Take down whose a file is that was just opened, where its name does not tell."""
+    """Record the session of a subagent's transcript that was just opened, if its path does not name the session."""
     if change.kind != "subagent" or change.session_id is not None:
         return
     change.session_id = _first_named(stream, change.size)
@@ -25,7 +25,7 @@ def note_owner(catalogue: Catalogue, change: FileChange, stream: BinaryIO) -> No
 
 
 def _first_named(stream: BinaryIO, size: int) -> str | None:
-    from ...format.entries import REFUSED  # only where there are such files
+    from ...format.entries import REFUSED  # imported here: most homes have no such files
     from ..api_calls.decode import decode_call_line
 
     head = read_at(stream, 0, min(_HEAD, size))
@@ -51,5 +51,5 @@ def _named_further_on(stream: BinaryIO, size: int) -> str | None:
                 if item.entry.sessionId:
                     return str(clean_entry(item.entry.sessionId))
     finally:
-        stream.seek(position)  # which both share
+        stream.seek(position)  # the duplicated descriptor shares its position
     return None

@@ -1,12 +1,12 @@
-"""Tell from an error that the index is damaged: then it is thrown away and built anew, for it is only a copy."""
+"""Recognise errors that mean a damaged index, which is then deleted and rebuilt: it is only a copy."""
 
 from __future__ import annotations
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether an error comes from reading an index that is not what was written.
+    """Return whether an error means that the files of the index are damaged.
 
-    A panic of the word index is no Exception: whoever catches Exception does not see it.
+    A panic of the word index derives from BaseException only: `except Exception` does not catch it.
     """
     import apsw
 
@@ -14,5 +14,5 @@ def is_damage(error: BaseException) -> bool:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether this is a panic of a library written in Rust, as the word index is."""
+    """Return whether an error is a panic of a library written in Rust, such as the word index (tantivy)."""
     return type(error).__name__ == "PanicException"

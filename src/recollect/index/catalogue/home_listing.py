@@ -1,4 +1,4 @@
-"""List what a home holds right now: one look at each folder, one `stat` per file, nothing opened."""
+"""List the files that a home holds now: each folder is listed once, each file gets one `stat`, none is opened."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ...store.layout import CUSTOM_TITLE, HISTORY, PROJECTS, TASKS, TODOS, is_su
 from ...store.paths import why_left_out
 from ...store.transcript_folders import transcript_folders
 
-#: A file as it stands in its folder: its kind, its stamp (`store.file_stamp`) and its device.
+#: A listed file: its kind, its stamp (`store.file_stamp`) and its device.
 Seen = tuple[str, int, int, int, int, int]
-#: Files by their path below the home, as text (`format.path_text`), which is how the catalogue has all paths.
+#: Files by their path below the home, as text (`format.path_text`): the form of all paths in the catalogue.
 Files = dict[str, Seen]
 
 
 def list_files(home: Home, kinds: frozenset[str]) -> Files:
-    """List all files of these kinds, by their path below the home. One look at each folder, one `stat` per file."""
+    """List all files of these kinds by their path below the home."""
     found: Files = {}
     for folder in transcript_folders(home, session_folders=False):
         below = "/".join((PROJECTS, *folder.parts))
@@ -31,7 +31,7 @@ def list_files(home: Home, kinds: frozenset[str]) -> Files:
                         kind = "subagent" if is_subagent_name(entry.name) else "session"
                         _note(home, entry, f"{below}/{entry.name}", kind, found)
                 if "title" in kinds:
-                    for entry in folder.folders:  # most of them have no title: asking for it is quicker than listing
+                    for entry in folder.folders:  # most have no title: one `stat` is faster than listing the folder
                         note_file(found, home, to_text(f"{below}/{entry.name}/{CUSTOM_TITLE}"), "title")
             case 3 | 5:
                 for entry in folder.files:
@@ -57,7 +57,7 @@ def list_files(home: Home, kinds: frozenset[str]) -> Files:
 
 
 def _folder(home: Home, folder: str) -> Iterable[os.DirEntry[str]]:
-    """What is in a folder that may be a link."""
+    """List a folder; nothing if it is a link that must not be followed."""
     return () if os.path.islink(folder) and why_left_out(home, folder) is not None else _entries(folder)
 
 
@@ -92,7 +92,7 @@ def _note(home: Home, entry: os.DirEntry[str], path: str, kind: str, found: File
 
 
 def note_file(found: Files, home: Home, path: str, kind: str) -> None:
-    """Add one file by its path below the home, if it is there."""
+    """Add one file by its path below the home, if it exists."""
     full = f"{home.root}/{to_path(path)}"
     try:
         info = os.stat(full)

@@ -1,7 +1,7 @@
-"""The stage `entries`: files that changed become rows of the catalogue, and words where the word index is at hand.
+"""Run the stage `entries`: index changed files as rows of the catalogue and, if the word index is open, as its words.
 
-What was read is committed every few thousand lines together with how far it was read, so an interrupted sync goes on from
-there. Memory stays bounded: very long lines are skimmed, large files are written piece by piece.
+Rows are committed every few thousand lines, together with how far the file was read, so an interrupted sync continues
+from there. Memory stays bounded: very long lines are not decoded in full, large files are committed piece by piece.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ from .transcript_rows import TranscriptRows
 LINES_PER_COMMIT: Final = 2_000
 BYTES_PER_COMMIT: Final = 32 << 20
 WHOLE: Final = 64 << 20
-"""A transcript up to this size is taken in at once, and its statuses with it."""
+"""A transcript up to this size is indexed in one piece, together with the statuses of its entries."""
 WORDS_PER_COMMIT: Final = 192 << 20
-"""How many bytes of transcripts are read before the words of them are committed."""
+"""Bytes of transcripts that are read between two commits of the word index."""
 
 _BROKEN_OFF: Final = frozenset({"torn", "not-json", "nul", "glued", "not-object", "control-character"})
 
 
 class Ingest:
-    """Takes in changes one by one. The caller holds the catalogue's lock."""
+    """Index changed files one by one. The caller holds the catalogue's lock."""
 
     def __init__(
         self, catalogue: Catalogue, words: WordsWriter | None, report: SyncReport, progress: Callable[[int], None]
@@ -93,7 +93,7 @@ class Ingest:
             self._commit_words()
 
     def _commit_words(self) -> None:
-        """First the words, then the mark: what happens in between is done again."""
+        """Commit the words, then the mark in the catalogue: after a crash in between, the words are added again."""
         self._bytes_of_words = 0
         if self._words is None:
             return
@@ -106,7 +106,7 @@ class Ingest:
         if note_touched(self._catalogue, change):
             return
         if change.reason == "moved" and change.stage == "entries":
-            # Session and project are told by the name, and stand in rows and words: it is taken in anew.
+            # The path determines session and project, which are part of rows and words: index the file from its start.
             begin_anew(self._catalogue, change)
         else:
             begin(self._catalogue, change)
@@ -129,7 +129,7 @@ class Ingest:
                     self._take_in_transcript(change, stream)
                 else:
                     self._take_in_side_file(change, stream)
-            except OSError:  # the disk or the network behind it
+            except OSError:  # of the disk or of a network file system
                 self._report.unreadable.append(str(change.full_path))
                 self._drop(change)
             except Exception as problem:
@@ -137,7 +137,7 @@ class Ingest:
                 self._drop(change)
 
     def _drop(self, change: FileChange) -> None:
-        """Leave out a file, until it looks different."""
+        """Leave a file out of the index until its stamp changes."""
         drop_rows(self._catalogue, change)
         if self._words is not None:
             self._words.forget_file(change.file_id)
@@ -192,7 +192,7 @@ class Ingest:
         self, change: FileChange, stream: BinaryIO, lines: FileLines, located: Iterator[Located[IndexEntry]],
         rows: TranscriptRows, damage: list[Damage],
     ) -> None:  # fmt: skip
-        """A large or grown file: committed on the way, so that neither memory nor what a crash costs grows with it."""
+        """Index a large or grown file with commits on the way, which bound the memory and the work lost by a crash."""
         line = 0
         for item in located:
             full = len(rows.entries) >= LINES_PER_COMMIT or lines.taken - lines.noted > BYTES_PER_COMMIT
@@ -226,7 +226,7 @@ def _salvaged(entry: Entry) -> IndexEntry:
 
 
 class FileLines:
-    """The complete lines of a file from where it was left, and how far they reach."""
+    """Iterate over the complete lines of a file from where the last sync stopped, and record how far they reach."""
 
     def __init__(
         self, stream: BinaryIO, change: FileChange, read: Callable[..., Iterator[RawLine]] = read_entry_lines
@@ -235,10 +235,10 @@ class FileLines:
         self._descriptor = stream.fileno()
         self._size = change.size
         self.end = self.taken = self.noted = change.start
-        """Where the last line handed on ends; the one before it, of which everything was taken; what was noted of it."""
+        """Ends of three lines: the last one yielded, the last one indexed in full, the last one counted in a report."""
         self.lines = self.taken_lines = self.noted_lines = change.lines_before
         self.unfinished: Damage | None = None
-        """The end of the file, where it is no complete object: it may still be in the making."""
+        """The end of the file, if it is not a complete object: Claude Code may still be writing it."""
 
     def __iter__(self) -> Iterator[RawLine]:
         with os.fdopen(os.dup(self._descriptor), "rb", buffering=1 << 20) as stream:
@@ -262,7 +262,7 @@ class FileLines:
                 yield line
 
     def _skip_end_of_line(self, stream: BinaryIO) -> None:
-        """The last line was taken without its end, which came later."""
+        """Skip a line end that was written after the line before it had been read."""
         stream.seek(self.end - 1)
         if stream.read(1) != b"\n":
             ending = stream.read(2)
@@ -271,7 +271,7 @@ class FileLines:
             stream.seek(self.end)
 
     def _is_complete(self, line: RawLine) -> bool:
-        """Whether a line without an end may be taken: one object, whole. Else it is noted as unfinished."""
+        """Return whether a line without a line end holds a complete object. If not, record it as unfinished."""
         if line.part:
             self.unfinished = Damage(
                 "torn", line.number, line.offset, len(line.data), "a very long line without an end"

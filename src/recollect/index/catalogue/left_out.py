@@ -1,12 +1,12 @@
-"""Leave out the row that makes a stage of the index fail, and say which one: one row never stops a whole home.
+"""Leave out a row that makes a stage of the index fail, and report which one: one row never stops a whole home.
 
     try:
-        take_in(row)
+        index(row)
     except Exception as problem:
-        left_out.note(path, f"line {line}", problem)     # raised again where the row is not to blame
+        left_out.note(path, f"line {line}", problem)     # raises the error again if the row is not its cause
 
-Every stage does so. What was left out stands in the report of the sync, and is told to whoever asked; then the stage goes on
-behind that row. It is tried again when the file is taken in anew.
+Every stage does this and continues after the row. The rows left out are named in the report of the sync and in a message
+to the caller. They are tried again when their file is indexed from its start.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ import apsw
 from ...errors import RecollectError
 
 MOST_NAMED: Final = 100
-"""So many rows are named; of more than these only the number is told."""
+"""The most rows that a report names; further ones are only counted."""
 MOST_TOLD: Final = 3
 
 _OF_A_VALUE: Final = (apsw.TooBigError, apsw.ConstraintError, apsw.MismatchError)
-"""What SQLite says of a value that it cannot store; its other errors are about the whole database."""
+"""SQLite's errors about a value that it cannot store; its other errors are about the whole database."""
 
 
 class LeftOut:
-    """Rows that could not be taken in, by file and line."""
+    """Rows that could not be indexed, by file and line."""
 
     def __init__(self) -> None:
         self.count = 0
         self.names: list[str] = []
 
     def note(self, path: Path | str, place: str, problem: Exception) -> None:
-        """Name a row that failed, or a whole file where `place` is empty. Raises what says nothing about that row."""
+        """Record a row that failed, or a whole file if `place` is empty. Raises errors that the row did not cause."""
         if not blames_row(problem):
             raise problem
         self.count += 1
@@ -48,7 +48,7 @@ class LeftOut:
 
     @property
     def sentence(self) -> str:
-        """What there is to tell; empty where nothing was left out."""
+        """Return the message that names the first rows left out; empty if there are none."""
         if not self.count:
             return ""
         told = "; ".join(self.names[:MOST_TOLD])
@@ -57,7 +57,7 @@ class LeftOut:
 
 
 def blames_row(problem: BaseException) -> bool:
-    """Whether an error may come from the row at hand, and not from the disk, the memory or the index itself."""
+    """Return whether an error may be caused by the current row, and not by the disk, the memory or the index itself."""
     if isinstance(problem, apsw.Error):
         return isinstance(problem, _OF_A_VALUE)
     return isinstance(problem, Exception) and not isinstance(problem, (OSError, MemoryError, RecollectError))
@@ -66,7 +66,7 @@ def blames_row(problem: BaseException) -> bool:
 def insert_rows(
     db: apsw.Connection, statement: str, rows: Iterable[Sequence[Any]], failed: Callable[[Sequence[Any], Exception], None]
 ) -> None:  # fmt: skip
-    """Insert rows at once; where one cannot be stored, each by itself. `failed` is told of those that cannot."""
+    """Insert rows in one statement; if that fails, insert each by itself and call `failed` for those that fail."""
     rows = list(rows)
     try:
         with db:

@@ -1,6 +1,6 @@
-"""Entries read back from where they stand. The one place from which a search gets text: the index keeps none.
+"""Read entries back from their files. A search gets all text from here, because the index stores none.
 
-A transcript that is gone from its home is for now only empty; whoever keeps copies may answer in its place (`elsewhere`).
+For a transcript that is gone from its home, the bytes may come from another source (`elsewhere`), such as the vault.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from ...errors import RecollectError
 from ...format.path_text import to_path
 from ...store.opening import open_below
 
-#: (file id, offset, length) -> bytes, or None where they are not kept.
+#: (file id, offset, length) -> bytes, or None if that source does not have them.
 Elsewhere = Callable[[int, int, int], bytes | None]
-#: file id -> (home's folder, path), or None where it is gone.
+#: file id -> (home's folder, path), or None if the catalogue has no such file.
 PlaceOf = Callable[[int], tuple[str, str] | None]
 
 _MOST_OPEN = 128
 
 
 class EntryReader:
-    """Bytes of entries by file, offset and length. Keeps files open until `close`."""
+    """Read the bytes of entries by file, offset and length. Keeps up to 128 files open until `close`."""
 
     def __init__(self, place_of: PlaceOf, elsewhere: Elsewhere | None = None) -> None:
         self._place_of = place_of
@@ -29,7 +29,7 @@ class EntryReader:
         self._open: dict[int, int | None] = {}
 
     def bytes_at(self, file_id: int, offset: int, length: int) -> bytes:
-        """The bytes there; fewer or none, where the file is shorter now, or gone."""
+        """Return the bytes at an offset; fewer or none if the file is shorter now, or gone."""
         stream = self._stream(file_id)
         data = b""
         if stream is not None:

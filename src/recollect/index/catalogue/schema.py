@@ -1,8 +1,8 @@
-"""The tables of the catalogue, column by column. The catalogue is a copy: another schema means that it is built anew.
+"""Define the tables of the catalogue, column by column. There is no migration: with another schema it is rebuilt.
 
-Everything hangs on `file_id`: a file that was rewritten or is gone loses its rows, and is taken in again. Times are whole
-microseconds since 1970 in UTC, or NULL. A `uuid` is a BLOB of 16 bytes where it is a UUID in its usual form, else TEXT
-(clients accept any text): `stored_uuid` and `shown_uuid` convert.
+Rows belong to a file by `file_id`: a file that was rewritten or deleted loses its rows; a rewritten one is indexed again.
+Times are whole microseconds since 1970 in UTC, or NULL. A `uuid` is a BLOB of 16 bytes if it is a UUID in its usual form,
+else TEXT (Claude Code accepts any text): `stored_uuid` and `shown_uuid` convert.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Table:
     doc: str
     columns: tuple[Column, ...]
     constraint: str = ""
-    """What stands behind the columns: keys."""
+    """Table constraints: what follows the columns in CREATE TABLE."""
     rowid: bool = True
     indexes: tuple[str, ...] = ()
-    """Columns of each index."""
+    """For each index of the table, its columns separated by commas."""
 
     def statements(self) -> list[str]:
         body = [f"{column.name} {column.type}".rstrip() for column in self.columns]
@@ -58,7 +58,7 @@ class Table:
 
 
 def _columns(text: str) -> tuple[Column, ...]:
-    """Columns from lines of `name | type | meaning`."""
+    """Parse columns from lines of `name | type | meaning`."""
     rows = [[part.strip() for part in line.split("|", 2)] for line in text.strip().splitlines()]
     return tuple(Column(name, kind, doc) for name, kind, doc in rows)
 
@@ -359,7 +359,7 @@ TABLES: Final[tuple[Table, ...]] = (
 )  # fmt: skip
 
 VIEWS: Final[tuple[str, ...]] = (
-    # Subagents with everything that is known of them, whichever client wrote them.
+    # Subagents with all their known facts, whichever version of Claude Code wrote them.
     """CREATE VIEW subagents AS
     SELECT r.file_id, coalesce(n.session_id, f.session_id) AS session_id, r.subagent_id,
            coalesce(n.kind, c.subagent_kind) AS kind, coalesce(n.description, c.target) AS description,
@@ -372,7 +372,7 @@ VIEWS: Final[tuple[str, ...]] = (
                FROM tool_calls t JOIN files g ON g.id = t.file_id
                WHERE t.started_subagent IS NOT NULL GROUP BY 1, 2) c
       ON c.started_subagent = r.subagent_id AND c.session_id = f.session_id""",
-    # Every call of a home once.
+    # Every API call of a home, counted once.
     """CREATE VIEW counted_calls AS
     SELECT a.file_id, a.line, a.part, a.message_id, a.request_id, a.model_id, a.time,
            coalesce(s.input, a.input) AS input, coalesce(s.output, a.output) AS output,
@@ -401,7 +401,7 @@ STAGE_KINDS: Final[dict[str, frozenset[str]]] = {
     "entries": frozenset({"session", "subagent", "subagent_meta", "title", "history", "task", "todo"}),
 }
 
-#: Bits of the flags of calls.
+#: Bits of the flags of API calls.
 CALL_FLAGS: Final[dict[str, int]] = {
     "lower_bound": 1,
     "odd": 2,
@@ -434,19 +434,19 @@ def statements() -> list[str]:
 
 
 def fingerprint() -> int:
-    """What `user_version` of a catalogue with this schema is."""
+    """Return the `user_version` that marks a catalogue of this schema."""
     return zlib.crc32("\n".join((str(SCHEMA_VERSION), "checked pages", *statements())).encode()) & 0x7FFFFFFF
 
 
 def stored_uuid(uuid: str | None) -> bytes | str | None:
-    """A uuid as the catalogue holds it."""
+    """Convert a uuid to the form in which the catalogue stores it."""
     if uuid is not None and len(uuid) == 36 and UUID.fullmatch(uuid) is not None:
         return bytes.fromhex(uuid.replace("-", ""))
     return uuid
 
 
 def shown_uuid(value: bytes | str | None) -> str | None:
-    """A uuid of the catalogue as text."""
+    """Convert a stored uuid back to text."""
     if isinstance(value, bytes):
         digits = value.hex()
         return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

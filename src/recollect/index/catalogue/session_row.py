@@ -1,6 +1,7 @@
-"""Fold the lines of a session into its row of the catalogue: titles, project, times, numbers. Goes on where a sync left off.
+"""Fold the lines of a session into its row of the catalogue: titles, project, times, numbers.
 
-The rules are those of `store.session_facts`, which a list follows too; here every line is seen.
+The fold continues where the last sync stopped. Its rules are those of `store.session_facts`, which lists of sessions
+follow too; here they are applied to every line.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class SessionFold:
 
     @classmethod
     def load(cls, db: apsw.Connection, file_id: int, session_id: str, folder: str) -> SessionFold:
-        """Where an earlier sync left off; from nothing where there is no row."""
+        """Continue from the row that an earlier sync has written; begin with an empty row if there is none."""
         fold = cls(file_id, session_id, folder)
         row = db.execute(f"SELECT {', '.join(_COLUMNS)} FROM sessions WHERE file_id = ?", (file_id,)).fetchone()
         if row is not None:
@@ -58,7 +59,7 @@ class SessionFold:
         return fold
 
     def note_row(self, entry: IndexEntry, time: int | None, role: str | None) -> None:
-        """A user, assistant, system, attachment or progress row."""
+        """Add a user, assistant, system, attachment or progress row."""
         values = self.values
         kind = entry.type
         if entry.isSidechain:
@@ -103,7 +104,7 @@ class SessionFold:
             self.values["first_command"] = clean(command[:PROMPT_LIMIT])
 
     def note_state(self, entry: IndexEntry, time: int | None) -> None:
-        """Take in any other entry."""
+        """Add an entry that is not a row, such as a title or a mode."""
         told = state_of(entry)
         if told is not None:
             fact, value = told

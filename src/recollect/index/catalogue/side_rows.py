@@ -1,4 +1,4 @@
-"""Side files become rows: the history of prompts, tasks, todos, notes about subagents, custom titles."""
+"""Index side files as rows: the history of prompts, tasks, todos, notes about subagents, custom titles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .left_out import LeftOut
 from .tracking import FileChange
 
 SIZE_LIMIT: Final = 64 << 20
-"""Side files are small. Of a larger one only the beginning would be read, so it is left out."""
+"""Side files are small. A larger one could be read only in part, so it is left out."""
 
 
 def take_in_history(db: apsw.Connection, change: FileChange, lines: Iterable[RawLine], left_out: LeftOut) -> None:
@@ -48,7 +48,7 @@ def _take_in_line(db: apsw.Connection, change: FileChange, line: RawLine) -> Non
 
 
 def take_in(db: apsw.Connection, change: FileChange, stream: BinaryIO) -> int:
-    """One small file. Returns how many bytes were read."""
+    """Index one small file. Return how many bytes were read."""
     data = stream.read(SIZE_LIMIT + 1) or b""
     if len(data) > SIZE_LIMIT:
         data = b""

@@ -1,7 +1,7 @@
-"""Statuses of entries: live, abandoned, before a compaction, ... renewed for sessions that changed since they were found.
+"""Renew the statuses of entries (live, abandoned, before a compaction, ...) for sessions that grew.
 
-A session that is taken in whole gets its statuses on the way. One that only grew keeps the old ones, and is marked; here
-its file is read again, when a question needs to know.
+A session that is indexed from its start gets its statuses in the same run. A session that only grew keeps its old
+statuses and is marked as outdated (`threaded = 0`); this module reads its file again when a query needs the statuses.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WHERE s.threaded = 0
 def renew_statuses(
     catalogue: Catalogue, homes: Sequence[Home], left_out: LeftOut, *, lock_seconds: float = LOCK_SECONDS
 ) -> int:
-    """Find the statuses of all sessions of these homes that lack them. Returns how many sessions were read."""
+    """Renew the statuses of all sessions of these homes that have outdated ones. Return how many were renewed."""
     wanted = {to_text(home.real_root) for home in homes}
     if not _behind(catalogue, wanted):
         return 0
@@ -65,7 +65,7 @@ def _renew(
         with gc_paused():
             rows, thread = _read(catalogue, home, path, offset)
     except (RecollectError, OSError):
-        return False  # gone or unreadable: the next sync sees that
+        return False  # gone or unreadable: the next sync handles that
     except Exception as problem:
         left_out.note(home.root / path, "statuses", problem)
         with catalogue.transaction() as db:
@@ -75,13 +75,13 @@ def _renew(
         places = db.execute(
             f"SELECT id, line FROM entries WHERE file_id = ? AND type IN ({_KINDS}) ORDER BY line, part", (file_id,)
         ).fetchall()
-        # Rows that were left out have a status, but nowhere to put it.
+        # Rows that were left out of the index have a status, but no row in `entries` to store it in.
         placed = zip(rows, thread.placements, strict=True)
         statuses = [
             (next((placement.status for at, placement in placed if at == line), None), ident) for ident, line in places
         ]
         if any(status is None for status, _ in statuses):
-            return False  # the file is another one by now
+            return False  # the file was rewritten meanwhile
         db.executemany("UPDATE entries SET status = ? WHERE id = ?", statuses)
         db.execute(
             "UPDATE sessions SET threaded = 1, reachable = ? WHERE file_id = ?", (thread.reachable_share, file_id)
@@ -91,7 +91,7 @@ def _renew(
 
 
 def _read(catalogue: Catalogue, home: Home, path: str, offset: int) -> tuple[list[int], Thread]:
-    """The lines of the rows, and the thread, of the part of a file that the catalogue knows."""
+    """Return the line numbers of the rows, and the thread, of the part of a file that is indexed."""
     damage: list[Damage] = []
     with _opened(catalogue, home, path) as stream:
         lines = FileLines(stream, FileChange(home, "entries", path, "session", "new", size=offset))
@@ -110,5 +110,5 @@ def _opened(catalogue: Catalogue, home: Home, path: str) -> BinaryIO:
 
 
 def _decode(data: bytes) -> GraphEntry:
-    """Of very long lines the text is not decoded: it may take four times its bytes."""
+    """Decode a line; of a very long line without its text, which may take four times its bytes in memory."""
     return decode_graph_entry(data) if len(data) <= LONG_LINE else decode_index_entry(data)

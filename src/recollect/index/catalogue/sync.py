@@ -1,8 +1,8 @@
-"""Bring the index up to date: only what changed since the last time is read, by one process at a time.
+"""Bring the index up to date: read only what changed since the last sync, in one process at a time.
 
     report = bring_up_to_date(catalogue, homes, ("entries", "words"))
 
-Nothing changed: no lock is taken, nothing is opened, and `report.lines` is 0.
+If nothing changed, no lock is taken, no file is opened, and `report.lines` is 0.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ class SyncReport:
     bytes: int = 0
     entries: int = 0
     documents: int = 0
-    """Entries whose words were added."""
+    """Entries whose words were added to the word index."""
     threaded: int = 0
     """Sessions whose statuses were renewed."""
     unreadable: list[str] = field(default_factory=list)
     left_out: LeftOut = field(default_factory=LeftOut)
-    """Rows that could not be taken in."""
+    """Rows that could not be indexed."""
     seconds: float = 0.0
 
 
 Progress = Callable[[int, int], None]
-"""Told now and then: bytes done, bytes in all."""
+"""Called now and then with the bytes read so far and the total."""
 
 
 def bring_up_to_date(
@@ -62,11 +62,11 @@ def bring_up_to_date(
     only: Mapping[str, Sequence[str]] | None = None,
     pricing: Pricing | None = None,
 ) -> SyncReport:
-    """Take in what changed. A broken catalogue is thrown away and made anew on the way.
+    """Index what changed in these homes. A damaged catalogue is deleted and rebuilt.
 
-    With `statuses`, those of sessions that grew are renewed as well. `only` names the files that changed, by home (links
-    resolved) and path below it, where the caller knows that nothing else did: then no folder is looked into. The stage "calls"
-    needs `pricing`.
+    With `statuses`, the statuses of sessions that grew are renewed as well. `only` names the files that changed, by home
+    (links resolved) and path below it, if the caller is sure that nothing else changed: then no folder is listed. The
+    stage "calls" needs `pricing`.
     """
     try:
         return _bring_up_to_date(catalogue, homes, stages, statuses, progress, lock_seconds, only, pricing)
@@ -103,7 +103,7 @@ def _bring_up_to_date(
         changes = changed(catalogue, homes, "entries", seen) if "entries" in reading else []
     if changes or (with_words and words_are_behind(catalogue)):
         with catalogue.locked(lock_seconds):
-            if _state(catalogue) != state:  # somebody else did it while we waited, or a part of it
+            if _state(catalogue) != state:  # another process has indexed some or all of it while this one waited
                 changes = changed(catalogue, homes, "entries")
             _take_in(catalogue, changes, with_words, report, progress)
         catalogue.say(report.left_out.sentence)
@@ -129,7 +129,7 @@ def _bring_up_to_date(
 
 
 def _state(catalogue: Catalogue) -> tuple[object, ...]:
-    """Differs after anybody else has written to the catalogue, or made it anew."""
+    """Return a value that differs after another connection has written to the catalogue or replaced it."""
     return catalogue.opened_as, catalogue.connection.execute("PRAGMA data_version").get
 
 

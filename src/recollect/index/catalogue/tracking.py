@@ -1,18 +1,18 @@
-"""Which files changed since a stage last read them: by size, times and inode alone, without opening what did not.
+"""Find the files that changed since a stage last read them, by their stamps; files that did not change are not opened.
 
     for change in changed(catalogue, homes, "calls"):
         with catalogue.transaction():
-            begin(catalogue, change)                      # rows that no longer hold are gone, change.file_id is known
-            with open_changed(change) as stream:          # None of this for change.reason == "gone"
+            begin(catalogue, change)                      # removes outdated rows, sets change.file_id
+            with open_changed(change) as stream:          # skip this for change.reason == "gone"
                 ... read from change.start, not beyond change.size; line numbers go on at change.lines_before + 1 ...
                 done(catalogue, change, stream, offset=end_of_last_line, lines=number_of_lines)
 
-A grown file goes on where it was left, if the bytes before that place are still the same. A file that got another name
-keeps its number. Everything else that differs is read from its start.
+A grown file is read on from where the stage stopped, if the bytes before that place are unchanged. A renamed file keeps
+its id. Every other file that differs is read from its start.
 
-Lines that keep a file's time, as titles do, are told by the time of its last change (ctime). That is another one also after a
-new link to the file or other permissions: then a look at the bytes before the place where it was left tells that it is the same
-(`note_touched`).
+The ctime is compared too, because Claude Code keeps the mtime when it appends some lines, such as titles. The ctime also
+differs after a new link to the file or a change of its permissions; then the checksums of the bytes already read show that
+the file is unchanged (`note_touched`).
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ RENAMED: Final = -2
 
 @dataclass(slots=True)
 class FileChange:
-    """A file that a stage has to look at.
+    """A file whose stamp differs from what a stage last recorded.
 
-    `reason`: new, grown, rewritten, moved (another name, same bytes), gone, or touched (nothing to read: see `note_touched`).
+    `reason`: new, grown, rewritten, moved (another name, same bytes), gone, or touched (no new bytes: see `note_touched`).
     """
 
     home: Home
@@ -74,7 +74,7 @@ class FileChange:
     folder: str | None = None
     workflow: str | None = None
     source: Callable[[], BinaryIO] | None = None
-    """Opens a file that the home has lost and the vault has."""
+    """Opens the vault's copy of a file that the home has lost; None for a file in the home."""
 
     @property
     def full_path(self) -> Path:
@@ -84,9 +84,9 @@ class FileChange:
 def changed(
     catalogue: Catalogue, homes: Iterable[Home], stage: str, seen: Mapping[str, Files] | None = None
 ) -> list[FileChange]:
-    """What the stage has to look at, in a stable order. Opens only files that grew or have a new name.
+    """Return the changes that a stage has to process, in a stable order. Opens only files that grew or have a new name.
 
-    `seen` is what `look_at` found just now, for who asks on behalf of several stages.
+    `seen` is the result of `look_at`, so that a caller with several stages lists each home once.
     """
     found: list[FileChange] = []
     kinds = STAGE_KINDS[stage]
@@ -100,7 +100,7 @@ def changed(
 
 
 def changed_among(catalogue: Catalogue, home: Home, stage: str, paths: Iterable[str]) -> list[FileChange]:
-    """The same for known files, by who is sure that no other changed and none came or went."""
+    """Return the changes among known files, for a caller that is sure that no other file changed, came or went."""
     seen: Files = {}
     home_id = catalogue.home_id(home.real_root)
     for path in paths:
@@ -113,7 +113,7 @@ def changed_among(catalogue: Catalogue, home: Home, stage: str, paths: Iterable[
 
 
 def look_at(homes: Iterable[Home], stages: Iterable[str]) -> dict[str, Files]:
-    """All files that these stages read, by home."""
+    """List all files that these stages read, by home."""
     kinds = frozenset().union(*(STAGE_KINDS[stage] for stage in stages))
     return {home.real_root: list_files(home, kinds) for home in homes}
 
@@ -136,7 +136,7 @@ def _changed_in(catalogue: Catalogue, home: Home, stage: str, seen: Files, kinds
 
 
 class _Sorter:
-    """Finds out what happened to files that are not as they were."""
+    """Find the reason of each change: compare the files listed in a home with their rows in the catalogue."""
 
     def __init__(self, catalogue: Catalogue, home: Home, home_id: int | None, stage: str, seen: Files) -> None:
         self._db = catalogue.connection
@@ -187,7 +187,7 @@ class _Sorter:
         return changes
 
     def _known(self, paths: Collection[str]) -> Collection[str]:
-        """Which paths the catalogue may know. To ask once for all of them is quicker than once for each of many."""
+        """Return the paths that may have a row. For many paths, one query for all rows is faster than one for each."""
         if self._home_id is None:
             return ()
         if len(paths) <= _FEW:
@@ -202,7 +202,7 @@ class _Sorter:
         ).fetchone()
 
     def _files_without_a_name(self) -> dict[tuple[int, int], str]:
-        """Files of the catalogue that are no longer where they were, by device and inode."""
+        """Return the paths of the catalogue at which there is no file any more, by device and inode."""
         if self._home_id is None:
             return {}
         rows = self._db.execute("SELECT path, device, inode FROM files WHERE home_id = ?", (self._home_id,))
@@ -211,10 +211,10 @@ class _Sorter:
     def _decide(self, change: FileChange, row: tuple[Any, ...]) -> None:
         _, size, mtime_ns, inode, offset, lines, *_ = row
         if size is None:
-            change.reason = "new"  # to this stage
+            change.reason = "new"  # another stage has read the file, this one has not
             return
         change.reason = "rewritten"
-        # The same size at another time may be other bytes in the same place: only growth is trusted, and no change of either.
+        # With the old size and a new mtime, bytes may have been overwritten: trust only growth, or no change of either.
         is_touched = (change.size, change.mtime_ns) == (size, mtime_ns)
         may_go_on = change.inode == inode and (size in (PARTLY, RENAMED) or change.size > size or is_touched)
         if change.kind in LINE_KINDS and may_go_on and self._fits(change, row, must_have_read=True):
@@ -222,7 +222,7 @@ class _Sorter:
             change.start, change.lines_before = offset, lines
 
     def _fits(self, change: FileChange, row: tuple[Any, ...], *, must_have_read: bool) -> bool:
-        """Whether the bytes that were read are still there. An unfinished last line must have been finished."""
+        """Return whether the bytes that were read are unchanged, and new bytes do not continue the last line read."""
         _, size, mtime_ns, _, offset, _, head, tail, _ = row
         if size is None:
             return not must_have_read
@@ -255,7 +255,7 @@ INSERT_PROGRESS: Final = (
 def progress_row(
     change: FileChange, offset: int = 0, lines: int = 0, hashes: tuple[int, int] = (0, 0), *, complete: bool = True
 ) -> tuple[Any, ...]:
-    """How far a stage has come with a file as it was opened."""
+    """Build the row of `progress` that records how far a stage has read a file."""
     size = change.size if complete else PARTLY
     return (
         change.file_id, change.stage, size, change.mtime_ns, change.ctime_ns, change.inode, offset, lines, *hashes,
@@ -263,7 +263,10 @@ def progress_row(
 
 
 def begin(catalogue: Catalogue, change: FileChange) -> int:
-    """Make the catalogue ready for what comes: the file's row is there, and no row of the stage that no longer holds."""
+    """Prepare the catalogue for a change: insert or update the file's row, delete outdated rows of the stage.
+
+    Returns the id of the file.
+    """
     db = catalogue.connection
     home_id = catalogue.home_id(change.home.real_root, make=True)
     number = catalogue.note("change")
@@ -304,7 +307,7 @@ def begin(catalogue: Catalogue, change: FileChange) -> int:
 
 
 def begin_anew(catalogue: Catalogue, change: FileChange) -> int:
-    """The same for a file that is to be taken in from its start, though its bytes are known."""
+    """Prepare the catalogue to index a file from its start, even if its bytes are unchanged. Return the file's id."""
     begin(catalogue, change)
     drop_rows(catalogue, change)
     change.start = change.lines_before = 0
@@ -312,7 +315,7 @@ def begin_anew(catalogue: Catalogue, change: FileChange) -> int:
 
 
 def drop_rows(catalogue: Catalogue, change: FileChange) -> None:
-    """Everything that the stage knows of a file."""
+    """Delete all rows that a stage has stored for a file."""
     for table in STAGE_TABLES[change.stage]:
         catalogue.connection.execute(f"DELETE FROM {table} WHERE file_id = ?", (change.file_id,))
     if change.stage == "entries" and change.kind in ("session", "subagent"):
@@ -320,9 +323,9 @@ def drop_rows(catalogue: Catalogue, change: FileChange) -> None:
 
 
 def open_changed(change: FileChange) -> BinaryIO:
-    """The file, opened unbuffered; size, time and inode of the change become those of what was opened.
+    """Open a file unbuffered, and set the stamp of the change to that of the opened file.
 
-    Raises NotFound, Refused or DamagedData, as every read in a home does.
+    Raises NotFound, Refused or DamagedData, like every read in a home.
     """
     if change.source is not None:
         return change.source()
@@ -337,7 +340,10 @@ def open_changed(change: FileChange) -> BinaryIO:
 
 
 def _open_as_seen(change: FileChange) -> BinaryIO | None:
-    """The very file that `list_files` found inside the home; None where it cannot be told so cheaply, or is none any more."""
+    """Open the regular file that `list_files` found, without the checks of links that `open_inside` makes.
+
+    Those checks were made when the file was listed. Returns None if the path is a link, or no longer leads to that file.
+    """
     try:
         descriptor = os.open(f"{change.home.root}/{to_path(change.path)}", _READ)
     except (OSError, ValueError):
@@ -354,13 +360,13 @@ def _open_as_seen(change: FileChange) -> BinaryIO | None:
 def done(
     catalogue: Catalogue, change: FileChange, stream: BinaryIO, *, offset: int, lines: int, complete: bool = True
 ) -> None:
-    """Note how far the stage has come. Not `complete`: the next sync goes on from there."""
+    """Record how far the stage has read. If it is not `complete`, the next sync continues from there."""
     row = progress_row(change, offset, lines, hashes(stream, offset), complete=complete)
     catalogue.connection.execute(INSERT_PROGRESS, row)
 
 
 def note_touched(catalogue: Catalogue, change: FileChange) -> bool:
-    """Whether there is nothing to read in a file: then it is noted as it was seen. Instead of `begin` and `done`."""
+    """Record the new ctime of a file that is only "touched", in place of `begin` and `done`. Return whether it was."""
     if change.reason != "touched":
         return False
     catalogue.connection.execute(
@@ -371,12 +377,12 @@ def note_touched(catalogue: Catalogue, change: FileChange) -> bool:
 
 
 def done_unreadable(catalogue: Catalogue, change: FileChange) -> None:
-    """Note a file that could not be opened as seen: it is tried again when it looks different."""
+    """Record the stamp of a file that could not be read: it is tried again when its stamp changes."""
     catalogue.connection.execute(INSERT_PROGRESS, progress_row(change))
 
 
 def hashes(stream: BinaryIO, offset: int) -> tuple[int, int]:
-    """Checksums of the first and the last bytes before a place."""
+    """Return checksums of the first and of the last `WINDOW` bytes before an offset."""
     head = read_at(stream, 0, min(WINDOW, offset))
     if offset <= WINDOW:
         value = crc32(head)
@@ -385,7 +391,7 @@ def hashes(stream: BinaryIO, offset: int) -> tuple[int, int]:
 
 
 def read_at(stream: BinaryIO, offset: int, length: int) -> bytes:
-    """Bytes from a place; the stream stays where it is."""
+    """Read bytes from an offset, and leave the position of the stream unchanged."""
     if hasattr(os, "pread"):
         return os.pread(stream.fileno(), length, offset)
     position = stream.tell()
@@ -396,5 +402,5 @@ def read_at(stream: BinaryIO, offset: int, length: int) -> bytes:
 
 
 def describe(change: FileChange) -> None:
-    """Take down session, subagent, folder and workflow of a file, as its path tells them."""
+    """Set session, subagent, folder and workflow of a file from its path."""
     _, change.folder, change.session_id, change.subagent_id, change.workflow, _ = file_at(change.path.split("/"))

@@ -1,4 +1,4 @@
-"""One transcript becomes rows of the catalogue: entries, calls, subagents, changed files; and words for the word index."""
+"""Convert one transcript to rows of the catalogue (entries, tool calls, subagents, changed files) and indexed words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SKIPPED: Final = FLAGS["skipped_by_client"]
 _PROMPT: Final = FLAGS["prompt"]
 _TEXT: Final = FLAGS["text"]
 STATUS: Final = 19
-"""Where the status stands in a row of `entries`."""
+"""Position of the status in a row of `entries`."""
 PROMPT_LIMIT: Final = 200
 
 _INSERT_ENTRY: Final = f"INSERT INTO entries VALUES ({', '.join('?' * 21)})"
@@ -49,7 +49,7 @@ ON CONFLICT DO UPDATE SET started = coalesce(started, excluded.started), ended =
 
 
 class TranscriptRows:
-    """Collects the rows of one file; `flush` writes what was collected so far."""
+    """Collect the rows of one file; `flush` writes those collected so far."""
 
     def __init__(
         self, db: apsw.Connection, change: FileChange, strings: Strings, next_id: int, words: WordsWriter | None,
@@ -66,7 +66,7 @@ class TranscriptRows:
             self.fold = SessionFold.load(db, change.file_id, change.session_id or "", change.folder or "")
         self.entries: list[list[Any]] = []
         self.row_places: list[int] = []
-        """Positions in `entries` of what the graph takes as rows, in order."""
+        """Positions in `entries` of the rows of the conversation (those with a type of `ROW_TYPES`), in order."""
         self._calls: dict[str, dict[str, Any]] = {}
         self._tool_names: dict[str, str] = {}
         self._subagents: dict[str, list[Any]] = {}
@@ -78,13 +78,13 @@ class TranscriptRows:
         self._last_time: tuple[str | None, int | None] = (None, None)
 
     def through(self, located: Iterable[Located[IndexEntry]]) -> Iterator[Located[IndexEntry]]:
-        """Passes entries on, and notes each. An entry that cannot be taken in is left out."""
+        """Collect each entry and pass it on. An entry that cannot be indexed is left out."""
         for item in located:
             if self.note(item):
                 yield item
 
     def note(self, item: Located[IndexEntry]) -> bool:
-        """Take in one entry. One that fails unexpectedly is named and left out: the others are still found."""
+        """Collect one entry. If that fails unexpectedly, report the entry, leave it out and return False."""
         entries, places = len(self.entries), len(self.row_places)
         try:
             self._note(item)
@@ -170,7 +170,7 @@ class TranscriptRows:
                     entry_id, self._change.file_id, time, words.text, role=words.role, flags=flags, tools=tools,
                     paths=words.paths, model=model, branch=entry.gitBranch, project=entry.cwd,
                 )  # fmt: skip
-            except Exception as problem:  # the entry itself is there
+            except Exception as problem:  # the entry's row stays, only its words are left out
                 self._leave_out(f"words of line {line}", problem)
 
     def _time(self, timestamp: str | None) -> int | None:
@@ -219,7 +219,7 @@ class TranscriptRows:
     def _note_calls(
         self, entry: IndexEntry, entry_id: int, time: int | None, subagent_id: str | None, words: EntryWords
     ) -> list[str]:
-        """Calls and results on an entry. Gives the names of the tools they are of."""
+        """Collect the tool calls and results of an entry. Return the names of their tools."""
         names: list[str] = []
         for use in words.uses:
             names.append(use.name)
@@ -263,12 +263,12 @@ class TranscriptRows:
         return found
 
     def set_statuses(self, statuses: Iterable[str]) -> None:
-        """Statuses of the rows, in order."""
+        """Set the statuses of the rows of the conversation, in order."""
         for place, status in zip(self.row_places, statuses, strict=True):
             self.entries[place][STATUS] = status
 
     def flush(self, damage: list[Damage], *, lines: int, size: int, threaded: bool, reachable: float | None) -> None:
-        """Write everything collected so far. `lines` and `size` are those of the file up to here."""
+        """Write everything collected so far. `lines` and `size` are those of the part of the file read so far."""
         db, file_id = self._db, self._change.file_id
         calls = ((file_id, ident, *map(call.get, _CALL)) for ident, call in self._calls.items())
         subagents = ((file_id, subagent, *run) for subagent, run in self._subagents.items())
@@ -297,7 +297,7 @@ class TranscriptRows:
 
 
 def _fill(call: dict[str, Any], **values: Any) -> None:
-    """What is not known yet becomes known: the first word on everything counts."""
+    """Set values of a tool call that are not set yet: the first value counts."""
     for name, value in values.items():
         if value is not None and name not in call:
             call[name] = value

@@ -1,7 +1,7 @@
-"""Transcripts that a home has lost and the vault has: they stay in the index, and their words are read from the vault.
+"""Index transcripts that a home has lost and the vault still has: their bytes are read from the vault.
 
-Seen from the index they are files like others, on a device of their own. What the vault has is asked of it once for each of its
-commits, and kept as a note in the catalogue: a question about an unchanged store does not open the vault.
+To the index they are ordinary files, with a device number of their own. The list of the vault's files is read once per
+commit of the vault and stored as a note in the catalogue, so a query with an unchanged vault does not open it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from ...vault.vault import Vault
 
 DEVICE = -1
-"""Where kept files are, for the index."""
+"""The device number under which the index records files of the vault."""
 _FORM = 1
 _Listed = list[tuple[str, str, int, int, int]]
 
 
 class KeptTranscripts:
-    """What a vault has of any home."""
+    """The transcripts that a vault holds, of any home."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = os.fspath(folder)
@@ -40,11 +40,11 @@ class KeptTranscripts:
 
     @property
     def manifest(self) -> str:
-        """The file that is another one after every commit."""
+        """Return the path of the vault's manifest, which changes with every commit of the vault."""
         return os.path.join(self.folder, "manifest")
 
     def files(self, db: apsw.Connection, root: str) -> dict[str, tuple[str, int, int, int, int, int]]:
-        """Transcripts of the home by path, each as (kind, size, mtime_ns, 0, a number in place of an inode, `DEVICE`)."""
+        """List a home's transcripts by path, each as (kind, size, mtime_ns, 0, number for the inode, `DEVICE`)."""
         stamp = self._stamp()
         if stamp is None:
             return {}
@@ -60,7 +60,7 @@ class KeptTranscripts:
         return {path: (kind, size, mtime_ns, 0, number, DEVICE) for path, kind, size, mtime_ns, number in listed}
 
     def open(self, root: str, path: str) -> BinaryIO:
-        """The bytes of a kept file as a file without a name. Raises DamagedData or NotFound."""
+        """Copy a file of the vault to an unnamed temporary file and return that. Raises DamagedData or NotFound."""
         import shutil
         import tempfile
 
@@ -74,7 +74,7 @@ class KeptTranscripts:
         return stream
 
     def reader(self, db: apsw.Connection) -> Callable[[int, int, int], bytes | None]:
-        """For who reads entries back: (file id, offset, length) to bytes, None where they are not kept."""
+        """Return a function that reads bytes by (file id, offset, length), or None if they are not in the vault."""
 
         def read(file_id: int, offset: int, length: int) -> bytes | None:
             from ...errors import RecollectError
@@ -109,7 +109,7 @@ class KeptTranscripts:
         try:
             self._read_contents()
         except (RecollectError, OSError):
-            return []  # what cannot be read now is found again after the next commit
+            return []  # what cannot be read now is listed after the next commit of the vault
         return [
             (path, kind, file.last.size, file.last.mtime_ns, _number(path, file.last.generation))
             for (home, path), file in self._files.items()
@@ -149,10 +149,10 @@ class KeptTranscripts:
 
         try:
             db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
-        except apsw.Error:  # somebody else is writing: the next question notes it
+        except apsw.Error:  # another process is writing: the next query stores the note
             return
 
 
 def _number(path: str, generation: int) -> int:
-    """Tells a file and its generation, as an inode does."""
+    """Compute a number that stands for an inode: it differs by file and by generation of the file."""
     return -(zlib.crc32(path.encode("utf-8", "surrogateescape")) << 16 | generation & 0xFFFF) - 2

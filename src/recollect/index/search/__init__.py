@@ -1,1 +1,1 @@
-"""Search: the query language, ranked answers from the word index, and slow searches that read the files."""
+"""Search: the query language, ranked results from the word index, and slow searches that read the files."""

@@ -1,4 +1,4 @@
-"""What to say where a search found nothing: names and words that are alike, or the part that excluded everything."""
+"""Suggest what may help when a search found nothing: similar names and words, or the part that excluded everything."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .session_rows import SessionRows
 _MOST_TERMS = 5_000
 _MOST_LINES = 4
 _MOST_EXCLUDING = 2
-"""Each is a search of its own."""
+"""Suggestions to leave out a part of the query; each of them takes a search."""
 
 
 def advise(
@@ -21,7 +21,7 @@ def advise(
     names: dict[str, list[str]],
     rows: SessionRows,
 ) -> tuple[str, ...]:
-    """A few helpful lines, the most likely first."""
+    """Return a few suggestions, the most likely first."""
     lines = [
         f"no {item.filter_name} fits {item.value!r}" + (f"; there is {', '.join(item.nearest)}" if item.nearest else "")
         for item in compiled.unmatched
@@ -48,7 +48,7 @@ def _unknown_words(words: WordReader, compiled: WordQuery) -> list[str]:
 
 
 def _excluding(words: WordReader, tree: All, query: str, names: dict[str, list[str]], rows: SessionRows) -> list[str]:
-    """Which part, left out, would let something be found."""
+    """Find the parts of the query without which something would be found."""
     lines = []
     parts: list[Part] = sorted(tree.parts, key=lambda part: not _is_filter(part))
     for part in parts:

@@ -1,4 +1,4 @@
-"""Counts of matching entries by project, tool, model and month: where to narrow a search down."""
+"""Count matching entries by project, tool, model and month, which shows how to narrow a search down."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ if TYPE_CHECKING:
     from tantivy import Query, Searcher
 
 MOST = 20
-"""Names of each kind, the most frequent first."""
+"""The most names of each kind, the most frequent first."""
 _DAY = 86_400_000_000
 _KINDS = {"projects": "project", "tools": "tool", "models": "model"}
 
 
 def count_facets(searcher: Searcher, query: Query) -> dict[str, dict[str, int]]:
-    """{"projects": {path: count}, "tools": ..., "models": ..., "months": {"2026-03": count}}; months in UTC, newest first."""
+    """Count matching entries: {"projects": {path: count}, "tools": ..., "models": ..., "months": {"2026-03": count}}.
+
+    Months are in UTC, newest first.
+    """
     request: dict[str, Any] = {
         name: {"terms": {"field": field, "size": MOST, "order": {"_count": "desc"}}} for name, field in _KINDS.items()
     }
@@ -39,6 +42,6 @@ def _months(days: list[dict[str, Any]]) -> dict[str, int]:
         try:
             month = datetime.fromtimestamp(float(day["key"]) / 1_000_000, UTC).strftime("%Y-%m")
         except (OverflowError, ValueError, OSError):
-            continue  # a time that no calendar has
+            continue  # a time outside of the calendar
         counts[month] = counts.get(month, 0) + int(day["doc_count"])
     return dict(sorted(counts.items(), reverse=True))

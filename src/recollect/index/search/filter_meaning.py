@@ -1,13 +1,13 @@
-"""What the values of filters mean: files by their last parts, models by a part of the name, moments as times.
+"""Match the values of filters: files by the last parts of their path, models by a part of their name, times.
 
-What names a project is told in `project_filter`.
+The matching of projects is in `project_filter`.
 """
 
 from __future__ import annotations
 
 
 def fits(filter_name: str, asked: str, name: str) -> bool:
-    """Case is ignored; a star stands for anything."""
+    """Return whether a name matches the value of a filter. Case is ignored; a star stands for anything."""
     asked, name = asked.casefold(), name.casefold()
     if "*" in asked and filter_name != "file":
         return _glob(asked, name)
@@ -21,7 +21,7 @@ def fits(filter_name: str, asked: str, name: str) -> bool:
 
 
 def path_fits(asked: str, path: str, *, below: bool = True) -> bool:
-    """The whole path, its last parts, or (with `below`) a folder that it is in. Both in the same case."""
+    """Return whether `asked` is the path, its last parts, or (with `below`) a folder above it. Case is not folded."""
     path = path.replace("\\", "/")
     asked = asked.replace("\\", "/")
     if "*" in asked:
@@ -36,7 +36,7 @@ def path_fits(asked: str, path: str, *, below: bool = True) -> bool:
 
 
 def _glob(pattern: str, name: str) -> bool:
-    """A star for any run of characters, `/` included; linear in the length of the name for each star."""
+    """Match a pattern in which a star stands for any characters, `/` included. Takes linear time for each star."""
     first, *inner = pattern.split("*")
     if not name.startswith(first):
         return False
@@ -53,7 +53,7 @@ def _glob(pattern: str, name: str) -> bool:
 
 
 def nearest(asked: str, names: list[str], most: int = 3) -> list[str]:
-    """Names that are alike, for whom nothing was found."""
+    """Return names that are similar to the one asked for."""
     from difflib import get_close_matches
 
     by_last: dict[str, str] = {}
@@ -67,7 +67,7 @@ def nearest(asked: str, names: list[str], most: int = 3) -> list[str]:
 
 
 def session_fits(value: str, session_id: str | None, title: str | None) -> bool:
-    """By id, start of an id (at least four characters), or title."""
+    """Return whether a value is a session's id, the start of it (at least four characters), or a part of its title."""
     wanted = value.casefold()
     if session_id is not None and (session_id == wanted or (len(wanted) >= 4 and session_id.startswith(wanted))):
         return True
@@ -75,7 +75,7 @@ def session_fits(value: str, session_id: str | None, title: str | None) -> bool:
 
 
 def time_range(name: str, value: str) -> tuple[int | None, int | None]:
-    """Microseconds: from (inclusive) and until (exclusive)."""
+    """Return the range that a `before:` or `after:` filter means in microseconds: start (inclusive), end (exclusive)."""
     from ...format.moments import parse_moment
 
     moment = parse_moment(value)

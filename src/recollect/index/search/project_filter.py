@@ -1,8 +1,9 @@
-"""Decide which projects somebody means who names one: one rule for `--project`, `project:`, the library and the page.
+"""Match projects by a name that a user gave: one rule for `--project`, `project:`, the library and the page.
 
 A project is a folder. It is named by its path (`/home/ada/code/app`, `~/code/app`, `.`), by the last parts of its path
-(`code/app`, `app`), or by the name of its folder below `projects/` (`-home-ada-code-app`). Whatever lies below a named folder
-belongs to it. Upper and lower case are the same; a star stands for anything. Imports little, for a search that must start fast.
+(`code/app`, `app`), or by the name of its folder below `projects/` (`-home-ada-code-app`). Folders below a named folder
+match too. Case is ignored; a star stands for anything. The module imports little, because every search needs it at its
+start.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from .filter_meaning import nearest, path_fits
 
 
 class ProjectFilter:
-    """Tells whether paths of projects are meant. Remembers its answers: good for many paths."""
+    """Match paths of projects against one name. Results are cached, so an object serves for many paths."""
 
     __slots__ = ("_asked", "_folder", "_known", "asked")
 
@@ -26,9 +27,9 @@ class ProjectFilter:
         self._known: dict[tuple[str, bool], bool] = {}
 
     def fits(self, *paths: str | None, folder: str | None = None, below: bool = True) -> bool:
-        """Whether one of these paths is meant, or `folder`, the name of the session's folder below `projects/`.
+        """Return whether one of these paths matches, or `folder`, the name of the session's folder below `projects/`.
 
-        Without `below`, a path fits only by itself, not because it lies in a folder that is meant.
+        Without `below`, a path does not match just because a folder above it does.
         """
         if folder is not None and self._folder is not None and folder.casefold() == self._folder.casefold():
             return True
@@ -50,7 +51,7 @@ class ProjectFilter:
         return same_project_key(self._folder, path) or project_key(path).casefold() == self._folder.casefold()
 
     def no_project_fits(self, known: Iterable[str | None]) -> str | None:
-        """A sentence that names projects like the one asked for; None where one of the known projects fits."""
+        """Return a sentence with the names of similar projects; None if one of the known projects matches."""
         names = list(dict.fromkeys(name for name in known if name))
         if any(self.fits(name) for name in names):
             return None
@@ -59,17 +60,17 @@ class ProjectFilter:
 
 
 def names_of(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The path made absolute, and what it leads to: Claude Code and our writers write down the latter."""
+    """Return a path made absolute, and with its links resolved, which is how transcripts record it."""
     named = os.path.expanduser(os.fspath(path))
     whole = os.path.normpath(named if os.path.isabs(named) else os.path.join(working_folder(), named))
     try:
         return whole, os.path.realpath(whole)
-    except (OSError, ValueError):  # a NUL, or a link that leads in a circle: nothing stands there
+    except (OSError, ValueError):  # a NUL in the path, or a circle of links: there is no such folder
         return (whole,)
 
 
 def working_folder() -> str:
-    """Where this process stands; the root where that folder was removed."""
+    """Return the working directory of this process; the root if that folder was removed."""
     try:
         return os.getcwd()
     except OSError:
@@ -77,9 +78,9 @@ def working_folder() -> str:
 
 
 def paths_named(project: str) -> tuple[str, ...]:
-    """The whole paths that somebody means who names a project by one: ``/work/app``, ``.``, ``~/app``, ``../app``.
+    """Return the full paths that a project's name stands for: ``/work/app``, ``.``, ``~/app``, ``../app``.
 
-    None where it is the last part of one: ``app``, ``work/app``.
+    Returns none if the name is the last part of a path: ``app``, ``work/app``.
     """
     start = project.replace("\\", "/").partition("/")[0]
     if start in (".", "..", "~"):
@@ -88,4 +89,4 @@ def paths_named(project: str) -> tuple[str, ...]:
         return (project, *names_of(project))
     from ...store.path_map import is_absolute
 
-    return (project,) if is_absolute(project) else ()  # of another system
+    return (project,) if is_absolute(project) else ()  # absolute on another operating system

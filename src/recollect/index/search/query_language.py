@@ -1,14 +1,14 @@
-"""The query language of the search: text to a small tree in which every part knows its place.
+"""Parse the query language of the search into a small tree whose parts have their positions in the query.
 
-    words          all of them, in any order; identifiers and paths as they stand: `getUserName`, `src/app.py`
+    words          all of them, in any order; identifiers and paths as they are: `getUserName`, `src/app.py`
     "a phrase"     these words side by side
-    prefix*        words that begin so; also "a phrase that goes o"*
+    prefix*        words that begin with this; also "a phrase that goes o"*
     -word          not this; also -"a phrase", -tool:Bash, -(a OR b), NOT word
-    word -x        an option of one or two letters behind a word is text, as in a pasted `git commit -m`
+    word -x        an option of one or two letters after a word is text, as in a pasted `git commit -m`
     a OR b         either; parentheses group
     name:value     filters, see `FILTERS`; name:(a|b) for several, name:"two words" with blanks
 
-Imports almost nothing: a search from the command line spends most of its time on starting Python.
+The module imports almost nothing: a search from the command line spends most of its time on starting Python.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from ...errors import QueryError
 from .query_tree import All, Either, Everything, Filter, Not, Part, Text
 
-#: Filter -> (what it takes in words, an example).
+#: Filter -> (description of its value, an example).
 FILTERS: dict[str, tuple[str, str]] = {
     "project": ("a project: its path, the end of it, or a folder above", "project:myapp"),
     "session": ("a session: its id, the start of it, or its title", "session:3f2a"),
@@ -47,14 +47,14 @@ MAX_PARTS = 200
 
 
 def parse(query: str) -> All:
-    """The parts of a query, of which all must fit. Raises QueryError with the place of the mistake and an example."""
+    """Parse a query; all parts of the result must match. Raises QueryError with the mistake's position and an example."""
     if len(query) > MAX_LENGTH:
         raise QueryError(f"the query has {len(query):,} characters; {MAX_LENGTH:,} are the most", slug="bad-query")
     return _Parser(query).parse()
 
 
 def mistake(query: str, start: int, what: str, hint: str, end: int | None = None) -> QueryError:
-    """A QueryError that shows the place: the query with carets below it."""
+    """Build a QueryError that shows the query with carets below the mistake."""
     shown = " ".join(query.split("\n"))
     first, last = max(start - 60, 0), start + 60
     line = ("…" if first else "") + shown[first:last]
@@ -65,7 +65,7 @@ def mistake(query: str, start: int, what: str, hint: str, end: int | None = None
 
 
 def _width(text: str) -> int:
-    """Columns on a terminal."""
+    """Return how many columns a text takes on a terminal."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width
@@ -88,7 +88,7 @@ class _Parser:
     # --- structure ---------------------------------------------------------------------------------------------------
 
     def _either(self, depth: int, opened: int | None) -> Part:
-        """Alternatives up to the closing parenthesis, or to the end."""
+        """Parse alternatives up to the closing parenthesis, or to the end."""
         if depth > MAX_DEPTH:
             raise self._wrong(self.at - 1, f"parentheses are nested deeper than {MAX_DEPTH}", "(a OR b) c")
         begin = self.at
@@ -130,7 +130,7 @@ class _Parser:
         return Either((*choices, last), start=begin, end=self.at) if choices else last
 
     def _operator(self) -> str | None:
-        """OR and AND, in capitals, as words of their own."""
+        """Parse OR or AND, in capitals, if one of them is the next word."""
         for word in ("OR", "AND"):
             end = self.at + len(word)
             if self.query.startswith(word, self.at) and (end >= len(self.query) or self.query[end] in " \t\n\r()"):
@@ -145,7 +145,7 @@ class _Parser:
             self.at += 3
             self._skip_blanks()
             return self._negated(depth, start, "NOT")
-        # `--force` and `->` are something to find.
+        # `--force` and `->` are texts to find, not exclusions.
         if query[start] == "-" and not _is_sign(query[start + 1 : start + 2]):
             self.at += 1
             return self._negated(depth, start, "-")
@@ -170,7 +170,7 @@ class _Parser:
         return Not(part, start=start, end=self.at)
 
     def _token(self) -> str:
-        """What stands here, up to the next blank, parenthesis or quotation mark."""
+        """Return the text from here to the next blank, parenthesis or quotation mark, without consuming it."""
         end = self.at
         while end < len(self.query) and self.query[end] not in ' \t\n\r()"':
             end += 1
@@ -206,7 +206,7 @@ class _Parser:
         return Text(text, prefix=prefix, start=start, end=self.at)
 
     def _call(self, start: int) -> Part:
-        """`main()` and `f(x)`, as they are copied from code: the parentheses belong to the word."""
+        """Parse `main()` and `f(x)`, as copied from code: the parentheses belong to the word."""
         query = self.query
         depth = 0
         for place in range(self.at, len(query)):
@@ -278,7 +278,7 @@ class _Parser:
             )
 
     def _check_name(self, name: str, start: int) -> None:
-        """A filter's name with a slip of the pen; any other word with a colon is a word."""
+        """Raise QueryError if a name before a colon looks like a mistyped filter; any other such name is a word."""
         if not name.isalpha() or len(name) < 3 or self.query[self.at + 1 : self.at + 2] in ("", " ", ":", "/"):
             return
         from difflib import get_close_matches
@@ -302,14 +302,14 @@ class _Parser:
 
 
 def is_short_option(text: str) -> bool:
-    """Whether this looks like an option of a command: a minus with one or two letters or digits behind it."""
+    """Return whether a text looks like an option of a command: a minus and one or two letters or digits."""
     return 2 <= len(text) <= 3 and text[0] == "-" and text[1:].isascii() and text[1:].isalnum()
 
 
 def exclusions(tree: All, query: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The parts of a query that leave something out, as typed; and sentences that tell what was made of each minus.
+    """Return the parts of a query that exclude something, as typed, and notes on how each minus was interpreted.
 
-    A minus means one thing in a query and another in a command line that somebody pasted: so whoever asks is told.
+    A minus means one thing in a query and another in a pasted command line, so the user gets a note about it.
     """
     excluded = []
     notes = []
@@ -329,7 +329,7 @@ def exclusions(tree: All, query: str) -> tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def _with_the_one_before(part: Part, before: Part | None = None) -> Iterator[tuple[Part, Part | None]]:
-    """Words, filters and negated parts, each with the part on its left."""
+    """Yield words, filters and negated parts, each with the part on its left."""
     if not isinstance(part, All):
         yield part, before
         return
@@ -339,12 +339,12 @@ def _with_the_one_before(part: Part, before: Part | None = None) -> Iterator[tup
         left = None if isinstance(part, Either) else item
 
 
-#: What people call the filters elsewhere.
+#: Names that other search tools have for these filters.
 _OTHER_NAMES = {"since": "after", "until": "before", "path": "file", "from": "role", "date": "after", "repo": "project"}
 
 
 def _is_sign(letter: str) -> bool:
-    """Whether this behind a minus makes both a sign, and not a word that must not be there."""
+    """Return whether a minus and this character after it are text to find, such as `->`, and not an exclusion."""
     return letter != "" and not letter.isspace() and not letter.isalnum() and letter not in '"()_./~@#$*'
 
 

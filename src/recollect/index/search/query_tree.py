@@ -1,4 +1,4 @@
-"""The parts of a query: words, filters, and how they are joined. Every part knows its place in the query's text."""
+"""The parts of a parsed query: words, filters, and their combinations, each with its position in the query's text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 class Part:
-    """A part of a query and where it stands: `query[start:end]`."""
+    """A part of a query with its position: `query[start:end]`."""
 
     __slots__ = ("end", "start")
 
@@ -28,7 +28,7 @@ class Part:
 
 
 class Text(Part):
-    """Words to find side by side: a word (which may fall into several, as identifiers do) or a phrase."""
+    """Words to find side by side: a phrase, or one word, which the tokenizer may split into several (identifiers)."""
 
     __slots__ = ("prefix", "quoted", "text")
 
@@ -43,7 +43,7 @@ class Text(Part):
 
 
 class Filter(Part):
-    """`name:value`; one of the values must fit."""
+    """A filter `name:value`; one of the values must match."""
 
     __slots__ = ("name", "values")
 
@@ -57,7 +57,7 @@ class Filter(Part):
 
 
 class Everything(Part):
-    """`*`: fits always."""
+    """The part `*`, which every entry matches."""
 
     __slots__ = ()
 
@@ -74,7 +74,7 @@ class Not(Part):
 
 
 class All(Part):
-    """Every part must fit."""
+    """Parts that must all match."""
 
     __slots__ = ("parts",)
 
@@ -87,13 +87,13 @@ class All(Part):
 
 
 class Either(All):
-    """One of the parts must fit."""
+    """Parts of which one must match."""
 
     __slots__ = ()
 
 
 def texts(part: Part, *, negated: bool = False) -> Iterator[Text]:
-    """The words that are looked for (not those that must not be there), in order."""
+    """Yield the words to find, without excluded ones, in order."""
     if isinstance(part, Text):
         if not negated:
             yield part
@@ -105,7 +105,7 @@ def texts(part: Part, *, negated: bool = False) -> Iterator[Text]:
 
 
 def filters(part: Part) -> Iterator[Filter]:
-    """All filters, negated ones too, in order."""
+    """Yield all filters, negated ones too, in order."""
     if isinstance(part, Filter):
         yield part
     elif isinstance(part, Not):

@@ -1,4 +1,7 @@
-"""What a search gives: hits with their places, grouped by session. Plain classes, since they are made at every start."""
+"""The results of a search: hits with their places, grouped by session.
+
+These are plain classes, because generating dataclasses would delay the start of every search.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from .snippets import Snippet
 
 
 class Hit:
-    """One entry that fits. `entry_id` is its number in the catalogue; `time` is seconds since 1970 or None."""
+    """One entry that matches. `entry_id` is its id in the catalogue; `time` is in seconds since 1970, or None."""
 
     __slots__ = (
         "entry_id",
@@ -51,14 +54,14 @@ class Hit:
         self.score = score
         self.snippet = snippet
         self.in_subagent_file = in_subagent_file
-        """Whether `line` is one of the subagent's own file, not of the session's."""
+        """Whether `line` is a line of the subagent's own transcript, not of the session's."""
 
     def __repr__(self) -> str:
         return f"Hit(line={self.line}, role={self.role!r}, uuid={self.uuid!r})"
 
 
 class SessionHits:
-    """The hits of one session, its subagents' included, best first. More may be there than are listed: see `hit_count`."""
+    """The best hits of one session and its subagents, best first; `hit_count` counts those that are not listed, too."""
 
     __slots__ = ("hit_count", "hits", "home", "modified", "path", "project", "reference", "session_id", "title")
 
@@ -83,10 +86,10 @@ class SessionHits:
         self.hits = hits
         self.hit_count = hit_count
         self.reference = reference or session_id
-        """The shortest start of the id that is enough to name the session."""
+        """The first eight characters of the id if they are unique, else the whole id."""
 
     def open_command(self, hit: Hit) -> list[str]:
-        """Arguments for `recollect` that show the conversation from the hit on."""
+        """Return the arguments for `recollect` that show the conversation from the hit on."""
         subagent = ["--subagent", hit.subagent_id] if hit.in_subagent_file and hit.subagent_id else []
         return ["show", self.reference, *subagent, "--line", str(hit.line)]
 
@@ -95,7 +98,7 @@ class SessionHits:
 
 
 class SearchResults:
-    """An answer. `total` counts matching entries, `facets` counts them by project, tool, model and month where asked for."""
+    """What a search found. `total` counts matching entries; `facets`, on request, by project, tool, model and month."""
 
     __slots__ = ("advice", "exact", "excluded", "facets", "mode", "more", "notes", "sessions", "total")
 
@@ -115,18 +118,18 @@ class SearchResults:
         self.sessions = sessions
         self.total = total
         self.exact = exact
-        """False where `total` is a lower bound, because the search stopped when it had enough."""
+        """False if `total` is a lower bound, because the search stopped when it had enough sessions."""
         self.more = more
         """Whether further sessions follow after these."""
         self.mode = mode
         """words, substring, regex or everything."""
         self.facets = facets
         self.notes = notes
-        """What the asker should know: words that were left out, slow modes."""
+        """Notes for the user: words that were ignored, slow modes."""
         self.excluded = excluded
-        """The parts of the query that leave something out, as they were typed."""
+        """The parts of the query that exclude something, as typed."""
         self.advice = advice
-        """Where nothing was found: what might help."""
+        """Suggestions, if nothing was found."""
 
     def __repr__(self) -> str:
         return f"SearchResults({len(self.sessions)} sessions, total={self.total})"

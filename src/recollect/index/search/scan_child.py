@@ -1,8 +1,8 @@
-"""Regular expressions are tried in a process of their own: one that never ends can then be ended.
+"""Match regular expressions in a child process, which can be killed if a match does not end.
 
-The child reads the task as JSON and answers with a line of JSON per hit.
-Python's engine holds everything up while it looks at one text, and some expressions take years for some texts. The child
-says now and then that it moves on; a child that is silent for too long is ended, and the asker is told.
+Python's engine cannot be interrupted while it matches one text, and some expressions take years for some texts. The child
+reads its task as JSON and writes a line of JSON per hit, and a heartbeat now and then. A child that is silent for too long
+is killed, and the caller gets a QueryError.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .scan_search import RegularExpression, ScanHit, compile_pattern, scan
 from .snippets import Snippet
 
 SILENCE = 10.0
-"""Seconds without a sign of life after which the child is ended."""
+"""Seconds without a line from the child after which it is killed."""
 _HEARTBEAT = 0.5
 
 
@@ -36,7 +36,7 @@ def scan_by_regex(
     silence: float = SILENCE,
     vault: str | None = None,
 ) -> Iterator[ScanHit]:
-    """As `scan` with a regular expression. Raises QueryError for one that is wrong, or that takes too long."""
+    """Yield the hits of a scan with a regular expression. Raises QueryError if it is invalid or takes too long."""
     compile_pattern(pattern)
     task = {
         "database": database, "homes": home_ids, "where": where, "pattern": pattern, "everything": everything, "vault": vault,
@@ -70,7 +70,7 @@ def _answers(stream: IO[bytes], silence: float) -> Iterator[ScanHit]:
         try:
             for line in stream:
                 lines.put(line)
-        except (OSError, ValueError):  # closed while we listened
+        except (OSError, ValueError):  # the stream was closed meanwhile
             pass
         lines.put(b"")
 
@@ -94,7 +94,7 @@ def _answers(stream: IO[bytes], silence: float) -> Iterator[ScanHit]:
 
 
 def answer(task: dict[str, Any], out: IO[str]) -> None:
-    """The child's part."""
+    """Run a task in the child process: write a line of JSON per hit, and `null` as a heartbeat."""
     import apsw
 
     from ..catalogue.checked_pages import connect
@@ -127,5 +127,5 @@ def answer(task: dict[str, Any], out: IO[str]) -> None:
 
 
 def main() -> None:
-    """Answer the task on stdin."""
+    """Read a task from stdin and write its hits to stdout."""
     answer(json.load(sys.stdin), sys.stdout)

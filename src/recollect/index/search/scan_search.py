@@ -1,8 +1,8 @@
-"""The slow searches: every text is read back and looked at. For what no word index can find.
+"""Search slowly by reading every text, for what a word index cannot find.
 
-`substring` finds characters inside of words and signs, `regex` is a regular expression of Python, `everything` looks at all
-that the files hold, prompt snapshots and request logs included. Filters narrow what is read. Sessions come newest first, so
-that a search ends when it has enough.
+`substring` finds characters inside words and punctuation, `regex` is a regular expression of Python, `everything` searches
+all that the files hold, prompt snapshots and request logs included. Filters narrow what is read. Sessions come newest
+first, so a search can stop when it has enough.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST_SPANS = 24
 
 
 class ScanHit(NamedTuple):
-    """An entry that fits, with the piece of its text that shows why."""
+    """An entry that matches, with the piece of its text that shows why."""
 
     entry_id: int
     file_id: int
@@ -46,7 +46,7 @@ class ScanHit(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the filters ask of an entry."""
+    """The facts about an entry that filters compare."""
 
     role: str | None
     model: str | None
@@ -63,7 +63,10 @@ class Facts(NamedTuple):
 
 
 class Matcher:
-    """Finds places in a text. `may_hold` looks at the bytes of a line before they are decoded; it may err on the side of yes."""
+    """Find matches in a text.
+
+    `may_hold` checks the bytes of an entry before they are decoded: it is False only if there is certainly no match.
+    """
 
     def may_hold(self, data: bytes) -> bool:
         raise NotImplementedError
@@ -73,7 +76,7 @@ class Matcher:
 
 
 class Substring(Matcher):
-    """Characters as they stand, upper and lower case alike."""
+    """Find characters exactly as given, ignoring case."""
 
     def __init__(self, needle: str) -> None:
         if not needle:
@@ -81,7 +84,7 @@ class Substring(Matcher):
                 "there is nothing to look for", hint="for example: recollect search --substring '->'", slug="bad-query"
             )
         self._needle = lowered(needle)
-        # Only letters and digits of ASCII stand in the JSON as they are read; the longest run of them must be there.
+        # Only ASCII letters and digits are never escaped in JSON, so the longest run of them must be in the bytes.
         runs = re.findall(r"[a-z0-9]+", self._needle)
         self._must = max(runs, key=len).encode() if runs else b""
 
@@ -115,7 +118,7 @@ class RegularExpression(Matcher):
 
 
 class Words(Matcher):
-    """The words of a query, for texts that are not in the word index."""
+    """Find the words of a query in texts that are not in the word index."""
 
     def __init__(self, query: All, tokenize: Tokenize) -> None:
         self._tokenize = tokenize
@@ -136,12 +139,12 @@ class Words(Matcher):
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """A regular expression, or QueryError with the place of the mistake."""
+    """Compile a regular expression. Raises QueryError with the position of a mistake."""
     import warnings
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # constructs that will mean something else one day
+            warnings.simplefilter("ignore")  # syntax that a later Python will interpret differently
             return re.compile(pattern, re.MULTILINE)
     except (re.error, RecursionError, OverflowError) as problem:
         from .query_language import mistake
@@ -154,7 +157,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def all_strings(value: Any) -> str:
-    """Every text in an entry: what `everything` looks at. Long strings of base64 are left out."""
+    """Join all strings of an entry, which is what `everything` searches. Long strings of base64 are left out."""
     return "\n".join(
         text for text in strings_in(value) if len(text) < 4096 or " " in text[:4096] or "\n" in text[:4096]
     )
@@ -169,7 +172,10 @@ def scan(
     text_of: Callable[[Any], str],
     moved_on: Callable[[], None] = lambda: None,
 ) -> Iterator[ScanHit]:
-    """All entries that fit, session by session, the newest first. `moved_on` is called for every file and now and then."""
+    """Yield all entries that match, session by session, the newest first.
+
+    `moved_on` is called for every file, and for every 256th entry of a file.
+    """
     names = _Names(db)
     needs_calls = any(item.name in ("tool", "file") for item in filters(where))
     for file_id, session in _files(db, home_ids):
@@ -206,7 +212,7 @@ def scan(
 
 
 class _Names(dict[int | None, str | None]):
-    """Texts of `strings` by number, fetched when they are first asked for."""
+    """Texts of the table `strings` by id, fetched on first use."""
 
     def __init__(self, db: apsw.Connection) -> None:
         super().__init__({None: None})
@@ -219,7 +225,10 @@ class _Names(dict[int | None, str | None]):
 
 
 def _files(db: apsw.Connection, home_ids: list[int]) -> list[tuple[int, tuple[str | None, ...]]]:
-    """Transcripts, newest session first, a session before its subagents: (file, (session, project, repository, title))."""
+    """List transcripts, newest session first, a session before its subagents.
+
+    Each is (file id, (session, project, repository, title)).
+    """
     marks = ",".join("?" * len(home_ids))
     rows = db.execute(
         "SELECT f.id, f.session_id, s.project, s.repository, s.title FROM files f "
@@ -233,7 +242,7 @@ def _files(db: apsw.Connection, home_ids: list[int]) -> list[tuple[int, tuple[st
 
 
 def _calls(db: apsw.Connection, file_id: int) -> dict[int, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Names of tools and paths of files by entry, for the call and for its result."""
+    """Return the names of tools and the paths of files by entry, for each tool call and its result."""
     found: dict[int, tuple[list[str], list[str]]] = {}
     rows = db.execute("SELECT entry_id, result_entry_id, name, target FROM tool_calls WHERE file_id = ?", (file_id,))
     for call, result, name, target in rows:
@@ -248,7 +257,7 @@ def _calls(db: apsw.Connection, file_id: int) -> dict[int, tuple[tuple[str, ...]
 
 
 def _may_fit(part: Part, facts: Facts) -> bool:
-    """By the filters alone, before anything is read: words may or may not be there."""
+    """Return whether an entry can match, judged by the filters alone, before its text is read."""
     return _holds(part, facts, None) is not False
 
 
@@ -257,7 +266,7 @@ def _fits(part: Part, facts: Facts, text: str, matcher: Matcher) -> bool:
 
 
 def _holds(part: Part, facts: Facts, has_text: Callable[[Text], bool] | None) -> bool | None:
-    """Whether a part of a query holds; None where that hangs on words that nobody looked for yet."""
+    """Return whether a part of a query matches; None if that depends on words and `has_text` is not given."""
     if isinstance(part, Text):
         return None if has_text is None else has_text(part)
     if isinstance(part, Filter):
@@ -276,7 +285,7 @@ def _holds(part: Part, facts: Facts, has_text: Callable[[Text], bool] | None) ->
 
 @lru_cache(maxsize=64)
 def _project_filter(value: str, folder: str) -> ProjectFilter:
-    """Made once for each folder in which this process may stand: `.` is another project there."""
+    """Build a filter once per working directory, because `.` names another project in another directory."""
     return ProjectFilter(value)
 
 

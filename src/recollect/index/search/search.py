@@ -1,10 +1,10 @@
-"""The search by words: ranked by relevance and recency or by date, grouped by session, with snippets.
+"""Search by words: results ranked by relevance and recency or by date, grouped by session, with snippets.
 
     with Search(db, words, home_ids) as search:
         found = search.find('deploy "connection refused" project:app')
 
-The word index gives numbers of entries; the catalogue tells where they stand; their text is read back from the files.
-Imports little: from the command line most of the time goes into starting Python.
+The word index returns ids of entries; the catalogue has their places; their text is read back from the files. The module
+imports little: a search from the command line spends most of its time on starting Python.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 SORTS = ("relevance", "date")
 HALF_LIFE = 30 * 86_400.0
-"""Seconds after which half of the bonus for being new is gone."""
+"""Seconds after which the bonus for a new entry has fallen to half."""
 FRESHNESS = 0.5
-"""The bonus: how much of its score an entry of this moment gets on top."""
+"""The bonus of an entry from right now, as a share of its score."""
 HITS_PER_SESSION = 3
 _FIRST_LOOK = 128
 _MOST_LOOKED_AT = 1 << 16
 
 
 class _Order:
-    """How to order what is found."""
+    """How to order the entries found."""
 
     __slots__ = ("by_date", "has_phrase", "lone_word", "now")
 
@@ -50,12 +50,12 @@ class _Order:
         self.by_date = by_date
         self.has_phrase = compiled.has_phrase
         self.lone_word = compiled.lone_word if everywhere and not by_date else None
-        """The only word asked for, where all entries of the index count: how many have it, the index knows."""
+        """The word of a one-word query over the whole index: the index stores how many entries have it."""
         self.now = now
 
 
 class Search:
-    """A word index and its catalogue, opened for questions. Good for many; `refresh` sees what was added meanwhile."""
+    """A word index and its catalogue, opened for many searches; `refresh` loads what was added meanwhile."""
 
     def __init__(
         self, db: apsw.Connection, words: WordReader, home_ids: list[int], *, elsewhere: Elsewhere | None = None
@@ -66,7 +66,7 @@ class Search:
         self._reader = EntryReader(self._rows.place_of, elsewhere)
 
     def refresh(self) -> None:
-        """See what was committed since."""
+        """Load what was committed since the index was opened."""
         self._words.refresh()
         self._names.clear()
         self._rows.forget()
@@ -92,13 +92,13 @@ class Search:
         facets: bool = False,
         now: float | None = None,
     ) -> SearchResults:
-        """Up to `limit` sessions after the first `offset`. Raises QueryError."""
+        """Search and return up to `limit` sessions after the first `offset`. Raises QueryError."""
         tree = parse(query)
         check_not_empty(tree)
         compiled = WordQuery(self._words, self._names, self._rows)
         wanted = self._rows.in_our_homes(self._words.schema, compiled.compile(tree))
         check_words_left(compiled, tree)
-        by_date = sort == "date" or not compiled.needles  # filters alone: nothing to rank by
+        by_date = sort == "date" or not compiled.needles  # filters alone give no relevance
         order = _Order(by_date, compiled, now or time.time(), everywhere=not self._rows.has_other_homes)
         groups, total = self._groups(wanted, order, limit + offset + 1)
         shown = dict(list(groups.items())[offset : offset + limit])
@@ -125,11 +125,11 @@ class Search:
     # --- which entries -----------------------------------------------------------------------------------------------
 
     def _groups(self, wanted: Query, order: _Order, sessions: int) -> tuple[Groups, int]:
-        """Candidates by session, the best session first; how many entries fit."""
+        """Return candidates by session, the best session first, and how many entries match."""
         look = max(_FIRST_LOOK * 4 if order.has_phrase else _FIRST_LOOK, sessions * 8)
         while True:
             found, total = self._look(wanted, order, look)
-            # Words of a file that is gone may stay for a moment: the catalogue knows which files there are.
+            # Words of a deleted file may still be in the word index; such a file has no row in the catalogue.
             files = self._rows.our_files(item[2] for item in found)
             kept = [item for item in found if item[2] in files]
             groups: Groups = {}
@@ -142,7 +142,7 @@ class Search:
             look = total if total <= _FIRST_LOOK * 16 else look * 4
 
     def _look(self, wanted: Query, order: _Order, look: int) -> tuple[list[Candidate], int]:
-        """The first `look` entries in their order, and how many there are."""
+        """Return the first `look` entries in their order, and how many entries match."""
         if order.lone_word is not None and self._words.is_whole:
             total = self._words.searcher.doc_freq("text", order.lone_word)
             hits = self._words.best(wanted, look)
@@ -152,8 +152,8 @@ class Search:
         if order.by_date:
             return [(0.0, entry, file, when) for _, entry, file, when in found], total
         if total > look and not order.has_phrase:
-            # The best by relevance alone may all be old: look at the new ones too. Not where words must stand side by side:
-            # finding those takes time, and they are few.
+            # The best by relevance alone may all be old, so search the new ones too. Not for phrases: they take long to
+            # find and match few entries.
             recent = self._words.since(wanted, int((order.now - HALF_LIFE) * 1_000_000))
             known = {item[1] for item in found}
             found += [item for item in self._candidates(self._words.best(recent, look // 2)) if item[1] not in known]
@@ -203,7 +203,7 @@ def check_not_empty(tree: All) -> None:
 
 
 def check_words_left(compiled: WordQuery, tree: All) -> None:
-    """A query of signs alone would find everything."""
+    """Raise QueryError for a query of punctuation alone, which would match everything."""
     if compiled.dropped and not compiled.needles and len(compiled.dropped) == len(tree.parts):
         text = compiled.dropped[0]
         raise QueryError(

@@ -1,4 +1,4 @@
-"""What the catalogue knows of files, sessions and entries, for the results of a search. Asks for many rows at once."""
+"""Read files, sessions and entries from the catalogue for the results of a search, many rows per query."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AT_ONCE = 500
 
 
 class FileRow:
-    """A transcript: its home, its session, whether it is a subagent's own, and its path below the home."""
+    """A transcript: its home, its session, whether it is a subagent's, and its path below the home."""
 
     __slots__ = ("home_id", "is_subagent", "path", "session_id")
 
@@ -34,7 +34,7 @@ class FileRow:
 
 
 class SessionRows:
-    """Looks rows up and remembers the small ones until `forget`."""
+    """Look up rows of the catalogue, and cache small ones until `forget`."""
 
     def __init__(self, db: apsw.Connection, home_ids: Sequence[int]) -> None:
         self._db = db
@@ -51,7 +51,7 @@ class SessionRows:
     def _look_at_homes(self) -> None:
         self._homes: dict[int, str] = dict(self._db.execute("SELECT id, path FROM homes"))
         self.has_other_homes = any(number not in self._ours for number in self._homes)
-        """Whether the catalogue holds homes that are not open now."""
+        """Whether the catalogue holds homes that this search does not cover."""
 
     def forget(self) -> None:
         self._look_at_homes()
@@ -64,7 +64,7 @@ class SessionRows:
         self._projects = None
 
     def our_files(self, numbers: Iterable[int]) -> dict[int, FileRow]:
-        """Transcripts by number; those that are gone or in a home that is not open are left out."""
+        """Return transcripts by id, without those that are gone or in a home that this search does not cover."""
         wanted = set(numbers)
         missing = [number for number in wanted if number not in self._files]
         for start in range(0, len(missing), _AT_ONCE):
@@ -81,7 +81,7 @@ class SessionRows:
         return {number: row for number, row in known.items() if row is not None and row.home_id in self._ours}
 
     def place_of(self, file_id: int) -> tuple[str, str] | None:
-        """The home's folder and the path of a transcript in it."""
+        """Return the home's folder and the full path of a transcript, or None if `our_files` leaves it out."""
         row = self._files.get(file_id) or self.our_files([file_id]).get(file_id)
         if row is not None and row.home_id not in self._ours:
             return None
@@ -90,7 +90,7 @@ class SessionRows:
     # --- filters -----------------------------------------------------------------------------------------------------
 
     def files_named(self, value: str) -> list[int]:
-        """Transcripts of the sessions that a `session:` filter means, subagents included."""
+        """Return the ids of transcripts that a `session:` filter matches, subagents included."""
         rows = self._db.execute(
             "SELECT f.id, f.session_id, s.title FROM files f LEFT JOIN files m "
             "ON m.session_id = f.session_id AND m.home_id = f.home_id AND m.kind = 'session' "
@@ -99,7 +99,7 @@ class SessionRows:
         return [number for number, session, title in rows if session_fits(value, session, title)]
 
     def files_of_project(self, value: str) -> list[int]:
-        """Transcripts of the sessions of a project, by its path or that of its repository, subagents included."""
+        """Return the ids of transcripts of a project, by its path or that of its repository, subagents included."""
         if self._projects is None:
             self._projects = self._files_by_project()
         wanted = ProjectFilter(value)
@@ -119,7 +119,7 @@ class SessionRows:
         return list(found.items())
 
     def in_our_homes(self, schema: Schema, wanted: Query) -> Query:
-        """What fits and stands in a home that is open."""
+        """Restrict a query to the homes that this search covers."""
         if not self.has_other_homes:
             return wanted
         if self._elsewhere is None:
@@ -131,7 +131,7 @@ class SessionRows:
         return wanted.and_must_not_match(self._elsewhere)
 
     def having_status(self, schema: Schema, statuses: frozenset[str]) -> Query:
-        """Entries of the word index with one of these statuses."""
+        """Build a query for entries with one of these statuses."""
         if self._standing is None:
             from .status_filter import Standing
 
@@ -143,7 +143,7 @@ class SessionRows:
     # --- what is shown -----------------------------------------------------------------------------------------------
 
     def entries(self, ids: Sequence[int]) -> dict[int, EntryPlace]:
-        """Where entries stand, by their number."""
+        """Return the places of entries, by their id."""
         found: dict[int, EntryPlace] = {}
         for start in range(0, len(ids), _AT_ONCE):
             some = tuple(ids[start : start + _AT_ONCE])
@@ -156,8 +156,10 @@ class SessionRows:
         return found
 
     def described(self, groups: Sequence[tuple[tuple[int, str], list[Hit], int]]) -> list[SessionHits]:
-        """Sessions with their hits: ((home, session), hits, how many there are). One without its main transcript has
-        no title; its path is that of the file with the first hit."""
+        """Add titles and paths to groups of hits: ((home, session), hits, how many hits there are).
+
+        A session without its main transcript has no title; its path is that of the file with the first hit.
+        """
         missing = tuple(
             {session_id for (home, session_id), _, _ in groups if (home, session_id) not in self._described}
         )
@@ -183,7 +185,7 @@ class SessionRows:
         return found
 
     def _reference(self, session_id: str) -> str:
-        """The start of the id, where it is enough to name the session."""
+        """Return the first eight characters of a session's id if they are unique, else the whole id."""
         if session_id not in self._references:
             start = session_id[:8]
             others = self._db.execute(
@@ -199,7 +201,7 @@ def _marks(values: Sequence[object]) -> str:
 
 
 def shown_uuid(value: bytes | str | None) -> str | None:
-    """As `schema.shown_uuid`, which costs more to import than a search has."""
+    """Convert a stored uuid to text, like `schema.shown_uuid`; importing that module would take too long here."""
     if isinstance(value, bytes):
         digits = value.hex()
         return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

@@ -1,4 +1,4 @@
-"""The slow searches as answers: hits of a scan grouped by session, until there are enough."""
+"""Run a slow search: group the hits of a scan by session, until there are enough sessions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def find_slowly(
     kept: KeptTranscripts | None = None,
     silence: float | None = None,
 ) -> SearchResults:
-    """`mode` is substring, regex or everything (the words of a query in all that there is). Raises QueryError."""
+    """Search by reading every text. Raises QueryError.
+
+    `mode` is substring, regex, or everything (the words of a query in all that the files hold).
+    """
     if mode not in MODES:
         raise QueryError(f"there is no mode {mode!r}", hint=f"one of {', '.join(MODES)}", slug="bad-query")
     rows = SessionRows(db, home_ids)

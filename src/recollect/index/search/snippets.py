@@ -1,7 +1,7 @@
-"""Where the words of a query stand in a text, and the piece of it that shows them best.
+"""Find the words of a query in a text, and cut out the piece that shows them best.
 
-The word index keeps no text: a snippet is cut from the entry as it is read back from its file. Marks are places in the
-snippet's text; how they look is for the faces to say.
+The word index stores no text: a snippet is cut from the entry, which is read back from its file. Marks are positions in
+the snippet's text; the faces decide how to display them.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from collections.abc import Callable, Iterable, Sequence
 WIDTH = 200
 """Characters of a snippet."""
 _LEAD = 50
-"""How many of them at most stand before the first word that was found."""
+"""The most characters of a snippet before the first match."""
 _ENOUGH = 12
-"""Places looked at in one text: a snippet shows three or four."""
+"""Matches that are searched in one text; a snippet shows three or four."""
 _TRIES = 400
 _BEGINNING = 16_384
 _FIRST_CJK = "\u1100"
 
 Span = tuple[int, int]
-#: A text's tokens with the places of their first and last character.
+#: Splits a text into tokens, each with the position of its first character and the one after its last.
 Tokenize = Callable[[str], list[tuple[str, int, int]]]
 
 
 class Needle:
-    """Tokens that stand side by side; of the last one only the beginning where `prefix`."""
+    """Tokens to find side by side; with `prefix`, the last one is only the beginning of a token."""
 
     __slots__ = ("_parted", "_pattern", "prefix", "tokens")
 
@@ -36,7 +36,10 @@ class Needle:
         self._parted: re.Pattern[str] | None = None
 
     def plain_end(self, text: str, lower: str, at: int) -> int | None:
-        """Where it ends if its tokens are plain words there, parted by blanks or signs; None where they may be parts of words."""
+        """Return the end of a match at `at` if its tokens are plain words, separated by blanks or punctuation.
+
+        Returns None if they may be parts of longer words, which only the tokenizer can decide.
+        """
         if len(self.tokens) == 1:
             end = at + len(self.tokens[0])
             return end if _is_one_word(text[at:end]) else None
@@ -46,7 +49,10 @@ class Needle:
         return match.end() if match is not None and text[at : match.end()].islower() else None
 
     def candidate(self, lower: str, start: int) -> int:
-        """Where it may stand next in a text of small letters, or -1: signs between tokens do not count, nor do words around."""
+        """Return where the next match may begin in a lower-case text, or -1.
+
+        Punctuation between the tokens is ignored, and so is whether a match lies inside a longer word.
+        """
         if len(self.tokens) == 1:
             return lower.find(self.tokens[0], start)
         if self._pattern is None:
@@ -56,7 +62,7 @@ class Needle:
 
 
 class Snippet:
-    """A piece of a text on one line. `marks` are the places in `text` that were looked for."""
+    """A piece of a text on one line. `marks` are the positions of the matches in `text`."""
 
     __slots__ = ("marks", "text")
 
@@ -65,7 +71,7 @@ class Snippet:
         self.marks = marks
 
     def pieces(self) -> Iterable[tuple[str, bool]]:
-        """The text in pieces, each with whether it is one of the marks."""
+        """Yield the text in pieces, each with whether it is a match."""
         at = 0
         for start, end in self.marks:
             if start > at:
@@ -77,7 +83,7 @@ class Snippet:
 
 
 def lowered(text: str) -> str:
-    """In lower case, character by character, so that places stay the same."""
+    """Return a text in lower case, character by character, so that positions stay the same."""
     lower = text.lower()
     if len(lower) == len(text):
         return lower
@@ -85,8 +91,10 @@ def lowered(text: str) -> str:
 
 
 def find_needles(text: str, needles: Sequence[Needle], tokenize: Tokenize, enough: int = _ENOUGH) -> list[Span]:
-    """Places of the needles in a text, in order, overlapping ones joined. Of a long text only the beginning is looked at,
-    if all needles are there."""
+    """Return the positions of the needles in a text, in order, with overlapping ones joined.
+
+    Of a long text only the beginning is searched if it contains all needles.
+    """
     needles = [needle for needle in needles if needle.tokens]
     share = max(enough // max(len(needles), 1), 3)
     for piece in (text[:_BEGINNING], text) if len(text) > _BEGINNING else (text,):
@@ -98,7 +106,7 @@ def find_needles(text: str, needles: Sequence[Needle], tokenize: Tokenize, enoug
 
 
 def joined(spans: list[Span]) -> list[Span]:
-    """In order, without overlaps."""
+    """Sort spans and join overlapping ones."""
     result: list[Span] = []
     for start, end in sorted(spans):
         if result and start < result[-1][1]:
@@ -124,7 +132,7 @@ def _places(text: str, lower: str, needle: Needle, tokenize: Tokenize, enough: i
 
 
 def _places_of_word(text: str, lower: str, needle: Needle, tokenize: Tokenize, enough: int) -> list[Span]:
-    """The same for a single word: most places are told by the letters around them, without a closer look."""
+    """Return the positions of a single word. The letters around most matches decide without the tokenizer."""
     word = needle.tokens[0]
     length = len(word)
     found: list[Span] = []
@@ -135,7 +143,7 @@ def _places_of_word(text: str, lower: str, needle: Needle, tokenize: Tokenize, e
         end: int | None = at + length
         before = text[at - 1] if at else " "
         if before.isalnum():
-            if before < _FIRST_CJK and text[at] < _FIRST_CJK and not text[at].isupper():  # inside of a word
+            if before < _FIRST_CJK and text[at] < _FIRST_CJK and not text[at].isupper():  # inside a longer word
                 at = lower.find(word, at + 1)
                 continue
             end = _end_of_match(text, lower, at, needle, tokenize)
@@ -148,7 +156,7 @@ def _places_of_word(text: str, lower: str, needle: Needle, tokenize: Tokenize, e
 
 
 def _end_of_match(text: str, lower: str, at: int, needle: Needle, tokenize: Tokenize) -> int | None:
-    """Where the needle ends, if it begins at `at` as a token and not inside of one."""
+    """Return the end of the needle if it begins at `at` with a whole token, not inside one; else None."""
     end = needle.plain_end(text, lower, at)
     if end is not None and (at == 0 or not text[at - 1].isalnum()):
         follows = text[end : end + 1]
@@ -159,7 +167,7 @@ def _end_of_match(text: str, lower: str, at: int, needle: Needle, tokenize: Toke
             if goes_to is not None or not needle.prefix:
                 return goes_to if needle.prefix else None
     end = at + len(needle.tokens[0])
-    # Inside of a word only a capital begins a part, or a character that is a word by itself.
+    # Inside a word, only a capital letter or a CJK character, which is a word by itself, begins a token.
     if (
         at > 0
         and text[at - 1].isalnum()
@@ -182,7 +190,7 @@ def _end_of_match(text: str, lower: str, at: int, needle: Needle, tokenize: Toke
 
 
 def _end_of_word(text: str, at: int) -> int | None:
-    """Where a word of small letters ends; None where that is for the tokenizer to say."""
+    """Return the end of a word of small letters; None if it has letters that only the tokenizer can split."""
     while at < len(text) and text[at].isalnum():
         if text[at] >= _FIRST_CJK or text[at].isupper():
             return None
@@ -191,7 +199,7 @@ def _end_of_word(text: str, at: int) -> int | None:
 
 
 def _is_one_word(text: str) -> bool:
-    """In one case, or with a capital first: nothing that falls into parts."""
+    """Return whether a text is in one case, or has only its first letter in upper case: the tokenizer keeps it whole."""
     return text.islower() or text.isupper() or text[1:].islower()
 
 
@@ -206,12 +214,12 @@ def _fits(tokens: list[tuple[str, int, int]], needle: Needle, begin: int) -> int
 
 
 def cut(text: str, spans: Sequence[Span], width: int = WIDTH) -> Snippet:
-    """The piece of the text that shows most of the places, on one line, with `…` where something is left out."""
+    """Cut the piece of a text that shows the most matches, on one line, with `…` for what is left out."""
     start, end = _window(text, spans, width)
     places = [(max(a, start), min(b, end)) for a, b in spans if a < end and b > start]
     before, after = "…" if start > 0 else "", "…" if end < len(text) else ""
     piece = text[start:end]
-    if "  " not in piece and piece.isprintable():  # no white space to fold: places only move
+    if "  " not in piece and piece.isprintable():  # no white space to fold: positions only shift
         move = len(before) - start
         return Snippet(f"{before}{piece}{after}", tuple((a + move, b + move) for a, b in places))
     shown = [before] if before else []
@@ -232,7 +240,7 @@ def cut(text: str, spans: Sequence[Span], width: int = WIDTH) -> Snippet:
 
 
 def _add_folded(shown: list[str], piece: str, length: int) -> int:
-    """Add a piece with its white space folded; returns how long the whole is now."""
+    """Append a piece with its white space folded. Return the new total length."""
     if not piece:
         return length
     folded = " ".join(piece.split())
@@ -245,7 +253,7 @@ def _add_folded(shown: list[str], piece: str, length: int) -> int:
 
 
 def _window(text: str, spans: Sequence[Span], width: int) -> Span:
-    """The part to show: where the most places fall into one width, the first such."""
+    """Return the part of a text to show: the first one that holds the most matches within the width."""
     if not spans:
         return 0, _back_to_blank(text, 0, min(width, len(text)))
     best, most, last = 0, 0, 0
@@ -265,7 +273,7 @@ def _window(text: str, spans: Sequence[Span], width: int) -> Span:
 
 
 def _back_to_blank(text: str, least: int, end: int) -> int:
-    """Not in the middle of a word, if a blank is near."""
+    """Move an end back to a blank, if one is near, so that no word is cut."""
     if end >= len(text):
         return len(text)
     blank = max(text.rfind(" ", least, end), text.rfind("\n", least, end))

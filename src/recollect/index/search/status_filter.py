@@ -1,6 +1,6 @@
-"""Entries by their status, as a query of the word index. The catalogue knows the statuses, which change while sessions grow.
+"""Build a query of the word index for entries by status. Statuses are in the catalogue, as they change while sessions grow.
 
-Most entries of a file stand alike: they are taken by the number of their file, and those that stand otherwise by their own.
+Most entries of a file have one status: they are selected by the id of their file, and the exceptions by their own ids.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 _BY_FILE = "SELECT file_id, status, count(*), group_concat(id) FROM entries WHERE flags & ? GROUP BY file_id, status"
 _TEXT = 2048
-"""`FLAGS["text"]` of the schema, which costs more to import than a search has."""
+"""`FLAGS["text"]` of the schema; importing that module would take too long at the start of a search."""
 
 
 class Standing:
-    """The entries that have words, by file and status. Good until the catalogue changes."""
+    """The entries that have words, by file and status. Valid until the catalogue changes."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._files: dict[int, list[tuple[str | None, int, str]]] = {}
@@ -28,7 +28,7 @@ class Standing:
             self._files.setdefault(file_id, []).append((status, count, numbers))
 
     def query(self, schema: Schema, statuses: Iterable[str]) -> Query:
-        """Entries that have one of these statuses."""
+        """Build a query for entries that have one of these statuses."""
         wanted = frozenset(statuses)
         mostly: list[int] = []
         inside: list[int] = []

@@ -1,1 +1,1 @@
-"""Questions in SQL: a DuckDB copy of the catalogue, asked in a locked process."""
+"""SQL queries: a DuckDB copy of the catalogue, queried in a locked-down child process."""

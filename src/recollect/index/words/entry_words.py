@@ -1,7 +1,7 @@
-"""The words of an entry that is plain data, joined as the word index took them in: for snippets and slow searches.
+"""Extract the searchable text of an entry that is plain decoded JSON, for snippets and slow searches.
 
-The same rules as in `searchable_text`, which reads typed entries while indexing; importing that takes longer than a search. The
-tests hold the two against each other.
+The rules are those of `searchable_text`, which reads typed entries for the word index; importing that module takes longer
+than a search. Tests check that both modules give equal texts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SILENT = ("image", "document", "redacted_thinking")
 
 
 def searched_text(value: Any) -> str:
-    """What a person said and saw. Empty where that is nothing."""
+    """Return the text of an entry that a person wrote or saw; empty if there is none."""
     if not isinstance(value, dict):
         return ""
     text = "\n".join(part for part in _parts(value) if part)
@@ -31,8 +31,8 @@ def searched_text(value: Any) -> str:
 
 
 def loads_text(data: bytes) -> str:
-    """The same from the bytes of an entry, leniently."""
-    # Several times as fast, but a search that is just starting cannot wait for it.
+    """Return the searchable text of an entry from its bytes; bytes that cannot be decoded are replaced."""
+    # msgspec is several times as fast as json, but importing it would delay a search that is just starting.
     if sys.modules.get("msgspec") is not None:
         import msgspec
 
@@ -70,7 +70,7 @@ def _message(value: dict[str, Any], content: Any, kind: str) -> Iterator[str]:
     if kind == "user" and value.get("isMeta") is True and value.get("isCompactSummary") is not True:
         blocks = content if isinstance(content, list) else []
         if not any(map(_is_result, blocks)):
-            return  # the client told this to the model alone
+            return  # Claude Code wrote this for the model only
     if isinstance(content, str):
         yield content
     elif isinstance(content, list):
@@ -106,7 +106,7 @@ def _is_result(block: Any) -> bool:
 
 
 def _content(content: Any) -> Iterator[str]:
-    """A content that may be text or blocks."""
+    """Yield the texts of a content that is a string or a list of blocks."""
     if isinstance(content, str):
         yield content
     elif isinstance(content, list):
@@ -118,7 +118,7 @@ def _content(content: Any) -> Iterator[str]:
 
 
 def strings_in(value: Any) -> Iterator[str]:
-    """All texts in a value, whatever its shape, in order."""
+    """Yield all strings in a JSON value of any shape, in order."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

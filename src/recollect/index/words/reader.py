@@ -1,4 +1,4 @@
-"""The word index, opened for questions. The fields are described in `words`, which writes it."""
+"""Read the word index. Its fields are described in `word_index`, which writes it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .tokenizer import ANALYZER, analyzer, split_words
 
 
 class WordReader:
-    """A word index in a folder. Raises ValueError where there is none, or a broken one."""
+    """A word index opened for reading. Raises ValueError if the folder holds none, or a damaged one."""
 
     def __init__(self, folder: str) -> None:
         if not os.path.exists(f"{folder}/meta.json"):
@@ -27,14 +27,14 @@ class WordReader:
         self.searcher = self._index.searcher()
 
     def refresh(self) -> None:
-        """See what was committed since."""
+        """Load what was committed since the index was opened."""
         self._index.reload()
         self._is_whole = None
         self.searcher = self._index.searcher()
 
     @property
     def is_whole(self) -> bool:
-        """Whether no document was deleted: then the index knows without a look how many have a word."""
+        """Return whether no document was deleted: then the stored document counts of words are exact."""
         if self._is_whole is None:
             import json
 
@@ -48,37 +48,37 @@ class WordReader:
         return self._is_whole
 
     def analyze(self, text: str) -> list[str]:
-        """The words of a text as they are in the index."""
+        """Return the words of a text in the form in which the index stores them."""
         return list(self._analyzer.analyze(split_words(text)))
 
     def tokenize(self, text: str) -> list[tuple[str, int, int]]:
-        """The same with the places of their first and behind their last character."""
+        """Return the words of a text, each with the position of its first character and the one after its last."""
         split = split_words(text)
         places = range(len(text) + 1) if split == text else _places(text, split)
         tokens = self._analyzer.pre_tokenize(split).tokens
         return [(token.text, places[token.char_offset_from], places[token.char_offset_to - 1] + 1) for token in tokens]
 
     def text_of(self, data: bytes) -> str:
-        """The words of an entry from its bytes, as they were taken in."""
+        """Return the text of an entry that was indexed, from the entry's bytes."""
         return loads_text(data)
 
     def look(self, wanted: Query, limit: int, *, by_date: bool = False) -> tuple[list[tuple[float, DocAddress]], int]:
-        """The first entries by relevance or by date, newest first; and how many fit in all."""
+        """Return the first matching entries, by relevance or newest first, and the number of all matches."""
         result = self.searcher.search(wanted, limit, order_by_field="time" if by_date else None)
-        return result.hits, result.count  # type: ignore[attr-defined]  # the stubs do not know it
+        return result.hits, result.count  # type: ignore[attr-defined]  # missing in tantivy's stubs
 
     def best(self, wanted: Query, limit: int) -> list[tuple[float, DocAddress]]:
-        """The first entries by relevance. Nobody counts the others, which saves looking at most of them."""
+        """Return the most relevant entries. The others are not counted, so most of them need not be scored."""
         return self.searcher.search(wanted, limit, count=False).hits
 
     def since(self, wanted: Query, microseconds: int) -> Query:
-        """What fits and is not older than that."""
+        """Restrict a query to entries from this time on."""
         time = Query.range_query(self.schema, "time", tantivy.FieldType.Integer, microseconds, None)
         return Query.boolean_query([(Occur.Must, wanted), (Occur.Must, Query.const_score_query(time, 0.0))])
 
 
 def _places(text: str, split: str) -> list[int]:
-    """For each character of the split text its place in the text. Only blanks were added."""
+    """Return, for each character of the split text, its position in the original text. Splitting only adds blanks."""
     places: list[int] = []
     at = 0
     for letter in split:

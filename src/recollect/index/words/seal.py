@@ -1,8 +1,8 @@
-"""Know that the files of the word index are those that were written.
+"""Verify that the files of the word index are those that were written.
 
-The catalogue notes what the files of the word index looked like when the last writer had finished. A file that still looks so
-is trusted; of any other the CRC is verified that the word index put at its end. `meta.json` has none: the catalogue keeps it.
-Imports little, for a search that must start fast.
+The catalogue stores the stamps of the files as the last writer left them. A file with this stamp is trusted; of any other
+file the CRC that tantivy put at its end is verified. `meta.json` has no CRC of its own, so the catalogue stores one.
+The module imports little, because every search needs it at its start.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 SEAL = "words:files"
 WRITING = "words:writing"
 MARK = "words_mark"
-"""The note with the highest entry id of which the words are committed."""
+"""The note with the highest entry id whose words are committed."""
 _META = "meta.json"
 _MAGIC = 1337
 _AT_ONCE = 1 << 20
 
 
 def check(db: apsw.Connection, folder: str) -> bool:
-    """Whether all files look as they were left; False where some do not but hold what was written.
+    """Return whether all files have their stored stamps; False if some do not, but their checksums are right.
 
-    Raises ValueError where something is damaged or gone.
+    Raises ValueError if a file is damaged or gone.
     """
     noted = db.execute("SELECT value FROM notes WHERE name = ?", (SEAL,)).get
     if not isinstance(noted, str):
@@ -49,13 +49,16 @@ def check(db: apsw.Connection, folder: str) -> bool:
 
 
 def begin_writing(catalogue: Catalogue) -> None:
-    """Note that the files change from now on, before the first of them does. The caller holds the lock."""
+    """Record that a writer is at work, before it changes the first file. The caller holds the lock."""
     with catalogue.transaction():
         catalogue.set_note(WRITING, 1)
 
 
 def finish_interrupted(catalogue: Catalogue) -> bool:
-    """Whether a writer was interrupted and left files that are whole, which are sealed then. The caller holds the lock."""
+    """Seal the undamaged files that an interrupted writer left. The caller holds the lock.
+
+    Returns False if no writer was interrupted, or a file is damaged.
+    """
     if not catalogue.note(WRITING):
         return False
     folder = str(catalogue.words_folder)
@@ -70,7 +73,7 @@ def finish_interrupted(catalogue: Catalogue) -> bool:
 
 
 def seal(catalogue: Catalogue) -> None:
-    """Note what the files look like. The caller holds the lock, and nobody writes to them any more."""
+    """Store the stamps of the files in the catalogue. The caller holds the lock, and the writer is closed."""
     folder = str(catalogue.words_folder)
     noted = json.dumps([zlib.crc32(_meta(folder)), {name: _stamp(f"{folder}/{name}") for name in _names(folder)}])
     with catalogue.transaction() as db:
@@ -79,7 +82,7 @@ def seal(catalogue: Catalogue) -> None:
 
 
 def check_sum(path: str) -> None:
-    """Raises ValueError where a file does not have the CRC at its end that was made when it was written."""
+    """Verify the CRC at the end of a file of tantivy. Raises ValueError if the file is damaged or unreadable."""
     try:
         with open(path, "rb") as stream:
             size = os.fstat(stream.fileno()).st_size
@@ -109,7 +112,7 @@ def _meta(folder: str) -> bytes:
 
 
 def _names(folder: str) -> list[str]:
-    """Files of segments; the others are locks, and lists that only a writer uses."""
+    """List the files of segments; the other files are locks, and lists that only a writer uses."""
     try:
         return sorted(name for name in os.listdir(folder) if name != _META and not name.startswith("."))
     except OSError as problem:

@@ -1,7 +1,7 @@
-"""What a person said and saw, out of an entry: prompts, answers, thinking, tool inputs and outputs, titles, summaries.
+"""Extract the searchable text of an entry: prompts, answers, thinking, tool inputs and outputs, titles, summaries.
 
 Left out: structured copies of results (`toolUseResult`), images and other base64, prompt snapshots, request logs, and
-what the client said to the model alone (`isMeta`). `recollect search --everything` looks at those in the files.
+what Claude Code wrote for the model only (`isMeta`). `recollect search --everything` searches those in the files.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..catalogue.schema import FLAGS
 from .shell_words import makes_commit
 
 TEXT_LIMIT: Final = 8 << 20
-"""Longer texts are found by what stands before this."""
+"""Characters of an entry's text that are indexed; a longer text is found by its beginning only."""
 TARGET_LIMIT: Final = 200
 SHELL: Final = "Bash"
 """The tool whose commands may make commits."""
@@ -28,19 +28,19 @@ _THINKING: Final = FLAGS["thinking"]
 _TOOL_USE: Final = FLAGS["tool_use"]
 _TOOL_RESULT: Final = FLAGS["tool_result"]
 
-#: Which argument says best what a call is about, and is a file.
+#: Arguments that name the file that a tool call is about, best first.
 _FILE_ARGUMENTS: Final = ("file_path", "notebook_path", "path")
 _OTHER_ARGUMENTS: Final = (
     "command", "pattern", "query", "url", "description", "skill", "name", "subject", "prompt", "plan", "task_id",
 )  # fmt: skip
-#: State lines whose words are a title.
+#: Entry types that hold a title, with the field that holds it.
 _TITLES: Final = {
     "custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary", "tag": "tag", "agent-name": "agentName",
 }  # fmt: skip
 
 
 class ToolUse(msgspec.Struct, gc=False):
-    """A call on an entry."""
+    """A tool call on an entry."""
 
     id: str
     name: str
@@ -57,7 +57,7 @@ class ToolResult(msgspec.Struct, gc=False):
 
 
 class EntryWords(msgspec.Struct):
-    """The words of an entry and what was learnt while they were collected."""
+    """The texts of an entry, with its role, flags, file paths, tool calls and tool results."""
 
     parts: list[str]
     role: str | None = None
@@ -73,7 +73,7 @@ class EntryWords(msgspec.Struct):
 
 
 def words_of(entry: IndexEntry) -> EntryWords:
-    """The words of an entry, who speaks, and the calls and results on it."""
+    """Return the texts of an entry, its role, and the tool calls and results on it."""
     kind = entry.type
     if kind == "assistant" or kind == "user":
         return _message_words(entry, kind)
@@ -86,7 +86,7 @@ def words_of(entry: IndexEntry) -> EntryWords:
     if kind == "attachment":
         words = EntryWords([])
         part = entry.attachment
-        if part is not None and part.type == "queued_command":  # typed while the subagent was busy
+        if part is not None and part.type == "queued_command":  # a prompt typed while Claude Code was busy
             words.role = "user"
             _add_raw(words, part.prompt)
         return words
@@ -204,7 +204,7 @@ def _add_inner(words: EntryWords, part: InnerBlock) -> int:
 
 
 def add_strings(parts: list[str], value: Any) -> None:
-    """All texts in a value, whatever its shape, in order. Iterative: arguments may be nested deeply."""
+    """Append all strings in a JSON value of any shape, in order. Not recursive: arguments may be nested deeply."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
@@ -218,7 +218,7 @@ def add_strings(parts: list[str], value: Any) -> None:
 
 
 def _add_raw(words: EntryWords, raw: msgspec.Raw) -> None:
-    """The texts of a content that may be text or blocks."""
+    """Append the texts of a content that is a string or a list of blocks."""
     value = decode_loosely(raw)
     if isinstance(value, str):
         words.parts.append(value)
@@ -233,7 +233,7 @@ def _add_raw(words: EntryWords, raw: msgspec.Raw) -> None:
 
 
 def lines_changed(entry: IndexEntry) -> tuple[str, bool, int, int] | None:
-    """(file, whether it is new, lines added, lines removed), where a result tells of a changed file."""
+    """Return (file, whether it is new, lines added, lines removed) if a tool result reports a changed file."""
     told = entry.toolUseResult
     path = getattr(told, "filePath", None)
     patch = getattr(told, "structuredPatch", None)
@@ -257,7 +257,7 @@ def lines_changed(entry: IndexEntry) -> tuple[str, bool, int, int] | None:
 
 
 def clean(text: str | None) -> str | None:
-    """Text that can be stored: lone surrogates become U+FFFD, as the client shows them."""
+    """Make a text storable: replace lone surrogates with U+FFFD, as Claude Code shows them."""
     if text is None or text.isascii():
         return text
     try:
@@ -268,7 +268,7 @@ def clean(text: str | None) -> str | None:
 
 
 def clean_entry(value: Any) -> Any:
-    """An entry from the slow path with all its texts such that they can be stored."""
+    """Make all texts of a salvaged entry storable (see `clean`)."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, msgspec.Struct):

@@ -1,4 +1,4 @@
-"""Commands of a shell line, taken apart: what is quoted, commented out or handed to a command as text is no command."""
+"""Split a shell line into its commands. Quoted text, comments and here-documents are not commands."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from collections.abc import Iterator
 from typing import Final
 
 LONGEST: Final = 100_000
-"""So much of a line is taken apart: half a second of work at most."""
+"""Characters of a line that are parsed: half a second of work at most."""
 _BREAKS: Final = frozenset("();|&\n")
 _PUNCTUATION: Final = frozenset("();<>|&\n")
 _HANDED_IN: Final = re.compile(
     r"(<<-?[ \t]*(['\"]?)(\w+)\2[^\n]*\n).*?(?:^[ \t]*\3[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
-"""A here-document: its lines are text."""
+"""A here-document: its lines are text, not commands."""
 _COMMENT_LINE: Final = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
 _AHEAD: Final = frozenset(
     {"if", "then", "else", "elif", "do", "while", "until", "!", "{", "time", "sudo", "env", "command"}
 )
-"""Words behind which a command begins."""
+"""Words after which a command begins."""
 _SETTING: Final = re.compile(r"\w+=")
 _GIT_TAKES_VALUE: Final = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
-"""Options before git's own command that take the next word."""
+"""Options of git before its subcommand that take the next word as their value."""
 _MAKES_NONE: Final = frozenset({"--dry-run", "--short", "--porcelain", "--long", "--help", "-h"})
-"""With these, `git commit` only tells what it would do."""
+"""Options with which `git commit` makes no commit, only prints something."""
 
 
 def commands_of(line: str) -> Iterator[list[str]]:
-    """The words of each command. Of a line that is cut off or wrongly quoted: those before that place."""
+    """Yield the words of each command; of a line that is cut off or wrongly quoted, those before that place."""
     text = _COMMENT_LINE.sub("", _HANDED_IN.sub(r"\1", line.replace("\\\n", " ")))
     lexer = shlex.shlex(text, posix=True, punctuation_chars="".join(_PUNCTUATION))
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
@@ -45,13 +45,13 @@ def commands_of(line: str) -> Iterator[list[str]]:
                 commented = True
             else:
                 words.append(word)
-    except ValueError:  # a quote that does not end
+    except ValueError:  # a quote that is not closed
         pass
     yield words
 
 
 def makes_commit(line: str) -> bool:
-    """Whether a shell line has a `git commit` that makes one; of very long lines, among the first characters."""
+    """Return whether a shell line runs a `git commit` that makes a commit. Parses the first 100,000 characters only."""
     return "commit" in line and any(map(_is_commit, commands_of(line[:LONGEST])))
 
 

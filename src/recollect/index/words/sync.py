@@ -1,4 +1,4 @@
-"""Bring the word index up to the catalogue: words of entries above the mark are read back from the files."""
+"""Bring the word index up to the catalogue: read the words of entries above the mark back from the files."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ GATHERED_BYTES: Final = 8 << 20
 
 
 def gather(catalogue: Catalogue, words: WordsWriter, left_out: LeftOut) -> None:
-    """Put the pieces that the last few syncs left into one, by adding their words again.
+    """Merge the small segments of the last few syncs into one, by adding their words again.
 
-    The index itself joins eight pieces of less than 10,000 documents at the next commit, whatever their sizes: a few new
-    lines would then wait until thousands of old documents are written anew. Nothing is lost if this is not done.
+    Tantivy merges eight segments of less than 10,000 documents at the next commit, whatever their sizes: a few new lines
+    would then wait until thousands of old documents are rewritten. This is only an optimisation.
     """
     small = [size for size in words.segment_sizes() if size < SMALL]
     tiny = [size for size in small if size <= TINY]
@@ -67,14 +67,14 @@ def _is_entry(data: bytes) -> bool:
 
 
 def forget_stale(catalogue: Catalogue, words: WordsWriter) -> None:
-    """Delete the words of files that were dropped from the catalogue; nothing of what they hold now is below the mark."""
+    """Delete the words of files whose rows were dropped; entries that these files have now are all above the mark."""
     stale: list[tuple[Any, ...]] = catalogue.connection.execute("SELECT file_id FROM words_stale").fetchall()
     for (file_id,) in stale:
         words.forget_file(file_id)
 
 
 def add_from_files(catalogue: Catalogue, words: WordsWriter, left_out: LeftOut) -> int:
-    """Add the words of all entries above the mark. Returns how many entries were read."""
+    """Add the words of all entries above the mark. Return how many entries were read."""
     count = size = 0
     last = catalogue.note("last_entry")
     at = words.mark
@@ -98,7 +98,7 @@ def add_from_files(catalogue: Catalogue, words: WordsWriter, left_out: LeftOut) 
 
 
 def commit(catalogue: Catalogue, words: WordsWriter, mark: int) -> None:
-    """First the words, then the mark: what happens in between is done again."""
+    """Commit the words, then the mark in the catalogue: after a crash in between, the words are added again."""
     words.commit(mark)
     with catalogue.transaction() as db:
         catalogue.set_note(MARK, mark)
@@ -106,7 +106,7 @@ def commit(catalogue: Catalogue, words: WordsWriter, mark: int) -> None:
 
 
 def _add(catalogue: Catalogue, words: WordsWriter, row: tuple[Any, ...], data: bytes, left_out: LeftOut) -> None:
-    """Add the words of one entry. Those of an entry that fails are left out, and the mark moves on."""
+    """Add the words of one entry. If that fails, the words are left out and reported, and the sync continues."""
     try:
         _add_words(catalogue, words, row, decoded(data))
     except Exception as problem:
@@ -117,7 +117,7 @@ def _add(catalogue: Catalogue, words: WordsWriter, row: tuple[Any, ...], data: b
 def _add_words(catalogue: Catalogue, words: WordsWriter, row: tuple[Any, ...], entry: IndexEntry | None) -> None:
     entry_id, file_id, _, _, time, role, flags, model, branch, cwd, *_ = row
     if entry is None:
-        return  # the file changed since: the next sync sees that, and gives its entries new numbers
+        return  # the file changed meanwhile: the next sync indexes its entries again, with new ids
     found = words_of(entry)
     if not found.parts:
         return
@@ -136,7 +136,7 @@ def _add_words(catalogue: Catalogue, words: WordsWriter, row: tuple[Any, ...], e
 
 
 def decoded(data: bytes) -> IndexEntry | None:
-    """The entry in some bytes of a file; None where there is none."""
+    """Decode an entry from its bytes, salvaging it if it is damaged; None if there is no entry in them."""
     try:
         return decode_index_entry(data)
     except REFUSED:

@@ -1,6 +1,7 @@
-"""How texts and queries become words: parts of identifiers, single CJK characters, all in lower case.
+"""Split texts and queries into words: parts of identifiers, single CJK characters, all in lower case.
 
-`getUserName`, `user_name` and `HTTPServer` are get user name, user name, http server. Imports little: every search needs it.
+`getUserName`, `user_name` and `HTTPServer` become get user name, user name, http server. The module imports little,
+because every search needs it at its start.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
 ANALYZER = "words"
 LONGEST_WORD = 80
 
-#: A capital that begins a part of an identifier: after a small letter, or the last of several before a small one.
+#: A capital letter that begins a part of an identifier: after a small letter, or the last of several before one.
 _PART = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
-#: Compiled when the first text that is not plain ASCII comes: it takes as long as everything else here.
+#: Compiled for the first text that is not ASCII: compiling it takes as long as importing the rest of this module.
 _CJK: re.Pattern[str] | None = None
 _CJK_CLASS = (
     "[\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c\u3041-\u30ff\u3105-\u312f"
@@ -26,7 +27,7 @@ _CJK_CLASS = (
 
 
 def split_words(text: str) -> str:
-    """Text with blanks where the tokenizer would not part what people look for by part."""
+    """Insert blanks between the parts of identifiers and around CJK characters, where the tokenizer does not split."""
     text = _PART.sub(_blank_before, text)
     if text.isascii():
         return text
@@ -45,7 +46,7 @@ def _blanks_around(match: re.Match[str]) -> str:
 
 
 def analyzer() -> TextAnalyzer:
-    """What texts and queries go through, after `split_words`."""
+    """Build tantivy's analyzer for texts and queries, which is applied after `split_words`."""
     from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
     chain = TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.remove_long(LONGEST_WORD)).filter(Filter.lowercase())

@@ -1,24 +1,24 @@
-"""The word index (tantivy): which entries hold which words. Texts are not stored: they are read back by byte offset.
+"""Write the word index (tantivy): which entries hold which words. Texts are not stored, but read back by byte offset.
 
 One document per entry that has words. Fields:
     id      the entry's id in the catalogue (indexed, fast)
     file    the file's id (indexed, fast)
-    time    microseconds since 1970 (fast); not there where the entry has no time
+    time    microseconds since 1970 (fast); missing if the entry has no time
     text    the words (analyzer "words", with positions)
-    path    files that a call or result is about (analyzer "words", with positions)
+    path    files that a tool call or result is about (analyzer "words", with positions)
     role    user, assistant, tool, system, title, summary (raw, fast)
-    tool    name of the tool, on calls and on results (raw, fast)
+    tool    name of the tool, on tool calls and on results (raw, fast)
     model   model of a response (raw, fast)
     branch  git branch (raw, fast)
-    project working directory of the entry itself (raw, fast); what a session's project is, the catalogue knows
+    project working directory of the entry itself (raw, fast); the project of a session is in the catalogue
     has     code, image, error, thinking (raw, fast)
 
 Words are what the `simple` tokenizer finds after `split_words`, in lower case: parts of identifiers (`getUserName`,
 `user_name` and `HTTPServer` are get user name, user name, http server), and every Han, Kana or Hangul character by itself.
 A query's identifier or CJK word becomes a phrase of its parts, so it is found whole and by part.
 
-The catalogue's note `words_mark` is the highest entry id of which the words are committed here. Entries above it are added
-at the next sync; what was committed here without the mark (after a crash) is deleted first.
+The catalogue's note `words_mark` is the highest entry id whose words are committed here. Entries above the mark are added
+at the next sync; documents above it, committed before a crash could move the mark, are deleted first.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ def schema() -> tantivy.Schema:
 
 
 def tokens(text: str) -> list[str]:
-    """The words of a text as they are in the index."""
+    """Return the words of a text in the form in which the index stores them."""
     return list(analyzer().analyze(split_words(text)))
 
 
 def open_words(folder: Path) -> tantivy.Index:
-    """The index in a folder, for reading. Raises ValueError where there is none, or a broken one."""
+    """Open the word index in a folder. Raises ValueError if there is none, or a damaged one."""
     import tantivy
 
     if not os.path.exists(folder / "meta.json"):
@@ -78,7 +78,7 @@ def open_words(folder: Path) -> tantivy.Index:
 
 
 def words_are_behind(catalogue: Catalogue) -> bool:
-    """Whether the word index lacks something that the catalogue has, or is not there."""
+    """Return whether the word index is missing, damaged, or behind the catalogue."""
     if catalogue.note(MARK) != catalogue.note("last_entry"):
         return True
     if catalogue.connection.execute("SELECT 1 FROM words_stale LIMIT 1").get is not None:
@@ -87,7 +87,7 @@ def words_are_behind(catalogue: Catalogue) -> bool:
 
 
 def words_damage(catalogue: Catalogue) -> str | None:
-    """What is wrong with the files of the word index; None where they are those that were written."""
+    """Return what is wrong with the files of the word index; None if they are as they were written."""
     try:
         check(catalogue.connection, str(catalogue.words_folder))
     except ValueError as problem:
@@ -96,7 +96,7 @@ def words_damage(catalogue: Catalogue) -> str | None:
 
 
 def forget_words(catalogue: Catalogue) -> None:
-    """Throw the word index away; the next sync builds it from the catalogue. For one that turns out to be broken."""
+    """Delete a word index that turned out to be damaged; the next sync builds it again from the catalogue."""
     with catalogue.locked():
         catalogue.remove_words()
         with catalogue.transaction():
@@ -104,7 +104,7 @@ def forget_words(catalogue: Catalogue) -> None:
 
 
 class WordsWriter:
-    """Adds and deletes documents; nothing counts before `commit`. The caller holds the catalogue's lock."""
+    """Add and delete documents; nothing takes effect before `commit`. The caller holds the catalogue's lock."""
 
     def __init__(self, catalogue: Catalogue, *, heap: int = HEAP, threads: int = THREADS) -> None:
         import tantivy
@@ -113,7 +113,7 @@ class WordsWriter:
         self._document = tantivy.Document
         self._query = tantivy.Query
         self.added = 0
-        # Files come into being in the writer's own threads at any time: they are for the user alone.
+        # The writer's threads create files at any time; only the user may read them.
         self._umask = os.umask(0o077)
         try:
             self._index = self._open(catalogue)
@@ -149,19 +149,19 @@ class WordsWriter:
         return index
 
     def _forget_uncommitted(self) -> None:
-        """Documents that were committed here while the catalogue never heard of it."""
+        """Delete documents above the mark: a crash came between their commit and that of the mark in the catalogue."""
         query = self._from(self.mark + 1)
         if self._index.searcher().search(query, limit=1).hits:
             self._writer.delete_documents_by_query(query)
 
     def segment_sizes(self) -> list[int]:
-        """How many documents each piece of the index holds, deleted ones not counted."""
+        """Return how many documents each segment of the index holds, not counting deleted ones."""
         with open(self._catalogue.words_folder / "meta.json", encoding="utf-8") as stream:
             segments = json.load(stream)["segments"]
         return [each["max_doc"] - (each["deletes"] or {"num_deleted_docs": 0})["num_deleted_docs"] for each in segments]
 
     def highest(self, count: int) -> int:
-        """The lowest of the `count` highest entry ids."""
+        """Return the lowest of the `count` highest entry ids."""
         found = self._index.searcher().search(self._query.all_query(), count, count=False, order_by_field="id")
         return int(found.hits[-1][0])
 
@@ -175,8 +175,8 @@ class WordsWriter:
         return tantivy.Query.range_query(self._index.schema, "id", tantivy.FieldType.Unsigned, lower_bound=entry_id)
 
     def forget_file(self, file_id: int) -> None:
-        """Delete all words of a file. What is added afterwards stays."""
-        # By query: deleting by term takes the number for a signed one, and silently finds nothing in an unsigned field.
+        """Delete all words of a file. Words added afterwards stay."""
+        # By query: a deletion by term passes a signed number, and silently finds nothing in an unsigned field.
         self._writer.delete_documents_by_query(self._query.term_query(self._index.schema, "file", file_id))
 
     def add(
@@ -215,12 +215,12 @@ class WordsWriter:
         self.added += 1
 
     def commit(self, mark: int) -> None:
-        """Make it last. The caller then notes the mark in the catalogue: after a crash in between, this is done again."""
+        """Commit all changes. The caller then sets the mark in the catalogue; a crash in between causes both again."""
         self._writer.commit()
         self.mark = mark
 
     def close(self) -> None:
-        """Wait for merges, so that they are not lost and begun again by the next one."""
+        """Wait for running merges of segments, so that the next writer need not do them again."""
         try:
             self._writer.wait_merging_threads()
         finally:

@@ -1,7 +1,7 @@
-"""A query's tree as a query of the word index.
+"""Compile the tree of a search query to a query of the word index.
 
-Words count for the ranking, filters do not. Names in filters (tools, models, branches, files) are looked up among those that
-the index holds, so that a part of a name is enough and what fits nothing can be told.
+Words count for the ranking, filters do not. Names in filters (tools, models, branches, projects) are looked up among the
+names in the index, so that a part of a name is enough and a name that matches nothing can be reported.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ..search.session_rows import SessionRows
 from ..search.snippets import Needle
 from .reader import WordReader
 
-#: Filters whose names stand in a field of the word index.
+#: Filters whose names are in a field of the word index.
 NAME_FIELDS = ("tool", "model", "branch")
-#: Words of which more begin with a prefix than this are not ranked against each other.
+#: The most words with one prefix that are ranked; with more of them, all matches of the prefix rank equally.
 MOST_RANKED = 64
 _MOST_NAMES = 200_000
 _LONGEST_PARTED = 40
 
 
 class Unmatched:
-    """A filter whose name nothing has, and names that are alike."""
+    """A filter whose value matches no name in the index, with similar names."""
 
     __slots__ = ("filter_name", "nearest", "value")
 
@@ -38,8 +38,11 @@ class Unmatched:
 
 
 class WordQuery:
-    """Compiles one query. Afterwards `needles` are for the snippets, `dropped` are parts without any word, `unmatched` are
-    filters that fit nothing."""
+    """Compile one query.
+
+    Afterwards `needles` holds what snippets highlight, `dropped` the parts of the query that have no word, and
+    `unmatched` the filters that match nothing.
+    """
 
     def __init__(
         self,
@@ -56,10 +59,10 @@ class WordQuery:
         self.dropped: list[str] = []
         self.unmatched: list[Unmatched] = []
         self.parted: list[tuple[str, list[str]]] = []
-        """Words that nothing has, and the parts of them that were looked for instead."""
+        """Words that are not in the index, each with the parts that are searched in its place."""
         self._is_lone = False
         self.words: list[str] = []
-        """Single words that are looked for, to name ones that are alike where nothing is found."""
+        """Single words of the query, to suggest similar ones if nothing is found."""
 
     @property
     def has_phrase(self) -> bool:
@@ -67,7 +70,7 @@ class WordQuery:
 
     @property
     def lone_word(self) -> str | None:
-        """The word, where the whole query is one."""
+        """Return the word if the whole query is one word."""
         return self.words[0] if self._is_lone and len(self.words) == 1 else None
 
     def compile(self, tree: All) -> Query:
@@ -125,8 +128,11 @@ class WordQuery:
         return self._side_by_side("text", tokens, prefix=part.prefix)
 
     def _parts_of_unknown(self, word: str) -> list[str]:
-        """The parts of an identifier that was typed in small letters: `getusername` where `getUserName` stands. Two or three
-        known words, the longest first; none where the word itself is known."""
+        """Split an identifier that was typed in small letters, such as `getusername` for `getUserName`, into its parts.
+
+        Returns two or three words of the index that stand side by side in an entry, trying long first parts first; none
+        if the word itself is in the index.
+        """
         known = self._searcher.doc_freq
         if not 4 <= len(word) <= _LONGEST_PARTED or not word.isascii() or known("text", word):
             return []
@@ -180,7 +186,7 @@ class WordQuery:
         return self._set(name, list(part.values))
 
     def _project(self, part: Filter) -> Query:
-        """Sessions of the project, and what was done in its folder from elsewhere."""
+        """Match sessions of a project, and entries of other sessions whose working directory is in the project."""
         known = self._known("project")
         wanted = [ProjectFilter(value) for value in part.values]
         folders = [path for path in known if any(item.fits(path) for item in wanted)]
@@ -193,7 +199,7 @@ class WordQuery:
         return Query.boolean_query([(Occur.Should, query) for query in sets])
 
     def _path(self, value: str) -> Query:
-        """The words of the path side by side; with a star at its end, paths that go on."""
+        """Match the words of a path side by side; with a star at the end, the last word is a prefix."""
         tokens = self._analyze(value)
         if not tokens:
             return Query.empty_query()
@@ -218,7 +224,7 @@ class WordQuery:
 
 
 def _without(must: list[Query], must_not: list[Query]) -> Query:
-    """All of these and none of those; of everything where only `must_not` is there."""
+    """Combine queries: all of `must` and none of `must_not`. An empty `must` stands for all entries."""
     if not must:
         must = [Query.const_score_query(Query.all_query(), 0.0)]
     return Query.boolean_query(
@@ -227,7 +233,7 @@ def _without(must: list[Query], must_not: list[Query]) -> Query:
 
 
 def _partings(word: str) -> Iterator[list[str]]:
-    """A word in two parts of at least two letters, then in three."""
+    """Yield a word split in two parts of at least two letters, then in three."""
     places = range(2, len(word) - 1)
     for place in reversed(places):
         yield [word[:place], word[place:]]
