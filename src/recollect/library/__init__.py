@@ -1,1 +1,1 @@
-"""The front desk: open homes, find sessions, read them. Everything that a face shows comes from here."""
+"""Open homes, find sessions, read and change them. The command line and the page get everything they show from here."""

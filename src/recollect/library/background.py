@@ -1,6 +1,6 @@
-"""Do long work in threads of its own, and tell how far it is: the index, the counting of tokens and money, and jobs.
+"""Run long work in background threads and report its progress: building the index, counting usage, and jobs.
 
-A catalogue belongs to one thread, so each worker opens one of its own and answers one question after the other.
+A catalogue may be used by one thread only, so each worker opens its own and answers its questions one after the other.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .usage import Ledger
 T = TypeVar("T")
 ANSWER_SECONDS: Final = 60.0
 FRESH_SECONDS: Final = 20.0
-"""How old an answer about usage may be before the question is asked again."""
+"""Answers about usage that are younger than this are returned without counting again."""
 OLD_SECONDS: Final = 0.5
-"""How long a caller waits for a new answer where there is an older one; then it gets the older one."""
+"""How long a caller waits for a new answer before it gets the older one."""
 MAX_ANSWERS: Final = 64
 
 
 class StillIndexing(Exception):
-    """Raised where an answer has to wait for the index; `done` of `total` bytes are in it."""
+    """Raised when the index is not ready for an answer yet; `done` of `total` bytes are indexed."""
 
     def __init__(self, done: int, total: int) -> None:
         super().__init__("still indexing")
@@ -37,7 +37,7 @@ class StillIndexing(Exception):
 
 
 class IndexWorker:
-    """Answers questions to the index, one after the other. The first question builds the index, in the background."""
+    """Answers questions over the index, one after the other. The first question builds the index in the background."""
 
     def __init__(self, open_library: Callable[[], Library]) -> None:
         self._open_library = open_library
@@ -50,13 +50,13 @@ class IndexWorker:
 
     @property
     def library(self) -> Library:
-        """The library whose catalogue belongs to the thread of this worker."""
+        """Return the library of this worker's thread, and open it on first use."""
         if self._library is None:
             self._library = self._open_library()
         return self._library
 
     def begin(self) -> Future[None]:
-        """Start to build the index in the background, unless it is built or being built."""
+        """Start building the index in the background, unless it is built or being built."""
         with self._lock:
             if self._building is None:
                 self._building = self._pool.submit(self._build)
@@ -74,7 +74,7 @@ class IndexWorker:
         return building is not None and building.done() and not building.cancelled() and building.exception() is None
 
     def ask(self, question: Callable[[Library], T], *, patience: float = 1.5) -> T:
-        """Return the answer to a question. Raises StillIndexing where the index is not built after `patience` seconds."""
+        """Return the answer to a question. Raises StillIndexing if the index is not built within `patience` seconds."""
         building = self.begin()
         try:
             building.result(patience)
@@ -98,12 +98,12 @@ class IndexWorker:
         self.library.index(stages=("entries", "words"), progress=note)
 
     def close(self) -> None:
-        """Let the question that is being answered come to its end, and answer no more."""
+        """Answer no further questions; the one that is being answered is finished."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 class UsageWorker:
-    """Answers questions about tokens and money, one after the other, and keeps each answer for some seconds."""
+    """Answers questions about tokens and money, one after the other, and caches each answer for some seconds."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -117,7 +117,7 @@ class UsageWorker:
     def ask(self, name: object, question: Callable[[Ledger], T], *, patience: float = 3.0) -> T:
         """Return the answer to the question of this name, which may be some seconds old.
 
-        Raises StillIndexing where there is no answer at all after `patience` seconds.
+        Raises StillIndexing if there is no answer at all after `patience` seconds.
         """
         with self._lock:
             known = self._known.get(name)
@@ -134,7 +134,7 @@ class UsageWorker:
             raise StillIndexing(self.done, self.total) from None
 
     def last(self, name: object) -> Any | None:
-        """Return the last answer to the question of this name, however old; None where there is none."""
+        """Return the last answer to the question of this name, however old; None if there is none."""
         with self._lock:
             known = self._known.get(name)
         return None if known is None else known[1]
@@ -158,13 +158,13 @@ class UsageWorker:
         self.done, self.total = done, total
 
     def close(self) -> None:
-        """Let the question that is being answered come to its end, and answer no more."""
+        """Answer no further questions; the one that is being answered is finished."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 @dataclass
 class Job:
-    """A long piece of work that somebody started and does not wait for: how far it is, and what came of it."""
+    """Long work that runs in the background: its progress, and its result or its problem."""
 
     name: str
     running: bool = True
@@ -177,7 +177,7 @@ class Job:
 
 @dataclass
 class Jobs:
-    """Runs jobs in threads, at most one of each name at a time, and keeps the last one of each name."""
+    """Runs jobs in threads, at most one of each name at a time, and remembers the last one of each name."""
 
     _known: dict[str, Job] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -187,7 +187,7 @@ class Jobs:
         return self._known.get(name)
 
     def start(self, name: str, work: Callable[[Job], Any]) -> Job:
-        """Start the work in the background; where a job of this name is running, return that one instead."""
+        """Start the work in the background, or return the job of this name that is already running."""
         with self._lock:
             known = self._known.get(name)
             if known is not None and known.running:

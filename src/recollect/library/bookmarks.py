@@ -1,6 +1,6 @@
-"""Bookmarks of sessions and messages (`library.bookmarks`, in ``bookmarks.json`` of the data folder).
+"""Bookmarks of sessions and messages: `library.bookmarks`, stored in ``bookmarks.json`` of Recollect's data folder.
 
-Nothing of them is written into a home.
+Bookmarks are never written into a home.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ FILE: Final = "bookmarks.json"
 
 
 class Bookmark(Struct, frozen=True):
-    """A mark at a session, or at a message of it."""
+    """A bookmark of a session, or of one of its messages."""
 
     session_id: str
     message: str | None = None
-    """The uuid of a row; None for the session as a whole."""
+    """The uuid of the message's row; None for the session as a whole."""
     note: str = ""
     title: str = ""
-    """What the session was called when it was marked: it may be gone one day."""
+    """The title of the session when it was bookmarked, since the session may be deleted later."""
     time: float = 0.0
 
     @property
     def key(self) -> tuple[str, str | None]:
-        """What a mark is known by."""
+        """Return what identifies the bookmark: its session and its message."""
         return self.session_id, self.message
 
 
 def read_bookmarks(folder: Path) -> list[Bookmark]:
-    """Read all bookmarks, newest first; none where the file is not there."""
+    """Read all bookmarks, newest first; an empty list if the file does not exist."""
     return sorted(_bookmarks(folder).read(), key=lambda item: item.time, reverse=True)
 
 
 def add_bookmark(folder: Path, session_id: str, message: str | None, note: str, title: str) -> Bookmark:
-    """Write a mark at a session or a message, in the place of the mark it had."""
+    """Write a bookmark of a session or a message, replacing an earlier bookmark of it."""
     made = Bookmark(session_id, message, " ".join(note.split())[:500], " ".join(title.split())[:200], time.time())
     _bookmarks(folder).change(lambda found: [made, *(item for item in found if item.key != made.key)])
     return made
 
 
 def remove_bookmark(folder: Path, session_id: str, message: str | None) -> bool:
-    """Take a mark away. Returns whether there was one."""
+    """Remove a bookmark. Returns whether there was one."""
     key = session_id, message
     before, after = _bookmarks(folder).change(lambda found: [item for item in found if item.key != key])
     return len(after) < len(before)
@@ -64,34 +64,34 @@ def _bookmarks(folder: Path) -> OwnList[Bookmark]:
 
 
 class Bookmarks:
-    """All bookmarks, and what can be done with them."""
+    """Lists, adds and removes bookmarks."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
         self._folder = library.own_folder("data")
 
     def all(self) -> list[Bookmark]:
-        """Return all bookmarks, newest first; none where the file is not there."""
+        """Return all bookmarks, newest first; an empty list if the file does not exist."""
         return read_bookmarks(self._folder)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return all bookmarks as plain data for JSON; `gone` says that no open home has the session."""
+        """Return all bookmarks as plain data for JSON; `gone` means that no open home has the session."""
         known = self.all()
         there = {file.session_id for file in self._library.files()} if known else set()
         return [bookmark_row(item, gone=item.session_id not in there) for item in known]
 
     def find(self, session_id: str, message: str | None = None) -> Bookmark | None:
-        """Return the mark at a session or at a message of it; None where there is none."""
+        """Return the bookmark of a session or of one of its messages; None if there is none."""
         return next((item for item in self.all() if item.key == (session_id, message)), None)
 
     def add(self, session: str, message: str | None = None, note: str = "") -> Bookmark:
-        """Mark a session, or a message of it, in the place of the mark it had. Raises NotFound."""
+        """Bookmark a session, or one of its messages, replacing an earlier bookmark of it. Raises NotFound."""
         found = self._library.session(session)
         uuid = None if message is None else message_uuid(found, message)
         return add_bookmark(self._folder, found.id, uuid, note, found.summary.title or "")
 
     def remove(self, session: str, message: str | None = None) -> Bookmark:
-        """Take a mark away and return it. Its session may be gone by now. Raises NotFound where there is no such mark."""
+        """Remove a bookmark and return it; its session may be deleted by now. Raises NotFound."""
         gone = self._marked(session, message)
         remove_bookmark(self._folder, *gone.key)
         return gone
@@ -105,7 +105,7 @@ class Bookmarks:
         of_session = [item for item in known if item.session_id in ids]
         found = [item for item in of_session if _is_at(item, message)]
         if not found and message is not None:
-            with contextlib.suppress(NotFound):  # the session may be gone, its marks stay
+            with contextlib.suppress(NotFound):  # the session may be deleted, its bookmarks stay
                 uuid = message_uuid(self._library.session(session), message)
                 found = [item for item in of_session if item.message == uuid]
         if len(found) == 1:
@@ -120,7 +120,7 @@ class Bookmarks:
 
 
 def _is_at(item: Bookmark, message: str | None) -> bool:
-    """Tell whether a mark is at the session as a whole (None), or at a message with that start of a uuid."""
+    """Return whether a bookmark is of the whole session (`message` is None), or of a message whose uuid starts so."""
     if message is None or item.message is None:
         return message is item.message
     return item.message.lower().startswith(message.strip().lower() or "-")

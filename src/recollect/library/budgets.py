@@ -31,26 +31,26 @@ FILE: Final = "budgets.json"
 
 
 class Budgets:
-    """The budgets that are set, and how they stand."""
+    """Sets and removes budgets, and reports how much of each is used."""
 
     def __init__(self, folder: Path, library: Library | None = None) -> None:
         self._library = library
-        """Counts what is used; without one, `states` must be given a ledger."""
+        """Counts what is used; without a library, `states` needs a ledger."""
         self._list = OwnList(folder / FILE, Budget, _damaged, check=_wrong)
 
     def all(self, project: str | None = None) -> list[Budget]:
-        """Return the budgets that are set, or those of one project. Raises DamagedData where the file cannot be read."""
+        """Return the budgets that are set, or those of one project. Raises DamagedData if the file cannot be read."""
         wanted = _as_kept(project)
         return [item for item in self._list.read() if wanted in (None, item.project)]
 
     def set(self, amount: str, project: str | None = None) -> Budget:
-        """Set a budget such as ``50/month``, in place of one of the same period and project."""
+        """Set a budget such as ``50/month``, replacing one of the same period and project."""
         made = parse_budget(amount, _as_kept(project))
         self._list.change(lambda found: [item for item in found if item.key != made.key] + [made])
         return made
 
     def remove(self, period: str | None = None, project: str | None = None) -> list[Budget]:
-        """Remove the budget of a period, without a project the one for everything; return what was removed.
+        """Remove the budget of a period (without `project`, the one for everything) and return what was removed.
 
         Without a period, all budgets are removed, or all of the project.
         """
@@ -67,7 +67,7 @@ class Budgets:
     def states(
         self, budgets: Sequence[Budget] | None = None, *, ledger: Ledger | None = None, now: int | None = None
     ) -> list[BudgetState]:
-        """Return what is used of each budget at a moment (microseconds), without one now. `ledger` has the time zone."""
+        """Return how much of each budget is used at `now` (in microseconds), by the ledger's time zone."""
         if ledger is None:
             if self._library is None:
                 raise Unavailable("these budgets were opened without a library", slug="no-library")
@@ -88,7 +88,7 @@ class Budgets:
 
 
 def _as_kept(project: str | None) -> str | None:
-    """Return a project as a budget names it: a relative path becomes a whole one, since later callers may stand elsewhere."""
+    """Return a project as a budget names it. A relative path becomes absolute: later callers may be in another folder."""
     paths = [] if project is None else paths_named(project)
     return paths[-1] if paths and project not in paths else project
 
@@ -99,7 +99,7 @@ def _damaged(path: Path, why: str) -> DamagedData:
 
 
 def _wrong(found: list[Budget]) -> str | None:
-    """Say why a list of budgets cannot be right; None where it can."""
+    """Return why a list of budgets is invalid; None if it is valid."""
     for budget in found:
         if budget.period not in PERIODS or budget.amount < 0 or budget.project == "":
             return f"no budget: {msgspec.json.encode(budget).decode()}"

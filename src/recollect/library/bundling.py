@@ -1,4 +1,4 @@
-"""Sessions into a bundle, and out of one into a home, where paths may become others on the way."""
+"""Write sessions into a bundle, and unpack a bundle into a home, with other project paths if asked."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SLUG: Final = re.compile(rb'"slug":"([A-Za-z0-9_-]{1,200})"')
 
 
 def write_bundle(sessions: Sequence[Session], target: Path) -> tuple[int, int]:
-    """Put sessions with all that belongs to them into a new file. Returns the number of files and the bundle's size."""
+    """Write sessions with all their files into a new bundle. Returns the number of files and the bundle's size."""
     if os.path.lexists(target):
         raise Refused(f"{target} exists already", slug="exists")
     homes = {session.home.real_root: session.home for session in sessions}
@@ -70,12 +70,12 @@ def write_bundle(sessions: Sequence[Session], target: Path) -> tuple[int, int]:
 
 
 def _sayable(text: str | None) -> str | None:
-    """Without lone surrogates, which JSON cannot hold."""
+    """Replace lone surrogates, which JSON cannot hold."""
     return None if text is None else text.encode("utf-8", "replace").decode()
 
 
 def _belongings(home: Home, session: Session) -> Iterator[Path]:
-    """Every file of a session, the plan that it made included. Links and what leads out of the home are left out."""
+    """Yield every file of a session, including the plan it made. Links and what leads out of the home are left out."""
     for place in [*footprint(home, session.file), *_plans(home, session)]:
         if place.parts[len(home.root.parts)] == "session-env":
             continue  # may hold secrets
@@ -106,7 +106,7 @@ def _chunks(home: Home, path: Path) -> Iterator[bytes]:
 
 
 class Unbundling:
-    """A bundle, unpacked beside our own data and checked. Use as a context manager: what was unpacked goes at its end."""
+    """A bundle, unpacked into Recollect's own data folder and checked. Leaving `with` removes what was unpacked."""
 
     def __init__(self, journal: Journal, source: Path, limits: BundleLimits | None = None) -> None:
         self._journal = journal
@@ -144,11 +144,11 @@ class Unbundling:
             target = self._root / "home" / file.path
             disk.make_folders(target.parent)
             disk.write_new(target, chunks)
-            # A day older, until it is put in its place: what was written just now must not count as in use.
+            # A day older until it is in its place: a file written just now would count as in use.
             disk.set_times(target, file.mtime_ns - _A_DAY_NS)
 
     def plan(self, home: Home, maps: Sequence[tuple[str, str]] = ()) -> tuple[Change, RestoreResult]:
-        """The change that puts the sessions into a home. With `maps`, paths of projects become others first."""
+        """Plan the change that puts the sessions into a home. `maps` replaces paths of projects first."""
         unpacked = Home(self._root / "home")
         if maps:
             journal = Journal(self._root / "data")
@@ -184,7 +184,7 @@ class Unbundling:
                 yield FileToRestore(place, size, info.st_mtime_ns + _A_DAY_NS, chunks)
 
     def _placed(self, unpacked: Home, path: Path, home: Home) -> Iterator[bytes]:
-        """A file's bytes; where moving wrote the folder it was unpacked in, the home's own."""
+        """Yield a file's bytes; where the move wrote the folder of the unpacking into it, with the home's folder instead."""
         if path.suffix != ".jsonl":
             yield from _chunks(unpacked, path)
             return

@@ -1,4 +1,4 @@
-"""A cache that forgets what was used longest ago, bounded by bytes. Several threads may use it."""
+"""A cache bounded by bytes that drops what was used longest ago. Several threads may use it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class ByteBoundCache(Generic[T]):
-    """Values by key with an estimate of what they weigh. One value heavier than the bound is not kept at all."""
+    """Values by key, each with an estimated size. A value larger than the limit is not stored."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -20,7 +20,7 @@ class ByteBoundCache(Generic[T]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> T | None:
-        """Return the value of a key, None where the cache does not have it."""
+        """Return the value of a key; None if the cache does not have it."""
         with self._lock:
             found = self._items.get(key)
             if found is None:
@@ -29,7 +29,7 @@ class ByteBoundCache(Generic[T]):
             return found[0]
 
     def put(self, key: Hashable, value: T, weight: int) -> None:
-        """Keep a value that weighs so many bytes, in place of an older one of the same key."""
+        """Store a value of `weight` bytes, replacing an older one of the same key."""
         with self._lock:
             old = self._items.pop(key, None)
             self.weight -= 0 if old is None else old[1]

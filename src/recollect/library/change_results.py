@@ -1,4 +1,4 @@
-"""What a change did, in data and in words: the same for every face."""
+"""Describe what a change did, as data and as text, for every face."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def fork_data(result: ForkResult) -> dict[str, Any]:
 
 
 def came_along(result: ForkResult) -> str:
-    """What came along with a fork, and what a person would miss."""
+    """Say what was copied with a fork, and what is missing from it."""
     counts = [
         (len(result.subagents), "subagent"),
         (result.tool_results, "long output"),

@@ -1,7 +1,7 @@
-"""Every change that Recollect can make to a home, one verb each: `library.changes`.
+"""Plan every change that Recollect can make to a home, one method each: `library.changes`.
 
-A verb looks at the home, refuses what cannot be done, and returns a `Plan`; nothing happens before `plan.commit()`. A session is
-given as a `Session`, or as people name one: an id, the start of one, a title, `last`.
+A method reads the home, refuses what cannot be done, and returns a `Plan`; nothing is written before `plan.commit()`. A
+session is given as a `Session`, or as people name one: an id, the start of one, a title, `last`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class Changes:
-    """The changes of a library's homes: planned here, journaled, and undone here."""
+    """Plans changes to a library's homes, lists the changes in the journal, and undoes them."""
 
     def __init__(self, library: Library, journal: Journal) -> None:
         self.library = library
@@ -58,7 +58,7 @@ class Changes:
     # --- one session --------------------------------------------------------------------------------------------------
 
     def rename(self, session: str | Session, title: str, *, force: bool = False) -> Plan:
-        """Give a session a title, which Claude Code shows too. The file keeps its time."""
+        """Give a session a title, which Claude Code shows too. The file keeps its modification time."""
         from ..edit.state_lines import plan_rename, title_words
 
         found = self.session(session)
@@ -68,7 +68,7 @@ class Changes:
         return Plan(change, result, f"{found.id} is now called {words!r}", session_id=found.id)
 
     def tag(self, session: str | Session, text: str | None, *, force: bool = False) -> Plan:
-        """Tag a session, or take its tag away (None). A session has one tag."""
+        """Tag a session, or remove its tag (None). A session has one tag."""
         from ..edit.state_lines import plan_tag
 
         found = self.session(session)
@@ -78,7 +78,7 @@ class Changes:
         return Plan(change, {"session_id": found.id, "tag": words}, said, session_id=found.id)
 
     def archive(self, session: str | Session, *, title: str | None = None, force: bool = False) -> Plan:
-        """Mark a session as archived by its tag, and give it a last title where one is given."""
+        """Mark a session as archived with a tag, and give it a last title if one is given."""
         from ..edit.state_lines import ARCHIVED, plan_archive
 
         found = self.session(session)
@@ -87,7 +87,7 @@ class Changes:
         return Plan(change, result, f"{found.id} is archived", session_id=found.id)
 
     def unarchive(self, session: str | Session, *, title: str | None = None, force: bool = False) -> Plan:
-        """Take a session out of the archive: the tag it had before is its tag again."""
+        """Remove the archive mark of a session: the tag it had before becomes its tag again."""
         from ..edit.state_lines import plan_unarchive
 
         found = self.session(session)
@@ -96,7 +96,7 @@ class Changes:
         return Plan(change, result, f"{found.id} is no longer archived", session_id=found.id)
 
     def rewind(self, session: str | Session, message: str, *, force: bool = False) -> Plan:
-        """Let a session go on from a message at the next resume. What came after it stays as a branch."""
+        """Make a session continue from a message at the next resume. What came after the message stays as a branch."""
         from ..edit.state_lines import plan_rewind
 
         found = self.session(session)
@@ -117,9 +117,9 @@ class Changes:
         with_tool_results: bool = True,
         with_file_history: bool = True,
     ) -> Plan:
-        """Make a new session of a conversation: all of it, up to a message (`at`), or one of its branches.
+        """Make a new session from a conversation: all of it, up to a message (`at`), or one of its branches.
 
-        The session itself is only read, so it may be in use. `result["session_id"]` is the new one's id.
+        The original session is only read, so it may be in use. `result["session_id"]` is the id of the new session.
         """
         from ..edit.fork import plan_fork
 
@@ -137,14 +137,14 @@ class Changes:
     def append(
         self, session: str | Session, role: str, text: str, *, model: str | None = None, force: bool = False
     ) -> Plan:
-        """Append a message that Claude Code resumes with. `result["uuid"]` is its uuid once it is written."""
+        """Append a message that Claude Code resumes with. `result["uuid"]` is the message's uuid once it is written."""
         found = self.session(session)
         check_text(text)
         check_message(text)
         return _AppendPlan(found, self.journal, role, text, model, force)
 
     def new(self, project: str, *, title: str | None = None, session_id: str | None = None) -> Plan:
-        """Begin an empty session in a project's folder. Claude Code resumes it once it has a message."""
+        """Create an empty session in a project's folder. Claude Code can resume it once it has a message."""
         from ..edit.append import plan_new_session
         from ..edit.state_lines import title_words
 
@@ -161,7 +161,7 @@ class Changes:
     def repair(self, session: str | Session | SessionFile, *, rules: Sequence[str] = (), fork: bool = False) -> Plan:
         """Repair a session with the fewest changes after which Claude Code resumes with everything that is readable.
 
-        A plan without steps means that nothing has to be repaired. With `fork` a repaired copy is made.
+        A plan without steps means that nothing has to be repaired. With `fork`, a repaired copy is made.
         """
         from ..edit.repair.plan import plan_repair
 
@@ -178,10 +178,10 @@ class Changes:
     def sessions_to_repair(
         self, session: str | None = None, *, project: str | None = None, rules: Sequence[str] = ()
     ) -> Iterator[SessionFile]:
-        """Find what `repair` has to look at: a session with its copies in other project folders, else every damaged one.
+        """Find the sessions to plan a repair for: one with its copies in other project folders, else every damaged one.
 
-        A path to a transcript means that file alone. Of a project, or of all sessions, only those come in which a check finds
-        something that a repair could fix: that is much cheaper than to plan a repair.
+        A path to a transcript means that file alone. Of a project, or of all sessions, only those are returned in which a
+        check finds something that a repair could fix: a check is much cheaper than planning a repair.
         """
         from .checking import copies_to_repair, files_of, needs_repair
 
@@ -202,7 +202,7 @@ class Changes:
         return [found, *(file for file in same if file.path != found.path)]
 
     def repair_home_files(self, home: Home, *, force: bool = False) -> Plan:
-        """Repair what belongs to no session: the global config, and Claude Code's own lists of sessions."""
+        """Repair the files that belong to no session: the global config, and Claude Code's own lists of sessions."""
         from ..edit.repair.home_files import plan_home_repair
 
         scan = next(scan for each, scan in self.library.scans if each is home)
@@ -214,7 +214,7 @@ class Changes:
         return Plan(change, data, "; ".join(result.done), destructive=True)
 
     def migrate(self, session: str | Session | SessionFile, *, to: str) -> Plan:
-        """Convert a session of an old client to the layout of version `to`. A plan without steps: nothing to convert."""
+        """Convert a session to the layout of a newer Claude Code, version `to`. No steps: nothing to convert."""
         from ..edit.migrate.session_layout import plan_migrate
 
         file = session if isinstance(session, SessionFile) else self.session(session).file
@@ -240,9 +240,9 @@ class Changes:
         kind: str | None = None,
         force: bool = False,
     ) -> Plan:
-        """Add an item (`what` is its text), set the state of item number `what`, or remove it.
+        """Add an item (`what` is its text), set the state of item number `what`, or remove that item.
 
-        `kind` is todos or tasks; by default the one that the session's client uses.
+        `kind` is todos or tasks; by default the one that the session's version of Claude Code uses.
         """
         from ..edit.todo_changes import TASKS_SINCE
 
@@ -318,7 +318,7 @@ class Changes:
     # --- several sessions, projects, homes ----------------------------------------------------------------------------
 
     def delete(self, sessions: Sequence[str | Session]) -> Plan:
-        """Move sessions with everything that belongs to them to the trash, from where `undo` brings them back."""
+        """Move sessions with everything that belongs to them to the trash, from which `undo` restores them."""
         from ..edit.delete import plan_delete
 
         files = {str(found.path): found for found in (self.session(name).file for name in sessions)}
@@ -331,7 +331,7 @@ class Changes:
         return Plan(change, result.as_dict(), deleted(result.as_dict()), result.notes, destructive=True)
 
     def delete_project(self, path: str, *, force: bool = False) -> Plan:
-        """Move all of a project to the trash: sessions at the path and below, prompts, settings, memory."""
+        """Move a whole project to the trash: sessions at the path and below, prompts, settings, memory."""
         from ..edit.delete import plan_delete_project
 
         change, result = plan_delete_project(self.journal, self.only_home(), path_as_it_was(path), force=force)
@@ -346,7 +346,7 @@ class Changes:
         merge: bool = False,
         force: bool = False,
     ) -> Plan:
-        """Let a project's sessions, memory, prompts and settings follow it from one path to another.
+        """Move a project's sessions, memory, prompts and settings from one path to another.
 
         `maps` are further pairs `OLD=NEW`, for a home that came from another machine.
         """
@@ -391,7 +391,7 @@ class Changes:
         ]
 
     def restore(self, wanted: RestoreRequest) -> Plan:
-        """Bring sessions back from the vault, byte for byte. What stands there and is newer stays."""
+        """Restore sessions from the vault, byte for byte. Newer files that are already there stay."""
         from .restoring import plan_restoring
 
         change, result = plan_restoring(self.library, self.journal, wanted)
@@ -407,9 +407,9 @@ class Changes:
         )  # fmt: skip
 
     def unbundle(self, source: str | os.PathLike[str], *, maps: Sequence[str] = (), limit: int | None = None) -> Plan:
-        """Take the sessions of a bundle into the home. It is checked while it is unpacked.
+        """Unpack the sessions of a bundle into the home. The bundle is checked while it is unpacked.
 
-        `maps` are pairs `OLD=NEW` of project paths that are others here; `limit` refuses what unpacks to more bytes.
+        `maps` are pairs `OLD=NEW` of project paths that differ here; more than `limit` unpacked bytes are refused.
         """
         from ..vault.bundle_read import BundleLimits
         from .bundling import Unbundling
@@ -433,7 +433,7 @@ class Changes:
         )  # fmt: skip
 
     def prune(self, rules: PruneRules) -> Plan:
-        """Take sessions out of the home that fit the rules and that the vault has, to make room."""
+        """Remove sessions from the home that match the rules and that the vault has, to free space."""
         from .pruning import plan_prune
 
         home = self.only_home()
@@ -447,9 +447,9 @@ class Changes:
         )  # fmt: skip
 
     def restore_file(self, session: Session, path: str, state: FileState, *, output: str | None = None) -> Plan:
-        """Put a file of a project back as it was at a message: at its own place, or at `output`.
+        """Restore a file of a project to its content at a message, at its own path or at `output`.
 
-        A state in which the file did not exist removes it.
+        A state in which the file did not exist removes the file.
         """
         from ..store.file_contents import unified_diff
 
@@ -475,7 +475,7 @@ class Changes:
         return Plan(change, result, f"{target} is as it was", session_id=session.id, destructive=True)
 
     def _refuse_target(self, target: Path) -> None:
-        """Before anything there is read or shown: what is no file of a project is no business of this verb."""
+        """Refuse a target that is not a file of a project, before it is read or shown."""
         from ..environment import home_candidates
         from ..store.home import existing_homes
         from ..store.paths import is_secret, refuse_in_homes
@@ -490,21 +490,21 @@ class Changes:
     # --- the journal --------------------------------------------------------------------------------------------------
 
     def records(self, *, all_homes: bool = False) -> list[Record]:
-        """List the changes that Recollect made in these homes (or in all), newest first."""
+        """List the changes that Recollect made in these homes (or in all homes), newest first."""
         return self.journal.records(None if all_homes else self.library.homes)
 
     def undo(self, number: int | None = None) -> UndoPlan:
-        """Take a change back, byte for byte: the one of this number, or the newest that is not undone.
+        """Undo a change byte for byte: the one of this number, or the newest that is not undone.
 
-        Pruned sessions come back from the vault.
-        Planning it raises nothing; `commit` (or `check`, for a dry run) refuses where somebody wrote since.
+        Pruned sessions are restored from the vault. Planning raises nothing; `commit` (or `check`, for a dry run) refuses if
+        the files were written to since.
         """
         return UndoPlan(self.journal, self.journal.record(number, self.library.homes), self.library.vault.store)
 
     # --- who is meant -------------------------------------------------------------------------------------------------
 
     def session(self, reference: str | Session) -> Session:
-        """Find the session to change. One that is in several homes is refused where its name does not tell which."""
+        """Find the session to change. Refuses one that is in several homes, unless its name says which is meant."""
         if isinstance(reference, Session):
             return reference
         found = self.library.session(reference)
@@ -513,11 +513,11 @@ class Changes:
         return found
 
     def _named(self, reference: str | Session) -> Session:
-        """Find the session to read; of several copies the newest."""
+        """Find the session to read; of several copies, the newest."""
         return reference if isinstance(reference, Session) else self.library.session(reference)
 
     def only_home(self) -> Home:
-        """Return the home that is meant where only one can be; several are refused."""
+        """Return the library's only home. Raises Refused if there are several."""
         if len(self.library.homes) > 1:
             raise Refused("there are several homes", hint=_WHICH_HOME, slug="several-homes")
         return self.library.homes[0]
@@ -527,7 +527,7 @@ _WHICH_HOME = "name the one that is meant with --home DIR"
 
 
 class _AppendPlan(Plan):
-    """Append one message. The line is made when the plan is committed, on the end that the conversation has then."""
+    """Appends one message. The line is made at commit, so that it follows the end that the conversation has then."""
 
     def __init__(
         self, session: Session, journal: Journal, role: str, text: str, model: str | None, force: bool
@@ -561,7 +561,7 @@ class _AppendPlan(Plan):
 
 
 class UndoPlan(Plan):
-    """Undo one change of the journal."""
+    """Undoes one change of the journal."""
 
     def __init__(self, journal: Journal, record: Record, vault: Vault) -> None:
         self._journal, self._record, self._home, self._vault = journal, record, Home(Path(record.home)), vault
@@ -578,7 +578,7 @@ class UndoPlan(Plan):
         return self._steps
 
     def check(self) -> None:
-        """Raise what would keep the change from being undone now. Changes nothing."""
+        """Raise the error that would keep the change from being undone now. Changes nothing."""
         self._undo(dry_run=True)
 
     def _undo(self, *, dry_run: bool) -> None:
@@ -598,23 +598,23 @@ class UndoPlan(Plan):
 
 
 def path_as_it_was(path: str) -> str:
-    """The path of a project as it was: links are not followed, since it may be gone."""
+    """Return the absolute path of a project that may no longer exist: links are not followed."""
     return path if is_windows_path(path) else os.path.abspath(os.path.expanduser(_given(path)))
 
 
 def path_as_it_will_be(path: str) -> str:
-    """The path of a project as Claude Code will see it: it resolves links."""
+    """Return the path of a project as Claude Code will see it: with links resolved."""
     return path if is_windows_path(path) else os.path.realpath(os.path.expanduser(_given(path)))
 
 
 def _given(path: str) -> str:
-    if not path.strip():  # an empty path would be the current folder, which nobody meant
+    if not path.strip():  # an empty path would become the current folder, which nobody meant
         raise Refused("a path must not be empty", slug="bad-path")
     return path
 
 
 def _refuse_unknown_subagent(found: Session, subagent: str) -> None:
-    """A list for a subagent that is not there is one that nobody would ever see."""
+    """Raise NotFound for a subagent that the session does not have: nobody would ever see its list."""
     from ..store.side_files import todo_lists
 
     known = [item.subagent_id for item in found.conversation.subagents if item.subagent_id is not None]

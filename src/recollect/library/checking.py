@@ -28,23 +28,23 @@ RULE_CODES: Final = tuple(RULES)
 
 @dataclass
 class CheckResult:
-    """What a check of several sessions, and perhaps of the homes, found."""
+    """The findings of a check of several sessions, and perhaps of the homes."""
 
     checked: int = 0
-    """Sessions that were looked at."""
+    """Number of sessions that were checked."""
     whole: int = 0
-    """Sessions without an error or a warning."""
+    """Number of sessions without an error or a warning."""
     findings: list[Finding] = field(default_factory=list)
     sessions: list[SessionReport] = field(default_factory=list)
-    """Of those with findings, and of those that a resume does not get at whole."""
+    """Sessions with findings, and sessions of which Claude Code would not resume everything."""
 
     @property
     def counts(self) -> Counter[str]:
-        """How many findings there are of each severity."""
+        """Return the number of findings of each severity."""
         return Counter(item.severity for item in self.findings)
 
     def at_least(self, severity: str) -> list[Finding]:
-        """List the findings that are as grave as this, or graver."""
+        """List the findings of this severity or a worse one."""
         mildest = SEVERITIES.index(severity)
         return [item for item in self.findings if SEVERITIES.index(item.severity) <= mildest]
 
@@ -57,7 +57,7 @@ def check(
     rules: Sequence[str] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> CheckResult:
-    """Check one session, those of a project, or everything, the homes themselves included. `rules` keeps only their findings."""
+    """Check one session, the sessions of a project, or everything including the homes. `rules` limits the findings."""
     unknown = [code for code in rules if code not in RULES]
     if unknown:
         raise NotFound(f"no such rule: {', '.join(unknown)}", slug="no-such-rule", nearest=RULE_CODES)
@@ -89,7 +89,7 @@ def check_homes(library: Library) -> list[Finding]:
 
 
 def files_of(library: Library, reference: str | None, project: str | None) -> list[SessionFile]:
-    """List the sessions that are meant: one, those of a project, or all. Raises NotFound where the project has none."""
+    """List the files of one session, of a project's sessions, or of all. Raises NotFound if the project has no session."""
     if reference is not None:
         return [library.session(reference).file]
     if project is not None:
@@ -102,12 +102,12 @@ def files_of(library: Library, reference: str | None, project: str | None) -> li
 
 
 def copies_to_repair(files: Sequence[SessionFile]) -> set[Path]:
-    """Find files whose session lies in another project folder as well, which has the better right to its id."""
+    """Find the files whose session also lies in another project folder, in a copy that takes precedence."""
     return {file.path for same in copies_of_sessions(files) for file in same[1:]}
 
 
 def needs_repair(file: SessionFile, rules: Sequence[str] = ()) -> bool:
-    """Tell whether a check of a session finds something that a repair could fix: much cheaper than to plan one."""
+    """Return whether a check finds something that a repair could fix; much cheaper than planning the repair."""
     return any(
         item.rule.fix is not None and (item.code in rules if rules else item.severity != INFO)
         for item in check_session(file).findings

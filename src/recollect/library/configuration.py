@@ -1,6 +1,6 @@
-"""What Claude Code is configured with: settings, plugins and definitions of homes, what it remembers of projects, its flags.
+"""Read the configuration of Claude Code: settings, plugins, definitions, what it stores about projects, flags.
 
-Everything is plain data with secrets masked; fields that Recollect has no name for stand under `extra`, named as on disk.
+Everything is plain data with secrets masked; fields that Recollect has no name for are under `extra`, named as on disk.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def config(library: Library, project: str | None = None) -> list[dict[str, Any]]:
-    """Give the configuration of each home; or with `project` what Claude Code remembers about the projects of that name."""
+    """Return the configuration of each home; or with `project`, what Claude Code stores about the projects of that name."""
     return [_home_row(home) for home in library.homes] if project is None else _project_rows(library.homes, project)
 
 
@@ -95,7 +95,7 @@ def _project_rows(homes: list[Home], asked: str) -> list[dict[str, Any]]:
 
 @dataclass
 class Flags:
-    """Feature gates and dynamic configs that Claude Code keeps."""
+    """Feature gates and dynamic configs that Claude Code has cached."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     """{kind, name, value, rule_id, source, renewed, home}; `kind` is gate, config or layer, `source` the file."""
@@ -104,7 +104,7 @@ class Flags:
 
 
 def flags(library: Library, name: str | None = None, *, kind: str | None = None) -> Flags:
-    """List the flags of the homes; only those whose name holds `name`, and only those of a kind."""
+    """List the flags of the homes; with `name`, those whose name contains it; with `kind`, those of that kind."""
     found = Flags()
     for home in library.homes:
         for cached in cached_flags(home):
@@ -149,7 +149,7 @@ def _config_rows(home: Home) -> Iterator[dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Turn typed values into plain data: attributes by their names, times in ISO form, nothing that is nested endlessly."""
+    """Convert typed values to plain data: attributes by name, times as ISO 8601. Values nested too deeply become a note."""
     try:
         return _as_data(value)
     except RecursionError:

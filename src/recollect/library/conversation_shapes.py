@@ -22,7 +22,7 @@ __all__ = ["CLIENT_VERSIONS", "ThreadShape", "TreeShape", "thread_shape", "tree_
 
 
 class ThreadRow(Struct, kw_only=True):
-    """A row of the file, and what a resume makes of it."""
+    """A row of the file, and its place in the conversation that Claude Code would resume."""
 
     line: int
     uuid: str | None
@@ -32,9 +32,9 @@ class ThreadRow(Struct, kw_only=True):
     status: str
     reason: str
     sent: int | None
-    """Its position among what is sent to the model, from 1."""
+    """The position of the row among those that are sent to the model, from 1; None if it is not sent."""
     sent_as: str | None
-    """The role under which its words reach the model: user or assistant."""
+    """The role under which the row is sent to the model: user or assistant."""
     mended_to: str | None
     put_back: bool
     time: datetime | None
@@ -55,7 +55,7 @@ class ThreadShape(Struct, kw_only=True):
     rows: list[ThreadRow]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data for JSON."""
+        """Return the conversation as plain data for JSON."""
         return plain(self) | {"rows": [plain(row) for row in self.rows]}
 
 
@@ -73,7 +73,7 @@ class CompactionShape(Struct, kw_only=True):
 
 
 class TurnShape(Struct, kw_only=True):
-    """A prompt and what came of it."""
+    """A prompt, and what was done for it."""
 
     prompt: str | None
     uuid: str | None
@@ -100,7 +100,7 @@ class TreeShape(Struct, kw_only=True):
     branches: list[BranchShape]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data for JSON, the branches under `rows`."""
+        """Return the tree as plain data for JSON, the branches under `rows`."""
         found = plain(self) | {
             "turns": [plain(turn) for turn in self.turns],
             "rows": [plain(branch) for branch in self.branches],

@@ -1,4 +1,4 @@
-"""The numbers of one session, counted from its rows: what the provider answers with."""
+"""Count the figures of one session from its rows, for the answers of the provider."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def session_stats(session: Session) -> dict[str, Any]:
 
 
 def _usage(session: Session, groups: list[list[Row]]) -> Usage:
-    """Tokens of a session: one API response is counted once, however many lines and copies it has.
+    """Sum the tokens of a session. An API response counts once, however many lines and copies it has.
 
-    Under another request, a subagent's row of the same message is a copy, too: see `index.api_calls.dedupe`.
+    A subagent's row of the same message under another request is a copy, too: see `index.api_calls.dedupe`.
     """
     responses: dict[tuple[str, str | None], Usage] = {}
     of_main: dict[tuple[str, str | None], bool] = {}

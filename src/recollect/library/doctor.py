@@ -1,4 +1,4 @@
-"""Is everything as it should be, and what was passed over: facts about the homes, and damaged lines."""
+"""Report the state of the homes: facts about them, damaged lines, and what was skipped."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def doctor(library: Library, *, deep: bool = False) -> dict[str, Any]:
-    """Tell how the homes are, as plain data: the object that `recollect doctor --json` prints.
+    """Report the state of the homes as plain data: the object that `recollect doctor --json` prints.
 
-    Files are read whole if `deep`, or while all of them together are small; else only their ends.
+    Files are read whole with `deep`, or if all of them together are small; otherwise only their ends.
     """
     parts = UnknownParts(fields=deep)
     findings: list[dict[str, Any]] = []
@@ -73,7 +73,7 @@ def _home(home: Home, scan: Scan) -> dict[str, Any]:
 
 
 def _permissions(home: Home) -> list[str]:
-    """Name folders and files that others on this machine may read."""
+    """List folders and files that other users of this machine may read."""
     told = []
     for path in (home.root, home.projects, home.config_file):
         try:
@@ -86,7 +86,7 @@ def _permissions(home: Home) -> list[str]:
 
 
 def _check(file: SessionFile, parts: UnknownParts, *, whole: bool) -> list[dict[str, Any]]:
-    """List the damage in a session and its subagents; or why a file cannot be read."""
+    """List the damage in a session and its subagents, or why a file cannot be read."""
     findings: list[dict[str, Any]] = []
 
     def note(path: Any, kind: str, detail: str, damage: Damage | None = None) -> None:

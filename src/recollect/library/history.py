@@ -1,4 +1,4 @@
-"""Prompts and slash commands that were typed into Claude Code (`library.history()`)."""
+"""Search the prompts and slash commands that were typed into Claude Code (`library.history()`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Paste(Struct):
-    """What was pasted into a prompt; `text` is None where Claude Code kept it elsewhere and it is gone."""
+    """Something pasted into a prompt; `text` is None if Claude Code stored it elsewhere and it is gone."""
 
     id: str | int | None
     type: str | None
@@ -26,7 +26,7 @@ class Paste(Struct):
 
 
 class TypedPrompt(Struct, kw_only=True):
-    """A line of the history. A damaged one has a `problem` and no text."""
+    """A line of the prompt history. A damaged line has a `problem` and no text."""
 
     timestamp: datetime | None
     display: str | None
@@ -55,7 +55,7 @@ def typed_prompts(
     until: datetime | None = None,
     limit: int | None = None,
 ) -> TypedPrompts:
-    """Find prompts: by a text in them or in a paste (any case), project, start of a session's id, or time."""
+    """Find prompts by a text in them or in a paste (ignoring case), by project, start of a session's id, or time."""
     wanted = None if project is None else ProjectFilter(project)
     found: list[tuple[Home, HistoryEntry]] = []
     for home in library.homes:

@@ -1,4 +1,4 @@
-"""Which homes are meant: those that were named, else those of the environment. Light, for commands that need no more."""
+"""Find the homes to work on: those that were named, else those of the environment. Imports little, for light commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..store.home import Home, check_home, existing_homes
 
 
 def open_homes(homes: Sequence[str | os.PathLike[str]] = ()) -> list[Home]:
-    """The named homes, else those of CLAUDE_CONFIG_DIR, else the usual ones. A named folder must be a home."""
+    """Open the named homes, else those of CLAUDE_CONFIG_DIR, else the usual ones. A named folder must be a home."""
     candidates, named = home_candidates(homes)
     if named:
         return _own_folders_outside(_each_once([check_home(path) for path in candidates]))
@@ -27,7 +27,7 @@ def open_homes(homes: Sequence[str | os.PathLike[str]] = ()) -> list[Home]:
 
 
 def homes_to_restore(homes: Sequence[str | os.PathLike[str]] = ()) -> list[Home]:
-    """Name the homes that are meant, whether or not they are still there."""
+    """Return the homes that are meant, whether or not they still exist."""
     return _own_folders_outside(_each_once([Home(path) for path in home_candidates(homes)[0]]))
 
 
@@ -45,13 +45,13 @@ def _own_folders_outside(homes: list[Home]) -> list[Home]:
 
 
 def home_to_fill(homes: Sequence[str | os.PathLike[str]] = ()) -> Home:
-    """The one home that is meant, which need not be there yet: on a new machine it is missing or empty."""
+    """Return the one home to fill, which may be missing or empty on a new machine."""
     candidates, named = home_candidates(homes)
     found = existing_homes(candidates)
     if named:
         for path in candidates:
             if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
-                check_home(path)  # a folder that holds something else is not filled by mistake
+                check_home(path)  # a folder that holds something else must not be filled by mistake
         found = list({home.real_root: home for home in map(Home, candidates)}.values())
     if len(found) > 1:
         raise Refused(

@@ -1,4 +1,4 @@
-"""The index of a library: where it lies, and how it is brought up to date.
+"""Open the index of a library, and bring it up to date.
 
 library.index()                                  # everything
 library.index(stages=("entries", "words"))       # what a search needs
@@ -29,9 +29,9 @@ ALL_STAGES: Final = ("calls", "entries", "words")
 def open_catalogue(
     tell: Callable[[str], None] | None = None, folders: Callable[[str], Path] | None = None
 ) -> Catalogue:
-    """Open the catalogue in Recollect's own cache folder; where that cannot be written, `tell` is told so.
+    """Open the catalogue in Recollect's own cache folder. If the folder cannot be written, `tell` gets a message.
 
-    `folders` says where our own folders are, if not where the environment has them.
+    `folders` returns our own folders, if they are not where the environment puts them.
     """
     folders = folders or own_folder
     catalogue = Catalogue.open(folders("cache") / "index", folders("data") / "vault", tell=tell)
@@ -41,17 +41,17 @@ def open_catalogue(
 
 
 def rebuild_damaged(error: BaseException, tell: Callable[[str], None]) -> None:
-    """Throw an index away that an error says is damaged; the next question builds it anew. `tell` is told so."""
+    """Delete an index that an error shows to be damaged, and report that by `tell`; the next question builds a new one."""
     with Catalogue.open(own_folder("cache") / "index") as catalogue:
         tell(f"the index was damaged ({error}): it is built anew")
         catalogue.make_anew()
 
 
 def with_index_healed(library: Library, question: Callable[[], T]) -> T:
-    """Answer a question over the index. Where the index turns out to be damaged, build it anew and answer again."""
+    """Answer a question over the index. If the index turns out to be damaged, rebuild it and answer again."""
     try:
         return question()
-    except BaseException as problem:  # a panic of the word index is no Exception
+    except BaseException as problem:  # a panic of the word index is not an Exception
         if not is_damage(problem):
             raise
         library.__dict__.pop("_opened_search", None)
@@ -68,7 +68,7 @@ def bring_up_to_date(
     progress: Progress | None = None,
     lock_seconds: float = LOCK_SECONDS,
 ) -> SyncReport:
-    """Take in what changed in the library's homes; with `rebuild` everything, from nothing."""
+    """Index what changed in the library's homes; with `rebuild`, everything from scratch."""
     return index_homes(
         library.catalogue, library.homes, stages=stages, statuses=statuses, rebuild=rebuild, progress=progress,
         lock_seconds=lock_seconds,
@@ -85,7 +85,7 @@ def index_homes(
     progress: Progress | None = None,
     lock_seconds: float = LOCK_SECONDS,
 ) -> SyncReport:
-    """Take in what changed in some homes, without a library: that takes longer to import than to see that nothing changed."""
+    """Index what changed in some homes, without a library: importing one takes longer than checking that nothing changed."""
     from ..index.catalogue import sync
 
     pricing = None
@@ -101,7 +101,7 @@ def index_homes(
 
 
 def index_facts(library: Library, report: SyncReport) -> dict[str, Any]:
-    """Tell what bringing the index up to date did, and what the whole index has: the object of `recollect index --json`."""
+    """Report what an update of the index did, and what the index holds: the object of `recollect index --json`."""
     catalogue = library.catalogue
     db = catalogue.connection
     return {

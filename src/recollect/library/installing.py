@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 TIMERS: Final = ("systemd", "launchd", "cron")
 KEEPERS: Final = ("hook", *TIMERS)
-"""What keeps by itself."""
+"""What can run `recollect keep` automatically."""
 KINDS: Final = (*KEEPERS, "statusline", "completion")
 SHELLS: Final = ("bash", "zsh", "fish")
 
@@ -43,18 +43,18 @@ _CRON_MARK: Final = "# recollect keep"
 
 @dataclass
 class _Work:
-    """What has to be done: files to write or remove (None), and commands to run before and after that."""
+    """What an installation has to do: files to write or remove (None), and commands to run before and after that."""
 
     files: dict[Path, bytes | None] = field(default_factory=dict)
     commands: list[list[str]] = field(default_factory=list)
     before: list[list[str]] = field(default_factory=list)
-    """While the files are still there: what stops a timer must find them."""
+    """Commands that run before files are removed: stopping a timer needs its files."""
     input: bytes | None = None
-    """What the last command reads."""
+    """Standard input of the last command."""
 
 
 class InstallPlan(Plan):
-    """Something that is to be installed or taken out. Nothing happens before `commit`."""
+    """Plans to install or remove something. Nothing happens before `commit`."""
 
     def __enter__(self) -> InstallPlan:
         return self
@@ -77,11 +77,11 @@ class InstallPlan(Plan):
         self.what = what
         self.removes = remove
         self.present = present
-        """Whether it is installed already; then it is put in anew."""
+        """Whether it is installed already; then it is replaced."""
         self.shown = [*shown, *_shown(work)]
-        """What will be written and run, in full, a line each."""
+        """What will be written and run, in full, one line each."""
         self.problems: list[str] = []
-        """After `commit`: commands of the system that failed. The files stand where they should."""
+        """After `commit`: system commands that failed. The files are written nevertheless."""
         result: dict[str, Any] = {
             "kind": what,
             "home": None if home is None else str(home.root),
@@ -111,7 +111,7 @@ class InstallPlan(Plan):
         ]
 
     def commit(self) -> Committed:
-        """Do it. A command of the system that fails raises nothing: `problems` has its words, `result["done"]` is False."""
+        """Carry out the plan. If a system command fails, `problems` has its message and `result["done"]` is False."""
         steps = self.steps
         for command in self._work.before:
             self._run(command)
@@ -154,10 +154,10 @@ def plan_install(
     shell: str | None = None,
     script: str | None = None,
 ) -> InstallPlan:
-    """Plan to install something, or with `remove` to take it out.
+    """Plan to install something, or with `remove` to uninstall it.
 
-    `home` is the home whose settings get a hook or a status line; `every` are the minutes between two runs of a timer; `shell`
-    and `script` are the shell that is to complete our commands, and the text that teaches it.
+    `home` is the home whose settings get a hook or a status line; `every` is the number of minutes between two runs of a
+    timer; `shell` is the shell that is to complete our commands, and `script` the completion code for it.
     """
     journal = library.changes.journal
     if what in ("hook", "statusline"):
@@ -177,7 +177,7 @@ def plan_install(
 
 
 def _plan_files(journal: Journal, home: Home, title: str, files: dict[Path, bytes | None]) -> Change | None:
-    """Plan to write or remove files outside of the home; None where there is nothing to do."""
+    """Plan to write or remove files outside of the home; None if there is nothing to do."""
     if not any(data is not None or path.exists() for path, data in files.items()):
         return None
     change = journal.change(home, "install", title)
@@ -190,7 +190,7 @@ def _plan_files(journal: Journal, home: Home, title: str, files: dict[Path, byte
 
 
 def installed(library: Library) -> list[str]:
-    """List what keeps by itself now, as far as files tell."""
+    """List what runs `recollect keep` automatically now, as far as files show."""
     found = ["hook"] if any(_is_there(has_hook, home) for home in library.homes) else []
     found += ["systemd"] if (_systemd_folder() / f"{_NAME}.timer").exists() else []
     found += ["launchd"] if _launchd_file().exists() else []
@@ -200,12 +200,12 @@ def installed(library: Library) -> list[str]:
 def _is_there(test: Callable[[Home], bool], home: Home) -> bool:
     try:
         return test(home)
-    except (RecollectError, OSError):  # settings that cannot be read have nothing that works
+    except (RecollectError, OSError):  # a hook in settings that cannot be read does not work
         return False
 
 
 def _recollect(homes: Sequence[Home], *words: str) -> list[str]:
-    """Give the command by which this very Recollect does something with these homes, whatever folder it is run in."""
+    """Return the command line that runs this installation of Recollect on these homes, from any folder."""
     named = [part for home in homes for part in ("--home", str(home.root))]
     return [*own_command(), *named, *words]
 
@@ -242,7 +242,7 @@ def _setting(journal: Journal, what: str, home: Home, remove: bool) -> InstallPl
 
 @dataclass(frozen=True)
 class _Keeping:
-    """What a timer runs. Unlike a hook, it does not have the environment of the shell in which it was installed."""
+    """What a timer runs. Unlike a hook, a timer does not have the environment of the shell in which it was installed."""
 
     command: list[str]
     environment: dict[str, str]
@@ -268,7 +268,7 @@ def _systemd(keeping: _Keeping, every: int, remove: bool) -> _Work:
 
 
 def _quoted(command: list[str]) -> str:
-    """Write a command as systemd reads it: % and $ are special, quotes hold spaces."""
+    """Quote a command for systemd: % and $ are special, quotes hold spaces."""
     parts = [_escaped(part).replace("$", "$$") for part in command]
     return " ".join(f'"{part}"' if not part or set(part) & set(" \t'\"\\") else part for part in parts)
 
@@ -309,7 +309,7 @@ def _cron(keeping: _Keeping, every: int, remove: bool) -> _Work:
 
 
 def _crontab(*, strict: bool = False) -> str:
-    """Read the user's table. With `strict`, one that cannot be read is not taken for an empty one."""
+    """Read the user's crontab. With `strict`, a table that cannot be read does not count as empty."""
     if shutil.which("crontab") is None:
         return ""
     done = subprocess.run(["crontab", "-l"], capture_output=True, check=False, timeout=20, env=environment_in_english())

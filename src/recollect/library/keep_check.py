@@ -1,4 +1,4 @@
-"""Tell whether homes have anything that the vault has not, on as few imports as can be: a hook asks at the end of every turn."""
+"""Check whether homes hold anything that the vault lacks, with few imports: a hook runs this after every turn."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def walk_homes(named: Sequence[str]) -> dict[str, Walk] | None:
-    """Walk through the homes and compare what is there with what was last kept: `Walk.is_kept` of each says the outcome.
+    """Walk through the homes and compare their files with what was last kept; `Walk.is_kept` of each home is the result.
 
-    The keys are the folders of the homes as they were named. None where it takes more to know which homes are meant, or
-    whether they may be kept: `keep_homes` finds that out, and says what is wrong.
+    The keys are the folders of the homes as they were named. Returns None if it takes more to find out which homes are meant,
+    or whether they may be kept: `keep_homes` finds that out and reports what is wrong.
     """
     roots = _roots(named)
     if not roots or os.name == "nt":
@@ -37,7 +37,7 @@ def walk_homes(named: Sequence[str]) -> dict[str, Walk] | None:
 
 
 def _roots(named: Sequence[str]) -> list[str] | None:
-    """List the folders of the homes, each once. None where it takes more to know what they are, or whether they are there."""
+    """List the folders of the homes, each once; None if it takes more to find out which they are, or whether they exist."""
     folders, are_named = home_folders(named)
     roots: dict[str, str] = {}
     for folder in folders:

@@ -1,4 +1,4 @@
-"""Keep what is new of homes in the vault. Apart from `Library`, which takes longer to import than a small keep takes."""
+"""Copy what is new in homes into the vault. Separate from `Library`, whose import takes longer than a small keep."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .keep_check import Walk
 
 Progress = Callable[[int, int], None]
-"""Told the files done and to do."""
+"""Called with the number of files done and of all files."""
 
 
 def keep_homes(
@@ -25,10 +25,10 @@ def keep_homes(
     walks: Mapping[str, Walk] | None = None,
     folders: Callable[[str], Path] = own_folder,
 ) -> list[CaptureReport]:
-    """Put everything new of the homes into the vault, and tell what that was, home by home.
+    """Copy everything new in the homes into the vault, and report what was copied, home by home.
 
-    `full` compares every file with what is kept, whatever its time says. `walks` are walks through the homes that were made just
-    now (`walk_homes`), by the home's folder; the others are walked here. `folders` says where our own folders are.
+    `full` compares the content of every file with the vault, whatever its time. `walks` are walks through the homes that were
+    made just now (`walk_homes`), by the home's folder; other homes are walked here. `folders` returns our own folders.
     """
     from ..vault.capture import capture
     from ..vault.vault import Vault
@@ -44,7 +44,7 @@ def keep_homes(
 
 
 def damage_words(report: CaptureReport) -> str | None:
-    """Say that the vault had lost something which the home still had; None where it had not."""
+    """Return a message if the vault had lost something that the home still had; None otherwise."""
     if not report.healed:
         return None
     files = f"{report.healed:,} {'file' if report.healed == 1 else 'files'}"

@@ -1,4 +1,4 @@
-"""The library: homes opened together, their sessions and projects, found by id, prefix, title or `last`."""
+"""Open homes together, and find their sessions and projects by id, prefix, title or `last`."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ __all__ = [
     "Library", "Project", "SessionFile", "SessionSummary", "Skipped", "as_seen", "library_to_fill", "open_library",
 ]  # fmt: skip
 
-# What a verb needs is imported by the verb: a search over an index that is up to date needs no transcript reader.
+# Each method imports what it needs: a search over an index that is up to date needs no transcript reader.
 
 
 @dataclass(slots=True)
 class Project:
-    """A project is a working directory. Worktrees of a repository are listed below it."""
+    """A working directory with its sessions. Worktrees of a repository are listed below it."""
 
     path: str | None
     sessions: list[SessionSummary] = field(default_factory=list)
@@ -65,10 +65,10 @@ class Project:
 
 
 class Library:
-    """One or more Claude homes, opened together. Reading never changes them; `changes` plans what does."""
+    """One or more Claude homes, opened together. Reading never changes them; `changes` plans every change."""
 
     tell: Callable[[str], None] | None = None
-    """Told what a person should know and that is no error, such as an index in a temporary folder."""
+    """Called with messages for people that are not errors, such as that the index is in a temporary folder."""
 
     def __init__(
         self,
@@ -80,39 +80,39 @@ class Library:
     ) -> None:
         self.homes = list(homes)
         self.named = named
-        """Whether somebody named the homes; else they are the usual ones."""
+        """Whether the homes were named; otherwise they are the usual ones."""
         self._own_folder = own_folder
-        """Where our own data and cache are; without it, there is no vault to look into."""
+        """Returns the folders of our own data and cache; without it, there is no vault to read."""
         self.cache: ByteBoundCache[Any] = ByteBoundCache(cache_bytes)
-        """Opened sessions, and what was worked out of them."""
+        """Opened sessions, and what was computed from them."""
         self._summaries: dict[str, tuple[Hashable, str | None, SessionSummary]] = {}
         self._owners: dict[SubagentFile, str | None] = {}
-        """Whose the subagents are that stand beside sessions: their lines are read once."""
+        """The session of each subagent file that lies beside the sessions, so that its lines are read only once."""
 
     @cached_property
     def _names(self) -> list[tuple[Home, Scan]]:
-        """What is in the homes, by names alone: subagents that stand beside sessions are not with these yet."""
+        """List the files of the homes by name alone: subagents that lie beside the sessions are not assigned to them yet."""
         from ..store.scan import scan_home
 
         self._attached: set[tuple[Home, str]] = set()
         return [(home, scan_home(home)) for home in self.homes]
 
     def for_another_thread(self) -> Library:
-        """Open the same homes with a catalogue of their own: a catalogue belongs to one thread."""
+        """Open the same homes in a new library, with a catalogue of its own: a catalogue may be used by one thread only."""
         library = Library(self.homes, own_folder=self._own_folder, named=self.named)
         library.tell = self.tell
         return library
 
     @cached_property
     def scans(self) -> list[tuple[Home, Scan]]:
-        """What is in the homes, with all subagents at their sessions. Kept until `refresh`."""
+        """List the files of the homes, all subagents assigned to their sessions. Cached until `refresh`."""
         for home, scan in self._names:
             for folder in dict.fromkeys(folder for folder, _ in scan.beside):
                 self._attach_subagents(home, scan, folder)
         return self._names
 
     def _attach_subagents(self, home: Home, scan: Scan, folder: str) -> None:
-        """Give the subagents that stand beside the sessions of a folder to these; once."""
+        """Assign the subagents that lie beside the sessions of a folder to their sessions; once."""
         if (home, folder) not in self._attached:
             from ..store.read import attach_subagents_beside
 
@@ -120,32 +120,32 @@ class Library:
             attach_subagents_beside(home, scan, [item for item in scan.beside if item[0] == folder], self._owners)
 
     def named_files(self) -> list[SessionFile]:
-        """All main transcripts of all homes, to find one by its name: subagents may be missing, see `with_subagents`."""
+        """List all main transcripts by name. Subagents may be missing: see `with_subagents`."""
         return [file for _, scan in self._names for file in scan.sessions]
 
     def with_subagents(self, file: SessionFile) -> SessionFile:
-        """Look for the subagents of one session in its folder alone."""
+        """Return a session's file with its subagents, reading only its own project folder."""
         for home, scan in self._names:
             if home == file.home and any(folder == file.folder for folder, _ in scan.beside):
                 self._attach_subagents(home, scan, file.folder)
         return file
 
     def refresh(self) -> None:
-        """Look at the homes again."""
+        """Drop what is cached about the homes, so that they are read again."""
         for name in ("_names", "scans", "running", "vault", "_kept_files", "_cleanup_days"):
             self.__dict__.pop(name, None)
 
     def files(self) -> list[SessionFile]:
-        """All main transcripts of all homes."""
+        """List all main transcripts of all homes."""
         return [file for _, scan in self.scans for file in scan.sessions]
 
     def orphans(self) -> list[SessionFile]:
-        """Sessions whose main transcript is gone, from the homes and from the vault, and of which subagents are left."""
+        """List the sessions of which only subagents are left: neither the homes nor the vault have the main transcript."""
         kept = {file.session_id for file in self.kept_files()}
         return [file for _, scan in self.scans for file in scan.orphans.values() if file.session_id not in kept]
 
     def left_out(self) -> list[Skipped]:
-        """What stands below `projects/` and is no part of any session, and why: links that lead nowhere, say."""
+        """List what is below `projects/` but not part of any session, and why: dangling links, for example."""
         hidden = "."  # files that desktops leave everywhere
         return [item for _, scan in self.scans for item in scan.skipped if not item.path.name.startswith(hidden)]
 
@@ -155,21 +155,21 @@ class Library:
 
     @cached_property
     def vault(self) -> LibraryVault:
-        """The vault: what is kept of the homes, and the verbs that keep, verify and compact it. It need not exist yet."""
+        """Return the vault: what is kept of the homes, and methods to keep, verify and compact. It need not exist yet."""
         from .vault import LibraryVault
 
         return LibraryVault(self, is_read=self._own_folder is not None)
 
     @cached_property
     def changes(self) -> Changes:
-        """Every change that can be made in the homes, as plans; and the journal of those that were made."""
+        """Plan changes to the homes, and list those that were made."""
         from ..journal.changes import Journal
         from .changes import Changes
 
         return Changes(self, Journal(self.own_folder("data")))
 
     def kept_files(self) -> list[SessionFile]:
-        """Main transcripts that the homes have no more and the vault has."""
+        """List the main transcripts that the vault has and the homes no longer have."""
         return list(self._kept_files)
 
     @cached_property
@@ -179,13 +179,13 @@ class Library:
 
     @cached_property
     def running(self) -> dict[str, RunningSession]:
-        """Sessions that a client has open now."""
+        """Return the sessions that Claude Code has open now, by id."""
         from ..store.liveness import open_sessions
 
         return {key: value for home in self.homes for key, value in open_sessions(home).items()}
 
     def expires(self, file: SessionFile) -> float:
-        """When Claude Code deletes a session, unless somebody writes to it before: in seconds since 1970."""
+        """Return when Claude Code deletes a session if nothing is written to it before, in seconds since 1970."""
         return file.mtime + self._cleanup_days[file.home.root] * 86_400
 
     @cached_property
@@ -207,11 +207,11 @@ class Library:
         sort: str = "modified",
         kept: bool | None = False,
     ) -> list[SessionSummary]:
-        """Sessions at a glance, newest first. `count` reads whole files for exact numbers of lines and messages.
+        """List sessions with their main facts, newest first. `count` reads whole files to count lines and messages.
 
-        Without `count`, these come from the files while that is cheap, else from the index as far as it has them.
-        `kept` asks for those that only the vault has (None: for these as well, and for those of which only subagents are
-        left).
+        Without `count`, these numbers come from the files while that is cheap, else from the index as far as it has them.
+        With `kept`, only the sessions that the homes have lost and the vault has; with None, these too, and those of which
+        only subagents are left.
         """
         from .session_lists import project_matcher, sort_sessions
 
@@ -236,7 +236,7 @@ class Library:
         return sort_sessions(list(summaries), sort)
 
     def summary_of(self, file: SessionFile, counts: MessageCounts | None = None) -> SessionSummary:
-        """Summarise a session, from memory where its file is as it was the last time. Without `counts` nothing is counted."""
+        """Summarise a session, from memory if its file is unchanged. Without `counts` nothing is counted."""
         from ..store.summary import summarise
 
         stamp = (file.size, file.mtime, file.ctime_ns, file.is_kept)
@@ -246,19 +246,19 @@ class Library:
             known = summarise(file) if counts is None else counts.summarise(file)
             self._summaries[str(file.path)] = (stamp, source if counts is not None else None, known)
         else:
-            known.file = file  # subagents may have come since
+            known.file = file  # subagents may have been added since
             known.subagents = max(len(file.subagents), known.subagents)
         return known
 
     def message_counts(self, files: Sequence[SessionFile], count: bool | None = None) -> MessageCounts:
-        """Decide where the numbers of lines and messages of these sessions come from."""
+        """Decide where the numbers of lines and messages of these sessions come from: the files or the index."""
         from .message_counts import MessageCounts
 
         folder = None if self._own_folder is None else self._own_folder("cache") / "index"
         return MessageCounts(files, folder, count)
 
     def projects(self, *, separate_worktrees: bool = False) -> list[Project]:
-        """Projects with their sessions, most recently used first. Worktrees count to their repository unless separated."""
+        """List the projects with their sessions, most recently used first. By default, worktrees count to their repository."""
         found: dict[str | None, Project] = {}
         for item in self.sessions(count=False):
             path = item.project if separate_worktrees else (item.worktree_of or item.project)
@@ -270,7 +270,7 @@ class Library:
         return list(found.values())
 
     def project_advice(self, project: str) -> str | None:
-        """A sentence that names projects like this one where no session is of it; None where one is, kept ones included."""
+        """Suggest similar projects if no session is of this one; None if there is one, in a home or in the vault."""
         from .project_paths import ProjectFilter
 
         wanted = ProjectFilter(project)
@@ -280,7 +280,7 @@ class Library:
         return wanted.no_project_fits([item.worktree_of or item.project for item in sessions])
 
     def session(self, reference: str) -> Session:
-        """A session by id, the start of an id, title, path inside a home, or `last`. Raises NotFound with the nearest."""
+        """Open a session by id, start of an id, title, path inside a home, or `last`. Raises NotFound with the nearest."""
         from .locate import find_session
         from .session import Session
 
@@ -298,7 +298,7 @@ class Library:
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        """The index's tables. `index` brings them up to date."""
+        """Open the index's tables. `index` brings them up to date."""
         from .indexing import open_catalogue
 
         return open_catalogue(self.tell, self._own_folder)
@@ -332,13 +332,13 @@ class Library:
     def sql(
         self, query: str, parameters: Sequence[Any] | Mapping[str, Any] = (), *, limits: Limits | None = None
     ) -> Answer:
-        """The answer to one SELECT over the tables of docs/reference/sql.md, in a locked process of its own."""
+        """Answer one SELECT over the tables of docs/reference/sql.md, in a locked process of its own."""
         from .questions import ask
 
         return ask(self, query, parameters, limits=limits)
 
     def ledger(self, timezone: str | None = None, prices: str = "then") -> Ledger:
-        """Count the API calls in the days of a time zone (else the user's); `prices` are those of the day of use, or "today"."""
+        """Count API calls by the days of a time zone (default: the user's), at the prices of then or of "today"."""
         from .usage import open_ledger
 
         return open_ledger(self, timezone, prices)
@@ -387,9 +387,9 @@ class Library:
     def status_figures(
         self, session: str | None, *, timezone: str | None = None, most_bytes: Callable[[], int]
     ) -> StatusFigures | None:
-        """Count what a status line shows, for a whole session id, taking in at most so many bytes of what is new.
+        """Count what a status line shows, for a whole session id, indexing at most `most_bytes` bytes of what is new.
 
-        None where the index was damaged; the next call has figures again.
+        None if the index was damaged; the next call has figures again.
         """
         from .status_figures import status_figures
 
@@ -397,7 +397,7 @@ class Library:
 
     @cached_property
     def budgets(self) -> Budgets:
-        """The budgets that are set, and how they stand."""
+        """Set and remove budgets, and see how much of each is used."""
         from .budgets import Budgets
 
         return Budgets(self.own_folder("config"), self)
@@ -416,9 +416,9 @@ class Library:
         facets: bool = False,
         progress: Progress | None = None,
     ) -> SearchResults:
-        """Sessions in which something was said or seen that fits, best first: see docs/guide/search.md for the query.
+        """Search for sessions in which something matching was said or seen, best first: see docs/guide/search.md.
 
-        `mode` is words, or the slow substring or regex; `everything` looks at prompt snapshots and request logs too.
+        `mode` is words, or the slow substring or regex; `everything` also searches prompt snapshots and request logs.
         """
         from .searching import search
 
@@ -439,7 +439,7 @@ class Library:
         until: datetime | None = None,
         limit: int | None = None,
     ) -> TypedPrompts:
-        """Prompts and slash commands that were typed, newest first; `grep` is a text in them or in a paste, in any case."""
+        """List prompts and slash commands that were typed, newest first; `grep` is a text in it or in a paste, ignoring case."""
         from .history import typed_prompts
 
         return typed_prompts(
@@ -447,26 +447,26 @@ class Library:
         )  # fmt: skip
 
     def plans(self) -> list[PlanDocument]:
-        """The plans of plan mode, newest first."""
+        """List the plans of plan mode, newest first."""
         from .plan_documents import plan_documents
 
         return plan_documents(self)
 
     def plan(self, slug: str) -> PlanDocument:
-        """A plan of plan mode by its slug or the start of one. Raises NotFound with the nearest."""
+        """Return a plan of plan mode by its slug or the start of one. Raises NotFound with the nearest."""
         from .plan_documents import find_plan
 
         return find_plan(self, slug)
 
     def todos(self, session: str | None = None) -> list[TodoItem]:
-        """To-do lists and tasks: of all sessions, or of one, whose transcript may be gone."""
+        """List the to-do lists and tasks of all sessions, or of one session, whose transcript may be gone."""
         from .todos import all_todos
 
         return all_todos(self, session)
 
     @cached_property
     def bookmarks(self) -> Bookmarks:
-        """Bookmarks of sessions and messages, in Recollect's own data folder."""
+        """List, add and remove bookmarks of sessions and messages, stored in Recollect's own data folder."""
         from .bookmarks import Bookmarks
 
         return Bookmarks(self)
@@ -479,7 +479,7 @@ class Library:
         polling: bool = False,
         budget: Budget | None = None,
     ) -> Watching:
-        """What happens in the homes from now on, as typed events: an iterator, and an asynchronous one."""
+        """Watch what happens in the homes from now on: a synchronous and asynchronous iterator of typed events."""
         from .session_lists import project_matcher
         from .watching import Watching
 
@@ -489,7 +489,7 @@ class Library:
     def watch_session(
         self, reference: str, *, from_start: bool = False, polling: bool = False, budget: Budget | None = None
     ) -> Watching:
-        """The same for one session and its subagents; with `from_start` first what is there already.
+        """Watch one session and its subagents; with `from_start`, what is already there comes first.
 
         A whole id may be that of a session that does not exist yet.
         """
@@ -502,7 +502,7 @@ class Library:
     # --- what is kept -------------------------------------------------------------------------------------------------
 
     def keep(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> list[CaptureReport]:
-        """Put everything new of the homes into the vault, and tell what that was, home by home."""
+        """Copy everything new in the homes into the vault, and report what was copied, home by home."""
         return self.vault.keep(full=full, progress=progress)
 
     def restore(
@@ -515,10 +515,10 @@ class Library:
         renew: bool = False,
         partly: bool = False,
     ) -> Plan:
-        """Bring sessions back from the vault, byte for byte: those named, those of a project, or everything.
+        """Restore sessions from the vault, byte for byte: those named, those of a project, or everything.
 
-        `at` brings them back as they were then, `to` into another home, `renew` with the time of now so that Claude Code does
-        not delete them again at once. `partly` takes of a damaged transcript the lines that can still be read.
+        `at` restores them as they were then, `to` into another home, `renew` with the current time so that Claude Code does
+        not delete them again at once. `partly` restores the lines of a damaged transcript that can still be read.
         """
         from .restoring import RestoreRequest
 
@@ -530,13 +530,13 @@ class Library:
         return self.changes.restore(wanted)
 
     def prune(self, *, before: datetime | None = None, larger: int | None = None, project: str | None = None) -> Plan:
-        """Take sessions out of the home that fit all rules given and that the vault has, to make room."""
+        """Remove sessions from the home that match all given rules and that the vault has, to free space."""
         from .pruning import PruneRules
 
         return self.changes.prune(PruneRules(None if before is None else before.timestamp(), larger, project))
 
     def bundle(self, sessions: Sequence[str | Session], target: str | os.PathLike[str]) -> dict[str, Any]:
-        """Put sessions with all that belongs to them into one new file, for another machine; `changes.unbundle` reads it."""
+        """Write sessions with all their files into one new file, for another machine; `changes.unbundle` reads it."""
         from .bundling import write_bundle
 
         opened = [self.session(item) if isinstance(item, str) else item for item in sessions]
@@ -546,13 +546,13 @@ class Library:
         return {"path": str(path), "sessions": [item.id for item in unique], "files": files, "bytes": length}
 
     def copy_to(self, target: str | os.PathLike[str]) -> Library:
-        """Copy the sessions of the only home, with what belongs to them, into a new folder, and open that."""
+        """Copy the sessions of the only home, with what belongs to them, into a new folder, and open the copy."""
         from ..edit.migrate.session_layout import copy_home
 
         return Library([copy_home(self.changes.only_home(), Path(os.path.expanduser(target)))])
 
     def undo(self, number: int | None = None) -> UndoPlan:
-        """Take a change back, byte for byte: the one of this number, or the newest that is not undone."""
+        """Undo a change byte for byte: the one of this number, or the newest that is not undone."""
         return self.changes.undo(number)
 
     # --- how it is ----------------------------------------------------------------------------------------------------
@@ -565,31 +565,31 @@ class Library:
         rules: Sequence[str] = (),
         progress: Callable[[int, int], None] | None = None,
     ) -> CheckResult:
-        """Look for damage in one session, those of a project, or everything, the homes themselves included."""
+        """Check one session, the sessions of a project, or everything including the homes, for damage."""
         from .checking import check
 
         return check(self, session, project=project, rules=rules, progress=progress)
 
     def overview(self, *, now: float | None = None) -> dict[str, Any]:
-        """Tell what is there at a glance: homes, projects, running sessions, what will be deleted soon, damage."""
+        """Report the main facts: homes, projects, running sessions, what will be deleted soon, damage."""
         from .overview import overview
 
         return overview(self, now=now)
 
     def doctor(self, *, deep: bool = False) -> dict[str, Any]:
-        """Tell how the homes are: files by kind, versions of Claude Code, permissions, damaged lines, what was passed over."""
+        """Report the state of the homes: files by kind, Claude Code versions, permissions, damaged lines, what was skipped."""
         from .doctor import doctor
 
         return doctor(self, deep=deep)
 
     def config(self, project: str | None = None) -> list[dict[str, Any]]:
-        """Give the configuration of each home, secrets masked; or what Claude Code remembers about a project."""
+        """Return the configuration of each home, secrets masked; or what Claude Code stores about a project."""
         from .configuration import config
 
         return config(self, project)
 
     def flags(self, name: str | None = None, *, kind: str | None = None) -> Flags:
-        """List feature gates and dynamic configs that Claude Code keeps; only those whose name holds `name`."""
+        """List feature gates and dynamic configs that Claude Code has cached; with `name`, those whose name contains it."""
         from .configuration import flags
 
         return flags(self, name, kind=kind)
@@ -605,28 +605,28 @@ class Library:
         shell: str | None = None,
         script: str | None = None,
     ) -> InstallPlan:
-        """Plan to install a hook, systemd, launchd or cron (they keep by themselves), a statusline, or a shell's completion.
+        """Plan to install a hook, systemd, launchd or cron (which run `keep`), a statusline, or a shell's completion.
 
-        `every` are the minutes between two runs of a timer; `script` is the text that teaches `shell` our commands.
+        `every` is the number of minutes between two runs of a timer; `script` is the completion code for `shell`.
         """
         from .installing import plan_install
 
         return plan_install(self, what, home=home, every=every, shell=shell, script=script)
 
     def uninstall(self, what: str, *, home: Home | None = None, shell: str | None = None) -> InstallPlan:
-        """Plan to take out what `install` put in."""
+        """Plan to remove what `install` installed."""
         from .installing import plan_install
 
         return plan_install(self, what, home=home, shell=shell, remove=True)
 
     def installed(self) -> list[str]:
-        """List what keeps by itself now, as far as files tell: hook, systemd, launchd, cron."""
+        """List what runs `keep` automatically, as far as files show: hook, systemd, launchd, cron."""
         from .installing import installed
 
         return installed(self)
 
     def _weigh(self, session: Session) -> None:
-        """A session was parsed: the cache must know what it weighs now, to stay within its bound."""
+        """Update the size of a session in the cache after it was parsed, so that the cache stays within its limit."""
         self.cache.put(as_seen(session.file), session, session.weight)
 
     def _by_path(self, reference: str) -> SessionFile | None:
@@ -634,7 +634,7 @@ class Library:
             return None
         try:
             real = os.path.realpath(reference)
-        except ValueError:  # a NUL or half of a surrogate pair: no such path can be
+        except ValueError:  # a NUL or half of a surrogate pair: such a path cannot exist
             real = ""
         for file in self.named_files():
             if os.path.realpath(file.path) == real:
@@ -647,7 +647,7 @@ class Library:
 
 
 def as_seen(file: SessionFile) -> Hashable:
-    """Differs once anything was written to the session or to one of its subagents."""
+    """Return a key that changes when anything is written to the session or to one of its subagents."""
     return (str(file.path), file.size, file.mtime, file.ctime_ns, file.is_kept, *file.subagents)
 
 
@@ -656,7 +656,7 @@ def open_library(
 ) -> Library:
     """Open the named homes, else those of CLAUDE_CONFIG_DIR, else the usual ones. A named folder must be a home.
 
-    With `lost` they need not be there: the home may be what was lost, and what is asked for is in the vault.
+    With `lost` the homes need not exist: a home may be lost, and its sessions still be in the vault.
     """
     from ..environment import home_candidates
     from .homes import homes_to_restore, open_homes
@@ -666,14 +666,14 @@ def open_library(
 
 
 def library_to_fill(homes: Sequence[str | os.PathLike[str]] = ()) -> Library:
-    """Open the one home that is meant, which need not be there yet: on a new machine it is missing or empty."""
+    """Open the one home to fill, which may be missing or empty on a new machine."""
     from .homes import home_to_fill
 
     return Library([home_to_fill(homes)], own_folder=own_folder)
 
 
 def __getattr__(name: str) -> Any:
-    """Import a type of `__all__` that another room defines when somebody asks for it: a search needs none of them."""
+    """Import a type of `__all__` that another room defines on first use: a search needs none of them."""
     import importlib
 
     rooms = {"SessionFile": "scan", "Skipped": "scan", "SessionSummary": "summary"}

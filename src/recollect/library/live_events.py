@@ -1,6 +1,6 @@
-"""Let many listeners follow what happens in the homes through one watch, which runs while somebody listens.
+"""Let many listeners follow what happens in the homes through one watch, which runs while there is a listener.
 
-A listener that is slower than the events loses some of them and is told so: it then reads the session again.
+A listener that is slower than the events loses some of them, and sees that in `lost`: it then reads the session again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_LISTENERS: Final = 64
 MAX_WAITING: Final = 200
-"""Events that wait for a slow listener; further ones are lost to it."""
+"""How many events wait for a slow listener; it loses further ones."""
 _FIELDS: Final = (
     "uuid", "role", "name", "tool_use_id", "duration", "is_error", "reason", "description", "title", "trigger", "line",
 )  # fmt: skip
@@ -25,7 +25,7 @@ _FIELDS: Final = (
 
 @dataclass(eq=False)
 class Listener:
-    """Somebody who follows one session, or all of them (`session_id` None)."""
+    """A listener of one session, or of all of them (`session_id` None)."""
 
     session_id: str | None
     queue: asyncio.Queue[dict[str, Any]] = field(default_factory=lambda: asyncio.Queue(MAX_WAITING))
@@ -35,7 +35,7 @@ class Listener:
 
 
 class LiveEvents:
-    """The watch and its listeners. Everything but the watch itself happens in the event loop of the listeners."""
+    """Runs the watch and its listeners. Everything but the watch itself happens in the event loop of the listeners."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
@@ -44,11 +44,11 @@ class LiveEvents:
         self._begun = asyncio.Event()
 
     async def begun(self) -> None:
-        """Wait until the watch runs: what is written from then on comes as an event."""
+        """Wait until the watch runs: what is written from then on arrives as an event."""
         await self._begun.wait()
 
     def join(self, session_id: str | None) -> Listener | None:
-        """Begin to listen to a session, or to all; returns None where there are too many listeners."""
+        """Start listening to a session, or to all; returns None if there are too many listeners."""
         if len(self.listeners) >= MAX_LISTENERS:
             return None
         listener = Listener(session_id)
@@ -61,13 +61,13 @@ class LiveEvents:
         return listener
 
     def leave(self, listener: Listener) -> None:
-        """Stop to listen. The watch ends with its last listener."""
+        """Stop listening. The watch ends with its last listener."""
         self.listeners.discard(listener)
         if not self.listeners:
             self.close()
 
     def end(self) -> None:
-        """Send every listener away, and end the watch."""
+        """Tell every listener that it is over, and end the watch."""
         for listener in self.listeners:
             listener.over = True
             if not listener.queue.full():
@@ -109,7 +109,7 @@ class LiveEvents:
 
 
 def event_data(event: SessionEvent) -> dict[str, Any]:
-    """Write an event as plain data, without the words of the transcript: whoever wants those reads the session."""
+    """Return an event as plain data without the text of the transcript; a listener reads that from the session."""
     data: dict[str, Any] = {
         "kind": event.kind,
         "session_id": event.session_id,

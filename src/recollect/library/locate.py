@@ -1,4 +1,4 @@
-"""Finding a session by what people call it: id, start of an id, title, `last`."""
+"""Find a session by the name people use: id, start of an id, title, `last`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 _CLOSE = 0.5
-"""How alike two names must be for one to be offered instead of the other."""
+"""How similar two names must be for one to be suggested instead of the other."""
 
 
 def find_session(library: Library, reference: str) -> SessionFile:
-    """The session meant by `reference`; where the homes have none, one that only the vault has, or only subagents are left of.
+    """Find the session meant by `reference`: in the homes, else in the vault, else one of which only subagents are left.
 
-    Raises NotFound, with the candidates where it is ambiguous.
+    Raises NotFound, with the candidates if the reference is ambiguous.
     """
     if reference.strip() == "current":
         reference = _current()
@@ -52,7 +52,7 @@ def _current() -> str:
 
 
 def _name_what_was_left_out(library: Library, reference: str, problem: NotFound) -> None:
-    """A file of that name may well be there, and no session for a reason: a link that leads out of the home, say."""
+    """Name a file that matches but is not a session, and why: a link that leads out of the home, for example."""
     wanted = reference.strip().lower()
     for _, scan in library.scans:
         for item in scan.skipped:
@@ -64,7 +64,7 @@ def _name_what_was_left_out(library: Library, reference: str, problem: NotFound)
 def find_among(
     files: list[SessionFile], reference: str, summary_of: Callable[[SessionFile], SessionSummary] = summarise
 ) -> SessionFile:
-    """Find the session meant by `reference` among these files. Raises NotFound, with the candidates where it is ambiguous."""
+    """Find the session meant by `reference` among these files. Raises NotFound, with the candidates if it is ambiguous."""
     wanted = reference.strip()
     if wanted in ("last", "latest"):
         if not files:
@@ -72,7 +72,7 @@ def find_among(
         return max(files, key=lambda file: file.mtime)
     exact = [file for file in files if file.session_id == wanted]
     if exact:
-        # The same id in two homes or folders: the newest copy, as a resume would want it.
+        # The id is in two homes or folders: the newest copy, as a resume would want it.
         return max(exact, key=lambda file: file.mtime)
     prefix = [file for file in files if wanted and file.session_id.startswith(wanted.lower())]
     if len({file.session_id for file in prefix}) == 1:
@@ -86,9 +86,9 @@ def find_among(
 
 
 def home_with(library: Library, session_id: str, *, hint: str) -> Home | None:
-    """The home that has a session, for who wants to change it; None where none has.
+    """Return the home that has a session that is to be changed; None if no home has it.
 
-    Reading takes the newest copy of several homes; a change must know which one is meant, so that it is refused.
+    Reading uses the newest copy; a change to a session that is in several homes is refused, since either may be meant.
     """
     homes = {file.home.real_root: file.home for file in library.files() if file.session_id == session_id}
     if len(homes) > 1:
@@ -116,7 +116,7 @@ def _by_title(summaries: list[SessionSummary], wanted: str) -> SessionFile:
 
 
 def _nearest(summaries: list[SessionSummary], wanted: str) -> tuple[str, ...]:
-    """Up to five sessions whose id or title is close to what was asked for."""
+    """Return up to five sessions whose id or title is close to the wanted one."""
 
     def closeness(item: SessionSummary) -> float:
         by_id = difflib.SequenceMatcher(None, wanted, item.session_id[: max(len(wanted), 4)]).quick_ratio()

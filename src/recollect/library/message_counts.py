@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from ..index.catalogue.catalogue import SessionCount
 
 COUNT_BUDGET: Final = 64 << 20
-"""A list reads files as a whole, to count their lines and messages, only while these are together below this."""
+"""A list reads whole files to count their lines and messages only if they are smaller than this in total."""
 
 
 class MessageCounts:
-    """The sources of the counts of one list.
+    """Decides where the counts of one list come from.
 
-    Small stores are read. Of larger ones the index knows the counts; files that changed since the index read them are
-    read, as long as these are small together. `count` true reads everything, `count` false counts nothing.
+    Small stores are read. For larger ones the index has the counts; files that changed since they were indexed are read if
+    they are small in total. `count` true reads everything, `count` false counts nothing.
     """
 
     def __init__(self, files: Collection[SessionFile], index: Path | None, count: bool | None = None) -> None:
@@ -36,13 +36,13 @@ class MessageCounts:
             self._reads = _size([file for file in files if self._from_index(file) is None]) <= COUNT_BUDGET
 
     def source(self, file: SessionFile) -> str | None:
-        """Say where the counts of this session come from: `index`, `file`, or None."""
+        """Return where the counts of this session come from: `index`, `file`, or None."""
         if self._from_index(file) is not None:
             return "index"
         return "file" if self._reads else None
 
     def summarise(self, file: SessionFile) -> SessionSummary:
-        """Read what a list shows of this session, with its counts as far as they can be had."""
+        """Summarise a session for a list, with its counts as far as they are available."""
         known = self._from_index(file)
         summary = summarise(file, count=known is None and self._reads)
         if known is not None:

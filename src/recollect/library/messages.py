@@ -1,4 +1,4 @@
-"""How people name a message of a session: `#12`, `line:292`, a uuid or the start of one, `last`. One rule for every verb."""
+"""Find a message by the names people use: `#12`, `line:292`, a uuid or the start of one, `last`. One rule for every verb."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from .session import Session
 
 SHORTEST_START: Final = 4
-"""So many characters of a uuid must be given."""
+"""How many characters of a uuid must be given."""
 FORMS: Final = "#12 as `recollect show` prints it, line:292, a uuid or its first four characters, or `last`"
 
 
 def message_uuid(session: Session, reference: str) -> str:
-    """Return the uuid of a message, a subagent's too. Raises NotFound where none or several fit.
+    """Return the uuid of a message of the session or of a subagent. Raises NotFound if none or several match.
 
-    `#12` is the twelfth message of the conversation as it stands; of a message of several lines, the last one is meant.
+    `#12` is the twelfth message of the active conversation. Of a message with several lines, it is the last line's.
     """
     wanted = reference.strip() if isinstance(reference, str) else ""
     if wanted == "last" or wanted.startswith("#"):

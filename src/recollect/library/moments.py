@@ -1,4 +1,4 @@
-"""Read a moment that somebody typed: `2026-03-02`, `2026-03-02T14:30`, `7d`, `12h`, `today`, `yesterday`."""
+"""Parse a moment that somebody typed: `2026-03-02`, `2026-03-02T14:30`, `7d`, `12h`, `today`, `yesterday`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..format.moments import parse_moment
 
 
 def read_moment(text: str, *, end: bool = False, zone: tzinfo | None = None) -> datetime:
-    """Return the moment, with its zone. Raises QueryError where the text names none.
+    """Return the moment with its time zone. Raises QueryError if the text is not a moment.
 
-    A day means its beginning, with `end` its end. What has no zone of its own is of `zone`, else of the system's.
+    A day means its beginning, with `end` its end. A text without a zone is in `zone`, else in the system's zone.
     """
     moment = parse_moment(text, end=end, zone=zone)
     if moment is None:

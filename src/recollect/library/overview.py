@@ -1,4 +1,4 @@
-"""What is there at a glance: homes, projects, running sessions, what will be deleted soon, damage."""
+"""Report the main facts of the homes: projects, running sessions, what will be deleted soon, damage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def overview(library: Library, *, now: float | None = None) -> dict[str, Any]:
-    """Tell what is there, as plain data: the object that `recollect overview --json` prints."""
+    """Report the main facts as plain data: the object that `recollect overview --json` prints."""
     now = time.time() if now is None else now
     summaries = library.sessions(count=False)
     projects = {item.worktree_of or item.project or item.file.folder for item in summaries}
@@ -85,7 +85,7 @@ def _bytes(item: SessionSummary) -> int:
 
 
 def _damage(summaries: list[SessionSummary]) -> dict[str, Any]:
-    """Count damaged lines by reading everything while that is quick; else only files that cannot be read at all are known."""
+    """Count damaged lines by reading all files while that is quick; otherwise only files that cannot be read at all count."""
     complete = sum(item.file.size for item in summaries) <= COUNT_BUDGET
     sessions = lines = 0
     for item in summaries:

@@ -1,11 +1,11 @@
-"""Keep small files of Recollect's own: budgets, bookmarks, saved queries.
+"""Read and change small files of Recollect's own: budgets, bookmarks, saved queries.
 
     marks = OwnList(folder / "bookmarks.json", Bookmark, damaged)
     marks.read()
     marks.change(lambda found: [made, *found])
 
-One process at a time changes such a file. The new content is staged and synced before it takes the place of the old one, so a
-full disk or a crash loses nothing. A file that cannot be understood is an error that names it, and is never overwritten.
+One process at a time changes such a file. The new content is staged and synced before it replaces the old one, so a full disk
+or a crash loses nothing. A file that cannot be parsed raises an error that names it, and is never overwritten.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def replace_own_file(path: Path, content: bytes) -> None:
-    """Replace a file of our own in which nothing is lost where two processes write it at once, such as a history."""
+    """Replace a file of our own without a lock: one, such as a history, in which a lost write does no harm."""
     staged = path.with_name(f".{path.name}.staged")
     disk.make_folders(path.parent)
     disk.remove_if_there(staged)
@@ -38,9 +38,9 @@ def replace_own_file(path: Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def changing(path: Path) -> Iterator[Callable[[bytes], None]]:
-    """Lock one of Recollect's own files, and hand out the function that replaces its content.
+    """Lock one of Recollect's own files, and yield the function that replaces its content.
 
-    Raises StoreBusy, and what `disk.explain` makes of an error of the system; then the old content is still there.
+    Raises StoreBusy, or the error that `disk.explain` makes of a system error; then the old content is still there.
     """
     locks = path.parent / "locks"
     try:
@@ -52,10 +52,10 @@ def changing(path: Path) -> Iterator[Callable[[bytes], None]]:
         raise disk.explain(problem, path) from problem
 
     def write(data: bytes) -> None:
-        target = Path(os.path.realpath(path))  # a link, as managers of settings make them, stays one
+        target = Path(os.path.realpath(path))  # a link, as settings managers make them, stays a link
         staged = target.with_name(f".{target.name}.staged")
         try:
-            disk.remove_if_there(staged)  # of a process that was killed: the lock is ours
+            disk.remove_if_there(staged)  # left by a process that was killed: the lock is ours
             disk.write_new(staged, (data,))
             disk.replace(staged, target)
         except OSError as problem:
@@ -70,7 +70,7 @@ def changing(path: Path) -> Iterator[Callable[[bytes], None]]:
 
 
 class OwnList(Generic[T]):
-    """A list of things of one type in a JSON file."""
+    """A list of items of one type in a JSON file."""
 
     def __init__(
         self,
@@ -85,10 +85,10 @@ class OwnList(Generic[T]):
         self._damaged = damaged
         """Makes the error for a file that cannot be read, from its path and the reason."""
         self._check = check
-        """Says what is wrong with a list that could be decoded; None where nothing is."""
+        """Returns what is wrong with a list that could be decoded; None if nothing is."""
 
     def read(self) -> list[T]:
-        """The items; none where the file is not there. Raises DamagedData where it cannot be understood."""
+        """Return the items; an empty list if the file does not exist. Raises DamagedData if it cannot be parsed."""
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
@@ -105,7 +105,7 @@ class OwnList(Generic[T]):
         return found
 
     def change(self, how: Callable[[list[T]], list[T]]) -> tuple[list[T], list[T]]:
-        """Replace the items by what `how` makes of them. Returns what there was, and what there is now."""
+        """Replace the items by what `how` returns for them. Returns the items before and after."""
         with changing(self.path) as write:
             before = self.read()
             after = how(list(before))

@@ -24,33 +24,33 @@ class Committed:
     """A change that was made."""
 
     number: int | None
-    """What `undo` takes; None where nothing had to be done."""
+    """The number that `undo` needs; None if nothing had to be done."""
     title: str
     steps: list[str]
     result: dict[str, Any]
     undo_command: str | None
-    """How to take it back on the command line, from anywhere."""
+    """The command that undoes the change, from any folder."""
 
 
 @dataclass
 class Plan:
     """A change that is worked out and not made yet. Leaving it uncommitted changes nothing.
 
-    It may hold files that were prepared for the change: use it as a context manager, or call `discard`, to drop them early.
+    A plan may hold files that were prepared for it: use it as a context manager, or call `discard`, to drop them early.
     """
 
     change: Change | None
-    """The steps; None where there is nothing to do."""
+    """The steps; None if there is nothing to do."""
     result: dict[str, Any]
-    """What will be true afterwards, as plain data: the fields that `--json` and `/api/v1` give."""
+    """What will be true afterwards, as plain data: the fields of `--json` and `/api/v1`."""
     said: str = ""
-    """One sentence that is true once it is done."""
+    """One sentence that is true once the change is made."""
     notes: list[str] = field(default_factory=list)
-    """What a person should know about it."""
+    """What a person should know about the change."""
     session_id: str | None = None
-    """The session to look at afterwards."""
+    """The session to show afterwards."""
     destructive: bool = False
-    """Whether it takes away or rewrites something that is there, so that a person should be asked first."""
+    """Whether the change removes or rewrites something that exists, so that a person should be asked first."""
     after_commit: Callable[[Record], None] | None = None
     when_dropped: Callable[[], None] | None = None
     """Removes what was unpacked or laid out for the plan."""
@@ -61,11 +61,11 @@ class Plan:
 
     @property
     def steps(self) -> list[str]:
-        """What will be done, one line for each step."""
+        """Return what will be done, one line for each step."""
         return self.change.describe() if self.change is not None else []
 
     def commit(self) -> Committed:
-        """Make the change, all of it or nothing. Raises what went wrong; then everything is as before."""
+        """Make the change, all of it or nothing. If it raises, everything is as before."""
         if self.change is None:
             return Committed(None, self.title, [], self.result, None)
         with self, self.change as change:
@@ -92,7 +92,7 @@ class Plan:
         self.discard()
 
     def as_dict(self, done: Committed | None = None) -> dict[str, Any]:
-        """The plan (`done` None) or the change that was made, in the shape that every face gives."""
+        """Return the plan (`done` None) or the change that was made, in the shape that every face shows."""
         return {
             **self.result,
             "change": None if done is None else done.number,
@@ -102,7 +102,7 @@ class Plan:
 
 
 def undo_command(record: Record) -> str:
-    """Return the command that undoes a change from anywhere: one of an unusual home names that home."""
+    """Return the command that undoes a change, from any folder: if the home is not a usual one, the command names it."""
     usual = {Home(path).real_root for path in home_candidates()[0]}
     home = "" if record.home in usual else f"--home {shlex.quote(record.home)} "
     return f"recollect {home}undo {record.number}"

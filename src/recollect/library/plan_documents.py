@@ -1,4 +1,4 @@
-"""The plans of plan mode (`library.plans()`, `library.plan(slug)`)."""
+"""Read the plans of plan mode (`library.plans()`, `library.plan(slug)`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths of projects: as somebody names one, and as it stands in the files, where links are resolved."""
+"""Normalise paths of projects: people name them in several ways, and the files have them with links resolved."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..index.search.project_filter import paths_named as paths_named
 
 
 def whole_path(path: str | os.PathLike[str]) -> str:
-    """Where something is written, the working directory of this process must not decide which project it is."""
+    """Expand `~` in an absolute project path. Refuses a relative one: the working directory must not decide."""
     if not isinstance(path, (str, os.PathLike)):
         raise Refused(f"{path!r} is no path of a project", slug="not-absolute")
     whole = os.path.expanduser(path)
@@ -23,7 +23,7 @@ def whole_path(path: str | os.PathLike[str]) -> str:
 
 
 def refuse_missing_folder(path: str) -> None:
-    """For a new session; one that is there may outlive its folder."""
+    """Refuse to start a session in a folder that does not exist. An existing session may outlive its folder."""
     if not os.path.isdir(path):
         raise Refused(
             f"{path} is no folder", hint="the client resumes a session in its project's folder", slug="no-folder"

@@ -45,9 +45,9 @@ from .shapes import message_shape, plain, session_shape
 from .writing import new_session_writer, session_writer, subagent_writer
 
 _TODOS_OF_2_0: Final = "2.0.77"
-"""To-do files have had this naming since 1.0.30."""
+"""The naming of to-do files is unchanged since 1.0.30, so this version stands for all of them."""
 _PARAMETERS: Final = frozenset(("self", "role", "content", "model", "uuid", "usage", "allow_unknown_call"))
-"""What a message has places of its own for, or the writer's method has."""
+"""Names that `ChatMessage` or the writer's method already has, which `metadata` must not set."""
 
 
 class ClaudeStorageProvider:
@@ -108,11 +108,11 @@ class ClaudeStorageProvider:
         )
         self.journal = Journal(own_folder("data") if data_dir is None else Path(data_dir).expanduser().absolute())
         self.client_version = client_version
-        """The client age whose layout new sessions and subagents get."""
+        """The version of Claude Code in whose layout new sessions and subagents are written."""
 
     @property
     def changes(self) -> Changes:
-        """The changes of the library's homes, journaled in `data_dir`."""
+        """Return the changes of the library's homes, journaled in `data_dir`."""
         return Changes(self.library, self.journal)
 
     @property
@@ -120,12 +120,12 @@ class ClaudeStorageProvider:
         return self.library.homes[0]
 
     async def get_projects(self) -> list[str]:
-        """Paths of all projects, most recently used first."""
+        """Return the paths of all projects, most recently used first."""
         found = await asyncio.to_thread(self.library.projects)
         return [project.path for project in found if project.path is not None]
 
     async def get_sessions(self, project_path: str | None = None) -> list[dict[str, Any]]:
-        """Sessions of a project (or all), newest first."""
+        """List the sessions of a project (or all), newest first."""
 
         def find() -> list[dict[str, Any]]:
             self.library.refresh()
@@ -145,7 +145,7 @@ class ClaudeStorageProvider:
         *,
         include_tools: bool = True,
     ) -> list[dict[str, Any]]:
-        """Messages of the active thread. With `limit` alone the last ones; with `offset` a page counted from the first."""
+        """Return messages of the active thread: with `limit` alone the last ones, with `offset` a page from the start."""
 
         def read() -> list[dict[str, Any]]:
             session = self._as_it_is(session_id, project_path)
@@ -161,7 +161,7 @@ class ClaudeStorageProvider:
     async def get_message(
         self, session_id: str, message_id: str, project_path: str | None = None
     ) -> dict[str, Any] | None:
-        """One message by the uuid of any of its lines, wherever in the session it stands."""
+        """Return one message, given the uuid of any of its lines, wherever it is in the session; None if there is none."""
 
         def read() -> dict[str, Any] | None:
             session = self._as_it_is(session_id, project_path)
@@ -175,7 +175,7 @@ class ClaudeStorageProvider:
     async def get_message_ancestry(
         self, session_id: str, message_id: str, project_path: str | None = None
     ) -> list[dict[str, Any]]:
-        """User and assistant rows from the first to the named one, along the parents."""
+        """Return the user and assistant rows from the first to the named one, along the parents."""
 
         def read() -> list[dict[str, Any]]:
             session = self._as_it_is(session_id, project_path)
@@ -187,7 +187,7 @@ class ClaudeStorageProvider:
         return await asyncio.to_thread(read)
 
     async def get_message_counts(self, session_id: str, project_path: str | None = None) -> dict[str, int]:
-        """Rows by type, and messages by role in the active thread (`thread.<role>`)."""
+        """Count rows by type, and messages by role in the active thread (`thread.<role>`)."""
 
         def count() -> dict[str, int]:
             session = self._as_it_is(session_id, project_path)
@@ -197,7 +197,7 @@ class ClaudeStorageProvider:
         return await asyncio.to_thread(count)
 
     async def get_session_stats(self, session_id: str, project_path: str | None = None) -> dict[str, Any]:
-        """Numbers of a session: rows, branches, subagents, tool calls, tokens (each API response counted once), times."""
+        """Count rows, branches, subagents, tool calls, tokens (each API response once) and times of a session."""
         return await asyncio.to_thread(lambda: session_stats(self._as_it_is(session_id, project_path)))
 
     # --- writing ------------------------------------------------------------------------------------------------------
@@ -211,12 +211,12 @@ class ClaudeStorageProvider:
         *,
         force: bool = False,
     ) -> str:
-        """Append a message; a session (or subagent) that is not there yet begins with it. Returns the row's uuid.
+        """Append a message, and create its session or subagent if it does not exist yet. Returns the row's uuid.
 
-        A session whose subagent speaks first begins empty: the client resumes it once it has a message of its own.
-        The project is named by its whole path; a new session needs a folder that exists, for the client to resume it there.
-        A session that somebody else uses is refused (StoreBusy) without `force`; what this provider wrote last, it goes on
-        with, whoever has the session open.
+        A session whose subagent writes first begins empty: Claude Code resumes it once it has a message of its own.
+        The project is named by its absolute path; a new session needs an existing folder, in which Claude Code resumes it.
+        A session that another program uses is refused (StoreBusy) without `force`. A session to which this provider wrote
+        last is not refused, even if it is open elsewhere.
         """
         return await asyncio.to_thread(self._log, project_path, message, session_id, subagent_id, force)
 
@@ -231,7 +231,9 @@ class ClaudeStorageProvider:
         except Refused as problem:
             if problem.slug != "exists":
                 raise
-            return self._append(folder, message, session_id, subagent_id, force)  # another task just began it
+            return self._append(
+                folder, message, session_id, subagent_id, force
+            )  # another task just created the session
 
     def _append(self, folder: str, message: ChatMessage, session_id: str, subagent_id: str | None, force: bool) -> str:
         self.library.refresh()
@@ -240,7 +242,7 @@ class ClaudeStorageProvider:
             session = self._session(session_id, folder)
             main = session_writer(session, self.journal, force=force, version=self.client_version, cwd=folder)
         else:
-            refuse_missing_folder(folder)  # before a home is made
+            refuse_missing_folder(folder)  # before a home is created
             self._make_home()
             main = new_session_writer(
                 self.home, self.journal, folder, session_id=session_id, version=self.client_version, force=force
@@ -262,13 +264,13 @@ class ClaudeStorageProvider:
         return uuid
 
     def _begin(self, main: SessionWriter) -> None:
-        """A subagent's file without its session is one that neither the client nor a list shows."""
+        """Create the session of a subagent: without it, neither Claude Code nor a list shows the subagent's file."""
         try:
             change, _ = plan_new_session(self.journal, main.home, main.context.cwd, main.context.session_id)
             with change:
                 change.commit()
         except RecollectError:
-            if not main.path.exists():  # else another task just began it
+            if not main.path.exists():  # otherwise another task just created it
                 raise
 
     async def fork_conversation(
@@ -279,7 +281,7 @@ class ClaudeStorageProvider:
         project_path: str | None = None,
         title: str | None = None,
     ) -> str:
-        """A new session with the conversation up to a message (or all of it). Returns its id."""
+        """Create a session with the conversation up to a message (or all of it). Returns the new session's id."""
 
         def fork() -> str:
             session = self._named(session_id, project_path)
@@ -292,7 +294,7 @@ class ClaudeStorageProvider:
     async def update_title(
         self, session_id: str, title: str, *, project_path: str | None = None, force: bool = False
     ) -> None:
-        """Give a session a title, which the client shows too. One that somebody else uses is refused without `force`."""
+        """Give a session a title, which Claude Code shows too. Without `force`, one that another program uses is refused."""
 
         def update() -> None:
             session = self._named(session_id, project_path)
@@ -311,7 +313,7 @@ class ClaudeStorageProvider:
     ) -> list[str]:
         """Write the to-do list of a session or of one of its subagents. Returns warnings about odd changes of state.
 
-        Those of a session that somebody else uses are refused (StoreBusy) without `force`.
+        The list of a session that another program uses is refused (StoreBusy) without `force`.
         """
 
         def save() -> list[str]:
@@ -323,9 +325,9 @@ class ClaudeStorageProvider:
         return await asyncio.to_thread(save)
 
     async def reset(self, project_path: str) -> int:
-        """Move all sessions of a project to the trash (`recollect undo` brings them back). Returns how many.
+        """Move all sessions of a project to the trash (`recollect undo` restores them). Returns how many.
 
-        The project is named by its whole path: the last part of one may be that of several projects.
+        The project is named by its absolute path, since several projects may have the same last part.
         """
 
         def remove() -> int:
@@ -338,7 +340,7 @@ class ClaudeStorageProvider:
             by_home: dict[str, list[Session]] = {}
             for session in found:
                 by_home.setdefault(session.home.real_root, []).append(session)
-            # What may be refused is planned for all homes before anything is done in one of them.
+            # Plan for all homes first, since a plan may be refused, and only then change one.
             for plan in [self.changes.delete(group) for group in by_home.values()]:
                 plan.commit()
             self.library.refresh()
@@ -351,7 +353,7 @@ class ClaudeStorageProvider:
             make_home(self.home)
 
     def _named(self, session_id: str, project_path: str | None) -> Session:
-        """The session of exactly this id: what changes one must not take another whose title is alike."""
+        """Find the session of exactly this id: a change must not hit another session with a similar title."""
 
         def is_among(files: Sequence[SessionFile]) -> bool:
             return any(file.session_id == session_id for file in files)
@@ -365,7 +367,7 @@ class ClaudeStorageProvider:
         return self._session(session_id, project_path)
 
     def _as_it_is(self, session_id: str, project_path: str | None) -> Session:
-        """The session with what was written to it until now, by whomever."""
+        """Find the session with everything that was written to it until now, by any program."""
         self.library.refresh()
         return self._session(session_id, project_path)
 
@@ -388,14 +390,14 @@ def _numbered(views: Sequence[MessageView], first: int = 1) -> list[dict[str, An
 
 
 def _home_at(path: Path) -> Home:
-    """The home there; a folder that is new or empty may become one."""
+    """Return the home at a path. A folder that is new or empty may become a home."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         return check_home(path)
     return Home(path)
 
 
 def _check(message: ChatMessage) -> None:
-    """Before a home is made for it, too; the rest is for the writer to refuse."""
+    """Check a message before a home is created for it; the writer checks the rest."""
     if not isinstance(message.metadata, Mapping) or not all(isinstance(name, str) for name in message.metadata):
         raise Refused("metadata is a mapping of names to values", hint="nothing was written", slug="bad-content")
     taken = _PARAMETERS.intersection(message.metadata)
@@ -411,5 +413,5 @@ def _same_project(session: Session, path: str) -> bool:
     known = (session.summary.project, session.summary.worktree_of, *session.summary.cwds)
     if ProjectFilter(path).fits(*known):
         return True
-    # Of one without a row yet (another task may be about to write its first) only the folder tells.
+    # Before the first row (another task may be about to write it) only the folder shows the project.
     return not session.summary.cwds and session.file.path.parent == project_folder(session.home, path)

@@ -1,4 +1,4 @@
-"""Taking sessions out of a home that the vault has, by rules. Every file is compared with what is kept, byte for byte, first."""
+"""Remove sessions from a home that the vault has, by rules. First, every file is compared with its kept copy."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from .library import Library
 
 @dataclass(frozen=True)
 class PruneRules:
-    """A session must fit all that are given."""
+    """Which sessions to prune: those that match all given rules."""
 
     before: float | None = None
-    """Last changed before this moment."""
+    """The session was last changed before this moment."""
     larger: int | None = None
-    """With all that belongs to it."""
+    """The session, with all files that belong to it, has more bytes than this."""
     project: str | None = None
 
 
 @dataclass
 class PruneResult:
     sessions: list[dict[str, Any]] = field(default_factory=list)
-    """{session_id, title, project, bytes, files} of those that go."""
+    """{session_id, title, project, bytes, files} of sessions that are removed."""
     left: list[dict[str, str]] = field(default_factory=list)
-    """{session_id, why}: they fit the rules and stay."""
+    """{session_id, why} of sessions that match the rules but stay."""
     bytes: int = 0
 
     def as_dict(self) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class PruneResult:
 def plan_prune(
     library: Library, home: Home, vault: Vault, journal: Journal, rules: PruneRules
 ) -> tuple[Change | None, PruneResult]:
-    """The change that takes out the sessions which fit the rules and are kept; None where there is none."""
+    """Plan to remove the sessions that match the rules and are kept in the vault; None if there are none."""
     result = PruneResult()
     number = vault.contents.home_number(home.real_root)
     kept = vault.contents.files_of(number) if number is not None else {}
@@ -81,7 +81,7 @@ def plan_prune(
 
 
 def undo_change(journal: Journal, record: Record, home: Home, vault: Vault, *, dry_run: bool = False) -> None:
-    """Undo a change; what a pruned one took out comes from the vault. Raises what is in the way, then nothing is changed."""
+    """Undo a change; pruned files come from the vault. If it raises, nothing is changed."""
 
     def chunks(file: DiscardedBackup) -> Iterator[bytes]:
         return vault.chunks(*_as_pruned(vault, record, file))
@@ -94,7 +94,7 @@ def undo_change(journal: Journal, record: Record, home: Home, vault: Vault, *, d
 
 
 def _as_pruned(vault: Vault, record: Record, file: DiscardedBackup) -> tuple[KeptFile, Snapshot]:
-    """The file as it was kept when it was pruned: the bytes say which look that is."""
+    """Find the snapshot that was kept when the file was pruned, by comparing the content."""
     number = vault.contents.home_number(record.home) if vault.exists else None
     known = vault.contents.files.get((number, file.place)) if number is not None else None
     problem = "nothing of it is kept"

@@ -1,8 +1,8 @@
-"""Questions in SQL over a library, and the ones that were saved under a name.
+"""Answer SQL questions over a library, and save queries under a name.
 
     library.sql("SELECT project, count(*) FROM sessions GROUP BY project").dicts()
 
-The index is brought up to date first, only where something changed. The tables are in docs/reference/sql.md.
+The index is first brought up to date with what changed. The tables are in docs/reference/sql.md.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
 ]  # fmt: skip
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-#: What is computed only when somebody wants to know: whether a question may show it.
+# Matches queries that may show the status of rows, which is computed only if needed.
 _NEEDS_STATUSES: Final = re.compile(
     r"\b(status|reachable|columns|summarize)\b|(?<!\()\s*\*|^\s*(from|table)\b|\(\s*(from|table)\b", re.IGNORECASE
 )
@@ -49,7 +49,7 @@ def ask(
     parquet: Path | None = None,
     progress: Progress | None = None,
 ) -> Answer:
-    """The answer to one SELECT. Raises QueryError with the place of a mistake, Refused for what is no question."""
+    """Answer one SELECT. Raises QueryError with the position of a mistake, Refused for anything but a question."""
     asked = prepare(library, sql, parameters, limits=limits, parquet=parquet, progress=progress)
     return answer(library, asked)
 
@@ -57,7 +57,7 @@ def ask(
 async def ask_in_thread(
     library: Library, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = (), *, limits: Limits | None = None
 ) -> Answer:
-    """The same without blocking an event loop. When the task is cancelled, so is the query."""
+    """Answer one SELECT without blocking an event loop. Cancelling the task cancels the query."""
     asked = await asyncio.to_thread(prepare, library, sql, parameters, limits=limits)
     try:
         return await asyncio.to_thread(answer, library, asked)
@@ -75,7 +75,7 @@ def prepare(
     parquet: Path | None = None,
     progress: Progress | None = None,
 ) -> Question:
-    """A question that can be cancelled from another thread, over tables that are up to date."""
+    """Prepare a question over tables that are up to date. It can be cancelled from another thread."""
     from ..analysis.cost import usual_prices
     from ..index.sql.refresh import refresh
 
@@ -85,7 +85,7 @@ def prepare(
 
 
 def answer(library: Library, asked: Question) -> Answer:
-    """The answer; a database that is broken is made anew once."""
+    """Return the answer. A broken database is rebuilt once."""
     from ..analysis.cost import usual_prices
     from ..index.sql.refresh import forget, refresh
 
@@ -104,7 +104,7 @@ def answer(library: Library, asked: Question) -> Answer:
 
 
 def bring_up_to_date(library: Library, sql: str, progress: Progress | None = None) -> None:
-    """What the question needs of the index: only what changed is read."""
+    """Index what the question needs; only what changed is read."""
     statuses = _NEEDS_STATUSES.search(sql) is not None
     library.index(stages=("calls", "entries"), statuses=statuses, progress=progress)
 
@@ -116,7 +116,7 @@ class SavedQuery:
 
 
 class SavedQueries:
-    """Queries kept under names, each a file `NAME.sql` that may be edited."""
+    """Saves queries under names, each in a file `NAME.sql` that may be edited."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = own_folder("config") / "queries" if folder is None else folder
@@ -128,7 +128,7 @@ class SavedQueries:
         return [self.get(name) for name in names]
 
     def get(self, name: str) -> SavedQuery:
-        """Raises NotFound, with the names there are."""
+        """Return the query of a name. Raises NotFound, with the names there are."""
         path = self._path(name)
         try:
             return SavedQuery(name, path.read_text("utf-8", "replace").strip())
@@ -141,14 +141,14 @@ class SavedQueries:
             raise DamagedData(f"cannot read {path}: {problem.strerror}", slug="unreadable-file") from problem
 
     def save(self, name: str, sql: str) -> Path:
-        """Keep a query under a name, in the place of one of that name."""
+        """Save a query under a name, replacing an earlier one."""
         path = self._path(name)
         with changing(path) as write:
             write(sql.strip().encode("utf-8", "replace") + b"\n")
         return path
 
     def remove(self, name: str) -> None:
-        """Forget the query of a name. Raises NotFound, with the names there are."""
+        """Delete the query of a name. Raises NotFound, with the names there are."""
         self.get(name)
         path = self._path(name)
         with changing(path):
@@ -176,7 +176,7 @@ def write_parquet(
     limits: Limits | None = None,
     progress: Progress | None = None,
 ) -> Answer:
-    """The rows of an answer as a Parquet file, in the place of one of that name. `count` says how many there are."""
+    """Write the rows of an answer to a Parquet file, replacing an earlier one. `count` of the answer is their number."""
     real = _outside_homes(library, target)
     staged = real.with_name(f".{real.name}.staged")
     try:
@@ -192,7 +192,7 @@ def write_parquet(
 
 
 def _outside_homes(library: Library, target: Path) -> Path:
-    """Where a result may be written: anywhere but into a home."""
+    """Return the absolute path for a result. Refuses paths inside a home, folders, and paths in missing folders."""
     real = target.expanduser().absolute()
     if not real.parent.is_dir():
         raise NotFound(f"there is no folder {real.parent}", slug="no-such-folder")

@@ -1,4 +1,4 @@
-"""Ways to read a session: the whole conversation, as Claude Code would resume it, every row, a branch, a subagent.
+"""Read a session in several ways: the whole conversation, as Claude Code would resume it, every row, a branch, a subagent.
 
 reading = session.read("resumed")
 print(len(reading.messages))
@@ -33,9 +33,9 @@ __all__ = [
 ]  # fmt: skip
 
 VIEWS: Final = ("conversation", "resumed", "all")
-"""The conversation with everything before its compactions; what Claude Code would load again; every row in file order."""
+"""The conversation with everything before its compactions; what Claude Code would load on resume; every row in file order."""
 LONGEST_LINE: Final = 8 << 20
-"""A longer line is named on a page and not decoded: a page must not need more memory than it shows."""
+"""A longer line is listed on a page but not decoded, so that a page needs no more memory than it shows."""
 
 
 @dataclass(frozen=True)
@@ -49,22 +49,22 @@ class View:
 
 @dataclass
 class TurnLine:
-    """A turn in one line: the prompt, and what came of it."""
+    """A turn in one line: the prompt, and what was done for it."""
 
     uuid: str | None
     prompt: str | None
-    """The words of the prompt; None where there is none."""
+    """The text of the prompt; None if there is none."""
     seconds: float | None
-    """When it began, in seconds since 1970."""
+    """When the turn began, in seconds since 1970."""
     messages: int
     calls: int
     duration: float | None
     compacted: bool
-    """Whether it stands before a compaction, so that the model no longer sees it."""
+    """Whether the turn is before a compaction, so that the model no longer sees it."""
 
 
 class Reading:
-    """A session read in one way. Its messages are put together once."""
+    """A session read in one way. Its messages are joined once."""
 
     def __init__(self, session: Session, view: View) -> None:
         self.session = session
@@ -75,7 +75,7 @@ class Reading:
 
     @cached_property
     def position(self) -> dict[str, int]:
-        """Number of the message (from 0) that holds or shows a row, by the row's uuid."""
+        """Return the number of the message (from 0) that holds or shows a row, by the row's uuid."""
         found: dict[str, int] = {}
         for number, message in enumerate(self.messages):
             for row in message.rows:
@@ -87,12 +87,12 @@ class Reading:
         return found
 
     def number_at_line(self, line: int) -> int | None:
-        """Return the number (from 0) of the message with a row on that line; None where no message has one."""
+        """Return the number (from 0) of the message with a row on that line; None if there is none."""
         found = (at for at, message in enumerate(self.messages) if any(row.line == line for row in message.rows))
         return next(found, None)
 
     def number_from_line(self, line: int) -> int:
-        """Return the number (from 0) of the first message that goes on at or after that line, else of the last one."""
+        """Return the number (from 0) of the first message that ends at or after that line, else of the last one."""
         later = (at for at, message in enumerate(self.messages) if message.rows[-1].line >= line)
         return next(later, max(len(self.messages) - 1, 0))
 
@@ -100,15 +100,15 @@ class Reading:
         return self.messages[offset:] if limit is None else self.messages[offset : offset + limit]
 
     def views(self, offset: int = 0, limit: int | None = None, *, longest: int | None = None) -> Iterator[MessageView]:
-        """Give a page of messages with their words. Of rows longer than `longest` the words are left out."""
+        """Yield a page of messages with their text. The text of rows longer than `longest` is left out."""
         return self.session.views(self._page(offset, limit), longest=longest)
 
     def reader(self, *, longest: int | None = None) -> ConversationReader:
-        """Return what shows the messages of this session; a row that is longer than `longest` is named, not read."""
+        """Return the reader that renders this session's messages; rows longer than `longest` are listed but not read."""
         return ConversationReader(self.session.conversation, self.session.value, longest=longest)
 
     def shown(self, reader: ConversationReader, offset: int = 0, limit: int | None = None) -> Iterator[ShownMessage]:
-        """Give a page of messages as readers see them: results and edits at their calls, subagents, branches."""
+        """Yield a page of messages as a reader sees them: with results and edits at their calls, subagents, branches."""
         branches = {} if self.view.view == "all" else self._branches_by_row()
         with self.session:
             yield from reader.show(self._page(offset, limit), offset, branches)
@@ -122,7 +122,7 @@ class Reading:
 
     @cached_property
     def turns(self) -> list[TurnLine]:
-        """The turns of what is read, in order."""
+        """Return the turns of the rows that are read, in order."""
         live = {row.index for row in self.session.thread.chain}
         found: list[TurnLine] = []
         with self.session:
@@ -139,7 +139,7 @@ class Reading:
 
 
 def prompt_words(session: Session, row: Row | None, width: int = 80) -> str | None:
-    """Return a prompt in one line, a slash command by its name; None where there are no words."""
+    """Return a prompt in one line, a slash command by its name; None if there is no text."""
     if row is None:
         return None
     if row.length > LONGEST_LINE:
@@ -148,9 +148,9 @@ def prompt_words(session: Session, row: Row | None, width: int = 80) -> str | No
 
 
 def find_view(session: Session, uuid: str) -> View:
-    """Return the way of reading that shows a row: the conversation, a branch, a subagent, or every row.
+    """Return the view that shows a row: the conversation, a branch, a subagent, or every row.
 
-    Raises NotFound where the session has no such row.
+    Raises NotFound if the session has no such row.
     """
     graph = session.conversation
     if any(row.uuid == uuid for row in _rows(session, View())):
@@ -203,7 +203,7 @@ def _subagent_rows(session: Session, subagent: str) -> list[Row]:
 
 @dataclass
 class FileLine:
-    """A line as it stands in a file: its first bytes, and how long it is."""
+    """A line of a file: its first bytes, and its length."""
 
     number: int
     offset: int
@@ -213,12 +213,12 @@ class FileLine:
 
     @property
     def value(self) -> Any:
-        """What it says, read leniently; None where it is no JSON or too long to be held."""
+        """Return the parsed JSON of the line, read leniently; None if it is not JSON or too long."""
         return decode_loosely(self.data) if self.length == len(self.data) else None
 
     @property
     def media(self) -> list[MediaBlock]:
-        """The pictures and documents in it, in order."""
+        """Return the pictures and documents in the line, in order."""
         value = self.value
         return media_of(value) if isinstance(value, dict) else []
 

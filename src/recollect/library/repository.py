@@ -1,9 +1,9 @@
-"""`SessionRepository`: the read-only protocol of repositories of sessions, and ours over a library.
+"""`SessionRepository`: a read-only protocol for repositories of sessions, and an implementation over a library.
 
     repository = LibrarySessionRepository(recollect.open())
     session = await repository.get_session("3f2a...")
 
-Reading happens in a thread, so that an event loop is never blocked.
+Files are read in a thread, so that an event loop is never blocked.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .session import Session
 
 @dataclass(frozen=True)
 class SessionFilter:
-    """Which sessions to find. What is None does not restrict."""
+    """Which sessions to find. A field that is None does not restrict."""
 
     project: str | None = None
     since: datetime | None = None
@@ -35,7 +35,7 @@ class SessionFilter:
 
 @runtime_checkable
 class SessionRepository(Protocol):
-    """What a repository of sessions answers. Nothing in it changes anything."""
+    """A read-only repository of sessions."""
 
     async def get_session(self, session_id: str) -> Session | None: ...
 
@@ -51,13 +51,13 @@ class SessionRepository(Protocol):
 
 
 class LibrarySessionRepository:
-    """The repository over Claude homes."""
+    """A repository over Claude homes."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
 
     async def get_session(self, session_id: str) -> Session | None:
-        """The session with this id (or prefix, title, `last`); None where there is none."""
+        """Return the session of this id (or prefix, title, `last`); None if there is none."""
 
         def find() -> Session | None:
             try:
@@ -70,7 +70,7 @@ class LibrarySessionRepository:
         return await asyncio.to_thread(find)
 
     async def find_sessions(self, filter: SessionFilter | None = None) -> list[Session]:
-        """Sessions that fit, newest first."""
+        """Return the sessions that match, newest first."""
         wanted = filter or SessionFilter()
 
         def find() -> list[Session]:
@@ -96,11 +96,11 @@ class LibrarySessionRepository:
         raise Unavailable(f"groups are not there yet (asked for {group_id})", slug="no-groups")
 
     async def query(self, sql: str) -> list[dict[str, Any]]:
-        """The rows of one SELECT over the tables of docs/reference/sql.md. Cancelling the task stops the query."""
+        """Return the rows of one SELECT over the tables of docs/reference/sql.md. Cancelling the task stops the query."""
         from .questions import ask_in_thread
 
         return (await ask_in_thread(self.library, sql)).dicts()
 
     def watch_session(self, session_id: str) -> AsyncIterator[SessionEvent]:
-        """What happens in a session from now on, until the iterator is closed."""
+        """Watch a session from now on, until the iterator is closed."""
         return self.library.watch_session(session_id)

@@ -1,4 +1,4 @@
-"""Which kept sessions are meant, and the change that brings them back."""
+"""Find the kept sessions that are meant, and plan to restore them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .vault_sessions import VaultSessions
 
 @dataclass(frozen=True)
 class RestoreRequest:
-    """What is to be brought back, and where to. One of the first three says what."""
+    """Which sessions to restore, and where to. One of the first three fields selects them."""
 
     sessions: Sequence[str] = ()
     project: str | None = None
@@ -36,14 +36,14 @@ class RestoreRequest:
     at: float | None = None
     to: Path | None = None
     mtime_ns: int | None = None
-    """A time for all files, instead of their own."""
+    """A modification time for all files, instead of their own."""
     partly: bool = False
     homes: Sequence[str] = ()
-    """Homes that are meant; else those of the library."""
+    """The homes that are meant; else those of the library."""
 
 
 def plan_restoring(library: Library, journal: Journal, wanted: RestoreRequest) -> tuple[Change, RestoreResult]:
-    """Plan to bring sessions back. Raises NotFound where nothing of it is kept, Refused where several homes may be meant."""
+    """Plan to restore sessions. Raises NotFound if none of them is kept, Refused if several homes may be meant."""
     vault = library.vault.existing()
     homes = _kept_homes(library, vault, wanted)
     shelf = VaultSessions(homes, vault, library.own_folder("cache"))
@@ -80,7 +80,7 @@ def _kept_homes(library: Library, vault: Vault, wanted: RestoreRequest) -> list[
     asked = {os.path.realpath(root) for root in wanted.homes or [str(home.root) for home in library.homes]}
     found = [Home(Path(root)) for root in kept if root in asked]
     if not found and not library.named and wanted.to is not None:
-        found = [Home(Path(root)) for root in kept]  # a new machine: whatever the vault brought along
+        found = [Home(Path(root)) for root in kept]  # on a new machine: the homes that are in the vault
     if not found:
         raise NotFound(
             f"nothing of {', '.join(str(home.root) for home in library.homes)} is kept", nearest=tuple(kept), slug="nothing-kept",

@@ -1,4 +1,4 @@
-"""Searching a library: the index is brought up to date, then asked; slow searches read the files themselves.
+"""Search a library: update the index, then query it; slow searches read the files themselves.
 
 found = library.search('"connection refused" project:app after:7d')
 for session in found.sessions:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MODES", "SORTS", "Hit", "SearchResults", "SessionHits", "search", "why_slow"]
 
-# What is needed only where something changed is imported there: most searches change nothing.
+# Modules that are needed only after a change are imported there: most searches find nothing changed.
 
 MODES = ("words", "substring", "regex", "everything")
 
@@ -51,13 +51,13 @@ def search(
     facets: bool = False,
     progress: Progress | None = None,
 ) -> SearchResults:
-    """Sessions with entries that fit, best first. `where` holds further filters. Raises QueryError."""
+    """Find sessions with matching entries, best first. `where` holds further filters. Raises QueryError."""
     if mode not in MODES:
         raise QueryError(f"there is no mode {mode!r}", hint=f"one of {', '.join(MODES)}", slug="bad-query")
     if sort not in SORTS:
         raise QueryError(f"there is no order {sort!r}", hint=f"one of {', '.join(SORTS)}", slug="bad-query")
     asked = parse(where).parts if where else ()
-    words = parse(query).parts if mode in ("words", "everything") else ()  # a mistake is told before any work is done
+    words = parse(query).parts if mode in ("words", "everything") else ()  # report a mistake before any work is done
     by_status = any(item.name == "status" for part in (*asked, *words) for item in filters(part))
 
     def answer() -> SearchResults:
@@ -69,7 +69,7 @@ def search(
 
 
 def why_slow(mode: str, everything: bool = False) -> str | None:
-    """Say why a search takes a while, before it is begun; None for a search by words."""
+    """Return why a search is slow, before it starts; None for a search by words."""
     from ..index.search.slow_search import SAYS
 
     return SAYS.get("everything" if everything else mode)
@@ -115,7 +115,7 @@ def _answer(
 
 
 def _grouped(query: str) -> str:
-    """A query to which filters are added, or these: they hold for all alternatives."""
+    """Put a query with alternatives in parentheses, so that added filters apply to all of them."""
     return f"({query})" if " OR " in query else query
 
 
@@ -135,7 +135,7 @@ class OpenedSearch:
         self.home_ids: list[int] = []
 
     def bring_up_to_date(self, *, statuses: bool = False, progress: Progress | None = None) -> bool:
-        """Sync where anything changed, and see what was committed since the last search. False where no word is there."""
+        """Sync if anything changed, and load what was committed since the last search. False if the word index is empty."""
         library = self._library
         roots = [home.real_root for home in library.homes]
         catalogue = library.catalogue
@@ -173,7 +173,7 @@ class OpenedSearch:
         return self._library.catalogue.note("change"), self._library.catalogue.note(words_seal.MARK)
 
     def _make_words_anew(self, progress: Progress | None) -> None:
-        """The word index is gone or damaged: it is only a copy. Somebody else may just have been writing to it."""
+        """Rebuild a word index that is missing or damaged, unless another process was just writing to it."""
         from ..index.words.word_index import words_damage
 
         catalogue = self._library.catalogue
@@ -188,7 +188,7 @@ class OpenedSearch:
         self._open()
 
     def _see_changes(self) -> None:
-        """Open it, or have what is open look at what was committed since."""
+        """Open the word index, or make the open one load what was committed since."""
         if (
             self._search is None
             or self._db is not self._library.catalogue.connection
@@ -199,11 +199,11 @@ class OpenedSearch:
         try:
             self._check_words()
             self._search.refresh()
-        except ValueError:  # made anew, or broken
+        except ValueError:  # rebuilt meanwhile, or broken
             self._open()
 
     def _check_words(self) -> None:
-        """Raises ValueError where the files of the word index are damaged."""
+        """Raise ValueError if the files of the word index are damaged."""
         catalogue = self._library.catalogue
         if not words_seal.check(catalogue.connection, str(catalogue.words_folder)):
             with catalogue.locked():
@@ -233,7 +233,7 @@ class OpenedSearch:
 
 
 def _opened(library: Library) -> OpenedSearch:
-    """Return what the library keeps open between searches, opened at the first one."""
+    """Return what the library keeps open between searches, opening it for the first search."""
     found: OpenedSearch | None = library.__dict__.get("_opened_search")
     if found is None:
         found = library.__dict__["_opened_search"] = OpenedSearch(library)

@@ -1,4 +1,4 @@
-"""Keep a library open for a long time and for many callers: what the web pages share, and every other server needs.
+"""Keep a library open for a long time and for many callers, as the web pages and every other server need it.
 
     service = Service(open_library())
     service.sessions()                                    # all of them, as they are on disk now
@@ -8,8 +8,8 @@
     service.index.ask(lambda library: library.search("tide"))
     service.close()
 
-Callers run in several threads. The library is asked by one thread at a time; long work (parsing a session) holds the lock of
-that session alone.
+Callers run in several threads. One thread at a time uses the library; long work (parsing a session) holds only the lock of
+that session.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ T = TypeVar("T")
 LOOK_AGAIN_SECONDS: Final = 1.0
 GUARD_SECONDS: Final = 10.0
 MAX_REFERENCE: Final = 200
-"""Characters of the name of a session that a caller may send."""
+"""The longest name of a session that a caller may send, in characters."""
 
 
 @dataclass(eq=False)
@@ -46,7 +46,7 @@ class Service:
 
     library: Library
     read_only: bool = False
-    """Whether callers may only read. Whoever offers changes asks for it first."""
+    """Whether callers may only read. A face that offers changes must check this first."""
     jobs: Jobs = field(default_factory=Jobs)
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
     _looked: float = field(default=-1e9, repr=False)
@@ -55,12 +55,12 @@ class Service:
 
     @cached_property
     def index(self) -> IndexWorker:
-        """The worker that builds the index and answers questions to it."""
+        """Return the worker that builds the index and answers questions over it."""
         return IndexWorker(self.library.for_another_thread)
 
     @cached_property
     def usage(self) -> UsageWorker:
-        """The worker that counts tokens and money."""
+        """Return the worker that counts tokens and money."""
         return UsageWorker(self.library)
 
     def close(self) -> None:
@@ -71,7 +71,7 @@ class Service:
             self.index.close()
 
     def look_again(self, *, at_once: bool = False) -> None:
-        """Notice what changed in the homes, but not more often than once a second unless `at_once`."""
+        """Read the homes again to notice changes, at most once a second unless `at_once`."""
         with self._lock:
             now = time.monotonic()
             if at_once or now - self._looked > LOOK_AGAIN_SECONDS:
@@ -80,11 +80,11 @@ class Service:
                 self._looked = now
 
     def after_change(self) -> None:
-        """Notice a change that was just made through this service."""
+        """Read the homes again after a change that was just made through this service."""
         self.look_again(at_once=True)
 
     def sessions(self) -> list[SessionSummary]:
-        """List all sessions, newest first, with those that only the vault has and those of which only subagents are left."""
+        """List all sessions, newest first, including those that only the vault has or of which only subagents are left."""
         with self._lock:
             self.look_again()
             return self.library.sessions(kept=None)
@@ -92,7 +92,7 @@ class Service:
     def session(self, reference: str) -> Session:
         """Open a session, named as for `Library.session`, as it is on disk now.
 
-        Paths are not taken: the caller may sit at another machine.
+        Paths are refused: the caller may be on another machine.
         """
         if not reference or len(reference) > MAX_REFERENCE or any(mark in reference for mark in "/\\\x00"):
             raise NotFound(f"no session {reference[:MAX_REFERENCE]!r}", slug="no-such-session")
@@ -108,12 +108,12 @@ class Service:
             return session
 
     def is_running(self, session_id: str) -> bool:
-        """Whether Claude Code has the session open now."""
+        """Return whether Claude Code has the session open now."""
         with self._lock:
             return session_id in self.library.running
 
     def guards(self, *, at_once: bool = False) -> list[Guard]:
-        """Tell for each home what Claude Code deletes soon and whether the vault has it; some seconds old unless `at_once`."""
+        """Report for each home what Claude Code deletes soon and what the vault has; some seconds old unless `at_once`."""
         with self._lock:
             now = time.monotonic()
             if at_once or self._guards is None or now - self._guards[0] > GUARD_SECONDS:
@@ -121,7 +121,7 @@ class Service:
             return self._guards[1]
 
     def reading(self, session: Session) -> threading.RLock:
-        """Return the lock that is held while a session is parsed or rendered, so that its parts are worked out once."""
+        """Return the lock to hold while a session is parsed or rendered, so that its parts are computed once."""
         with self._lock:
             lock = self._session_locks.get(session.id)
             if lock is None:
@@ -129,9 +129,9 @@ class Service:
             return lock
 
     def cached(self, session: Session, name: object, make: Callable[[], T], weigh: Callable[[T], int]) -> T:
-        """Return what `make` works out of a session; it is made once, and again after the session changed.
+        """Return what `make` computes from a session; it is computed once, and again after the session changed.
 
-        `weigh` estimates its bytes: it shares the bounded cache of the library with the opened sessions.
+        `weigh` estimates the bytes of the result, which shares the bounded cache of the library with the opened sessions.
         """
         key, cache = (as_seen(session.file), name), self.library.cache
         known: T | None = cache.get(key)
@@ -146,8 +146,8 @@ class Service:
 
 
 def _is_current(file: SessionFile) -> bool:
-    """Whether a session's files are as they were when the homes were looked at."""
-    if file.home.kept_from is not None:  # laid out of the vault: it does not change
+    """Return whether a session's files are unchanged since the homes were last read."""
+    if file.home.kept_from is not None:  # written out of the vault: it does not change
         return True
     try:
         if file.is_gone:

@@ -1,4 +1,4 @@
-"""One session, opened for reading: its bytes, entries, messages, graph and subagents. Nothing is read before it is asked for."""
+"""Open one session for reading: its bytes, entries, messages, graph and subagents. Nothing is read before it is needed."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def _without_library() -> Unavailable:
 
 
 class Session:
-    """A session by its main transcript. Cheap to make: files are read when a view needs them.
+    """A session by its main transcript. Cheap to create: files are read when a view needs them.
 
-    Each view opens the files it reads and closes them. Whoever asks for several uses the session as a context manager: then each
+    Each view opens the files it reads and closes them. To use several views, use the session as a context manager: then each
     file is opened once, and closed at the end.
     """
 
@@ -67,7 +67,7 @@ class Session:
         self._library = library
         self._summary = summary
         self._parsed = parsed
-        """Called when the rows were read, so that whoever keeps the session knows what it weighs."""
+        """Called after the rows were read, so that a cache can update the session's size."""
         self._files = OpenFiles(file.home)
 
     def __enter__(self) -> Session:
@@ -82,17 +82,17 @@ class Session:
 
     @property
     def id(self) -> str:
-        """Its id, a UUID."""
+        """Return the session's id, a UUID."""
         return self.file.session_id
 
     @property
     def home(self) -> Home:
-        """The Claude home that holds it."""
+        """Return the Claude home that holds the session."""
         return self.file.home
 
     @cached_property
     def summary(self) -> SessionSummary:
-        """Title, project and times, from the first and last part of the file."""
+        """Return title, project and times, from the first and last part of the file."""
         if self._summary is not None:
             return self._summary
         if self.file.source is not None:
@@ -101,7 +101,7 @@ class Session:
 
     @property
     def usage(self) -> Totals:
-        """What the API calls of this session and of its subagents used and cost, each counted once: see `library.usage`."""
+        """Sum tokens and cost of the API calls of this session and its subagents, each counted once: see `library.usage`."""
         if self._library is None:
             raise _without_library()
         from .usage import Selection, open_ledger
@@ -121,19 +121,19 @@ class Session:
         return self._changes.rename(self, title, force=force)
 
     def tag(self, text: str | None, *, force: bool = False) -> Plan:
-        """Plan a tag; None takes the tag away."""
+        """Plan a tag; None removes the tag."""
         return self._changes.tag(self, text, force=force)
 
     def rewind(self, message: str, *, force: bool = False) -> Plan:
-        """Plan that the conversation goes on from a message at the next resume."""
+        """Plan to continue the conversation from a message at the next resume."""
         return self._changes.rewind(self, message, force=force)
 
     def fork(self, *, at: str | None = None, branch: int | None = None, title: str | None = None) -> Plan:
-        """Plan a new session of this conversation, up to a message or of one branch."""
+        """Plan a new session from this conversation, up to a message or of one branch."""
         return self._changes.fork(self, at=at, branch=branch, title=title)
 
     def append(self, role: str, text: str, *, model: str | None = None, force: bool = False) -> Plan:
-        """Plan a further message at the end of the conversation."""
+        """Plan to append a message to the conversation."""
         return self._changes.append(self, role, text, model=model, force=force)
 
     def repair(self, *, rules: Sequence[str] = (), fork: bool = False) -> Plan:
@@ -148,74 +148,74 @@ class Session:
 
     @property
     def title(self) -> str | None:
-        """The title that Claude Code shows, or the first prompt."""
+        """Return the title that Claude Code shows, or the first prompt."""
         return self.summary.title
 
     @property
     def project(self) -> str | None:
-        """The folder in which the session runs."""
+        """Return the folder in which the session runs."""
         return self.summary.project
 
     @property
     def created(self) -> datetime | None:
-        """When the session began, in UTC."""
+        """Return when the session began, in UTC."""
         return to_datetime(self.summary.created)
 
     @property
     def last_activity(self) -> datetime | None:
-        """When its last message was written, in UTC."""
+        """Return when the session's last message was written, in UTC."""
         return to_datetime(self.summary.last_activity)
 
     @property
     def facts(self) -> SessionFacts:
-        """What is known of the session once it is read: numbers of rows, calls and branches, models, times."""
+        """Return facts that need the whole session: numbers of rows, calls and branches, models, times."""
         from .shapes import session_facts
 
         return session_facts(self)
 
     @property
     def branches(self) -> list[BranchShape]:
-        """What was left behind by rewinding, and parts that no longer hang together."""
+        """Return the branches that were left by rewinding, and disconnected parts."""
         from .shapes import branch_shapes
 
         return branch_shapes(self)
 
     @property
     def subagents(self) -> list[SubagentShape]:
-        """The subagents in every layout: parents before their children, in the order in which they started."""
+        """Return the subagents of every layout: parents before their children, in the order in which they started."""
         from .shapes import subagent_shapes
 
         return subagent_shapes(self)
 
     @property
     def tools(self) -> ToolCalls:
-        """The tool calls with their results, those of subagents too."""
+        """Return the tool calls with their results, including those of subagents."""
         from .shapes import ToolCalls
 
         return ToolCalls(self, self.conversation.tools.calls)
 
     @property
     def tree(self) -> TreeShape:
-        """The turns of the conversation, its compactions, and every branch."""
+        """Return the turns of the conversation, its compactions, and every branch."""
         from .conversation_shapes import tree_shape
 
         return tree_shape(self)
 
     def resumed_by(self, client: str) -> ThreadShape:
-        """Every row as a version of Claude Code would resume it, one of `CLIENT_VERSIONS`."""
+        """Return every row as a version of Claude Code, one of `CLIENT_VERSIONS`, would resume it."""
         from .conversation_shapes import thread_shape
 
         return thread_shape(self, client)
 
     @property
     def todos(self) -> list[TodoItem]:
-        """The to-do list or the tasks: from their files, else the last list in the transcript."""
+        """Return the to-do list or the tasks: from their files, else the last list in the transcript."""
         from .todos import todos_of
 
         return todos_of(self)
 
     def files(self) -> TouchedFiles:
-        """The files that the session touched, with their versions and contents as they were."""
+        """Return the files that the session touched, with their versions and earlier contents."""
         from .touched_files import TouchedFiles
 
         return TouchedFiles(self)
@@ -227,7 +227,7 @@ class Session:
         return check_session(self.file)
 
     def message_uuid(self, reference: str) -> str:
-        """Return the uuid of a message that people call `#12`, `line:292`, a uuid or its start, or `last`."""
+        """Return the uuid of a message, given as `#12`, `line:292`, a uuid or its start, or `last`."""
         from .messages import message_uuid
 
         return message_uuid(self, reference)
@@ -235,7 +235,7 @@ class Session:
     # --- bytes and entries -------------------------------------------------------------------------------------------
 
     def lines(self, subagent: str | None = None) -> Iterator[RawLine]:
-        """Give the lines of the main transcript, or of a subagent's file, as bytes."""
+        """Yield the lines of the main transcript, or of a subagent's file, as bytes."""
         return chain.from_iterable(self._lines_of(path) for path in self._paths(subagent))
 
     def _lines_of(self, path: Path) -> Iterator[RawLine]:
@@ -243,14 +243,14 @@ class Session:
             yield from read_lines(stream)
 
     def entries(self, subagent: str | None = None) -> Iterator[dict[str, Any]]:
-        """Give the entries as plain data, one after the other, with unknown types and fields."""
+        """Yield the entries as plain data, including unknown types and fields."""
         for path in self._paths(subagent):
             with self._files.stream(path) as stream:
                 for item in file_entries(stream, []):
                     yield self._files.value_at(path, item.offset, item.length)
 
     def _paths(self, subagent: str | None) -> list[Path]:
-        """Return the files to read; of a session whose main transcript is gone, all subagents that are left."""
+        """Return the files to read; if the main transcript is gone, all subagents that are left."""
         if subagent is not None:
             return [self.subagent_file(subagent).path]
         return [item.path for item in self.file.subagents] if self.file.is_gone else [self.file.path]
@@ -274,7 +274,7 @@ class Session:
 
     @cached_property
     def transcript(self) -> Transcript:
-        """The rows of the main file; none where the file is gone."""
+        """Return the parsed main file; it has no rows if the file is gone."""
         transcript = build_transcript([], []) if self.file.is_gone else self._read_transcript(self.file.path)
         self.__dict__["transcript"] = transcript
         if self._parsed is not None:
@@ -283,7 +283,7 @@ class Session:
 
     @cached_property
     def subagent_transcripts(self) -> dict[str, Transcript]:
-        """Rows of the subagents' own files, by subagent."""
+        """Return the parsed files of the subagents, by subagent id."""
         found = {
             item.subagent_id: self._read_transcript(item.path, number)
             for number, item in enumerate(self.file.subagents, 1)
@@ -316,17 +316,17 @@ class Session:
 
     @property
     def thread(self) -> Thread:
-        """The active conversation, as Claude Code resumes it."""
+        """Return the active conversation, as Claude Code resumes it."""
         return self.conversation.thread
 
     @property
     def damage(self) -> list[Damage]:
-        """What is wrong in the main file, without what costs nobody anything."""
+        """Return the damage in the main file, without harmless damage."""
         return [item for item in self.transcript.damage if item.kind not in HARMLESS]
 
     @property
     def weight(self) -> int:
-        """About how many bytes of memory the parsed session takes."""
+        """Estimate the memory that the parsed session takes, in bytes."""
         rows = len(self.transcript.rows)
         if "subagent_transcripts" in self.__dict__:
             rows += sum(len(item.rows) for item in self.subagent_transcripts.values())
@@ -344,7 +344,7 @@ class Session:
         return message.get("content") if isinstance(message, dict) else None
 
     def _prompt_of(self, row: Row) -> str | None:
-        """Return the words of a prompt, or the prompt that a call passes on to a subagent."""
+        """Return the text of a prompt, or the prompt that a call passes on to a subagent."""
         content = self._content(row)
         for block in parse_blocks(content):
             if isinstance(block, ToolUseBlock) and isinstance(block.input, dict):
@@ -355,8 +355,8 @@ class Session:
     def read(self, view: str = "conversation", *, branch: int | None = None, subagent: str | None = None) -> Reading:
         """Read the session in one way: "conversation", "resumed" or "all", or a branch by its number, or a subagent.
 
-        "conversation" is the conversation with everything before its compactions, "resumed" what Claude Code would load
-        again, "all" every row in the order of the file.
+        "conversation" is the conversation with everything before its compactions, "resumed" what Claude Code would load on
+        resume, "all" every row in file order.
         """
         from .reading import Reading, View
 
@@ -365,16 +365,16 @@ class Session:
     def messages(
         self, rows: list[Row] | None = None, *, offset: int = 0, limit: int | None = None
     ) -> list[MessageView]:
-        """Return a page of messages with their words. Only what is on the page is read back from disk."""
+        """Return a page of messages with their text. Only what is on the page is read back from disk."""
         joined = join_responses(self.thread.chain if rows is None else rows)
         return list(self.views(joined[offset:] if limit is None else joined[offset : offset + limit]))
 
     def stream_messages(self, rows: list[Row] | None = None) -> Iterator[MessageView]:
-        """Give all messages, one after the other; only one of them is in memory at a time."""
+        """Yield all messages; only one of them is in memory at a time."""
         return self.views(join_responses(self.thread.chain if rows is None else rows))
 
     def views(self, messages: Iterable[Message], *, longest: int | None = None) -> Iterator[MessageView]:
-        """Give these messages with their words, one after the other. Of rows longer than `longest` the words are left out."""
+        """Yield these messages with their text. The text of rows longer than `longest` is left out."""
         placements = self.thread.placements
         with self:
             for message in messages:

@@ -9,11 +9,11 @@ from .project_paths import ProjectFilter
 
 
 def project_matcher(project: str, separate: bool) -> Callable[[SessionSummary], bool]:
-    """Matches sessions of a project, however it is named; worktrees count to their repository unless separated."""
+    """Return a test for sessions of a project, however it is named; worktrees count to their repository unless `separate`."""
     wanted = ProjectFilter(project)
 
     def matches(item: SessionSummary) -> bool:
-        if separate and item.worktree_of is not None:  # lies below its repository, most of the time
+        if separate and item.worktree_of is not None:  # most worktrees lie below their repository
             return wanted.fits(item.project, folder=item.file.folder, below=False)
         return wanted.fits(item.project, item.worktree_of, folder=item.file.folder)
 
@@ -21,7 +21,7 @@ def project_matcher(project: str, separate: bool) -> Callable[[SessionSummary], 
 
 
 def sort_sessions(sessions: list[SessionSummary], by: str) -> list[SessionSummary]:
-    """modified, created, bytes, messages, subagents: largest first; title, project: by name."""
+    """Sort sessions by modified, created, bytes, messages or subagents (largest first), or by title or project (by name)."""
     if by in ("title", "project"):
         return sorted(sessions, key=lambda item: (getattr(item, by) or "").lower())
     keys = {

@@ -1,7 +1,7 @@
-"""The JSON of sessions, messages, branches, subagents, tool calls and changes: one shape each, for every face.
+"""Define the JSON of sessions, messages, branches, subagents, tool calls and changes: one shape each, for every face.
 
-`--json`, `/api/v1` and the provider give these names and values; the schemas of `/api/v1` are made from these classes. In Python,
-times are datetimes in UTC; in JSON (see `plain`) they are ISO 8601. Costs are whole micro-dollars, what is not known is null.
+`--json`, `/api/v1` and the provider use these names and values; the schemas of `/api/v1` are made from these classes. In
+Python, times are datetimes in UTC; in JSON (see `plain`) they are ISO 8601. Costs are whole micro-dollars, unknown is null.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Number = Annotated[int, Meta(ge=1)]
 
 
 class SessionShape(Struct, kw_only=True):
-    """A session at a glance."""
+    """The main facts of a session."""
 
     session_id: str
     path: str
@@ -64,7 +64,7 @@ class SessionShape(Struct, kw_only=True):
     messages: Count | None
     subagents: Count
     subagent_ids: list[str]
-    """Of the subagents that have files of their own."""
+    """The subagents that have files of their own."""
     bytes: Count
     git_branch: str | None
     version: str | None
@@ -72,25 +72,25 @@ class SessionShape(Struct, kw_only=True):
     tag: str | None
     pr_url: str | None
     client_lists: bool
-    """Whether Claude Code lists it: some files it does not."""
+    """Whether Claude Code lists the session; it does not list some files."""
     kept: bool
-    """Whether only the vault has it."""
+    """Whether only the vault has the session."""
     problem: str | None
 
 
 class SessionFacts(Struct, kw_only=True):
-    """What is known of a session once it is read."""
+    """Facts that are known once the session is read."""
 
     lines: Count
     rows: Count
     messages: Count
     first: Time | None
-    """When its first and its last row were written."""
+    """When the first row was written; `last` is when the last one was."""
     last: Time | None
     models: list[str]
-    """Those that answered, the most frequent first."""
+    """The models that answered, the most frequent first."""
     versions: list[str]
-    """Versions of Claude Code that wrote it."""
+    """The versions of Claude Code that wrote the session."""
     statuses: dict[str, int]
     reachable_share: float
     leaf: str | None
@@ -103,7 +103,7 @@ class SessionFacts(Struct, kw_only=True):
 
 
 class UsageShape(Struct, kw_only=True):
-    """Tokens of one answer."""
+    """The tokens of one answer."""
 
     input_tokens: Count
     output_tokens: Count
@@ -115,7 +115,7 @@ class UsageShape(Struct, kw_only=True):
 
 
 class MessageShape(Struct, kw_only=True):
-    """A message: its lines joined. `blocks` have the names that the transcript gives them; pictures come without their bytes."""
+    """A message: its lines joined. `blocks` have the names of the transcript; pictures come without their bytes."""
 
     number: Number
     uuid: str | None
@@ -171,7 +171,7 @@ class SubagentShape(Struct, kw_only=True):
 
 
 class ToolCallShape(Struct, kw_only=True):
-    """A tool call with its result. `structured` is the client's own record of the result."""
+    """A tool call with its result. `structured` is Claude Code's own record of the result."""
 
     id: str
     name: str
@@ -192,7 +192,7 @@ class ToolCallShape(Struct, kw_only=True):
 
 
 class ChangeShape(Struct, kw_only=True):
-    """A change of the journal."""
+    """A change in the journal."""
 
     number: Number
     name: str
@@ -244,7 +244,7 @@ def session_shape(item: SessionSummary, *, running: bool) -> SessionShape:
 
 
 def session_facts(session: Session) -> SessionFacts:
-    """Return what is known of a session once it is read."""
+    """Compute the facts that need the whole session."""
     graph, transcript = session.conversation, session.transcript
     times = [row.time for row in transcript.rows if row.time is not None]
     models = Counter(row.model for row in transcript.rows if row.model and row.model != "<synthetic>")
@@ -341,7 +341,7 @@ def _branch_shape(session: Session, branch: Branch) -> BranchShape:
 
 
 def subagent_shapes(session: Session) -> list[SubagentShape]:
-    """The subagents of a session: parents before their children, in the order in which they started."""
+    """Return the subagents of a session: parents before their children, in the order in which they started."""
     return [_subagent_shape(session, subagent) for subagent in _in_tree_order(session.conversation.subagents)]
 
 
@@ -422,7 +422,7 @@ def tool_call_shape(session: Session, call: ToolCall) -> ToolCallShape:
 
 
 class ToolCalls(Sequence[ToolCallShape]):
-    """Tool calls of a session. What a call was given and answered is read when the call is asked for."""
+    """The tool calls of a session. The input and the result of a call are read when the call is accessed."""
 
     def __init__(self, session: Session, calls: Sequence[ToolCall]) -> None:
         self._session = session
@@ -454,17 +454,17 @@ class ToolCalls(Sequence[ToolCallShape]):
 
     @property
     def errors(self) -> int:
-        """How many of them failed."""
+        """Return the number of calls that failed."""
         return sum(call.is_error for call in self._calls)
 
     @property
     def unanswered(self) -> int:
-        """How many of them have no result."""
+        """Return the number of calls without a result."""
         return sum(call.result is None for call in self._calls)
 
     @property
     def orphan_results(self) -> list[dict[str, Any]]:
-        """Results whose call is nowhere in the session."""
+        """Return the results whose call is nowhere in the session."""
         return [
             {"id": ident, "uuid": row.uuid, "line": row.line}
             for ident, row in self._session.conversation.tools.orphan_results
@@ -472,7 +472,7 @@ class ToolCalls(Sequence[ToolCallShape]):
 
     @property
     def by_tool(self) -> dict[str, dict[str, Any]]:
-        """Calls, errors and seconds by the name of the tool."""
+        """Count calls, errors and seconds by the name of the tool."""
         found: dict[str, dict[str, Any]] = {}
         for call in self._calls:
             counts = found.setdefault(call.name, {"calls": 0, "errors": 0, "seconds": 0.0})

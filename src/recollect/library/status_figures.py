@@ -1,7 +1,7 @@
-"""The figures of a status line: what the session, today and the running five-hour block cost, and how full the window is.
+"""Count what a status line shows: the cost of the session, today and the current five-hour block, and the window.
 
-A status line is printed again and again while somebody works, so each call takes in only a part of what is new, the newest
-files first. A sum that may lack something carries a mark until everything is taken in.
+A status line is printed again and again during work, so each call indexes only a part of what is new, the newest files first.
+A sum that may be incomplete carries a mark until everything is indexed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 __all__ = ["StatusFigures", "status_figures"]
 
-#: Microseconds. Calls of this time decide, as a rule, when the running block began.
+# Microseconds. The calls of this time usually decide when the current block began.
 _DAY: Final = 86_400_000_000
 
 
 def status_figures(ledger: Ledger, session: str | None, most_bytes: Callable[[], int]) -> StatusFigures | None:
-    """Take in at most so many bytes of what is new, and count. `session` is a whole session id.
+    """Index at most `most_bytes` bytes of what is new, and count. `session` is a whole session id.
 
-    None where the index turns out to be damaged: then it is thrown away, so that the next status line has figures again.
+    Returns None if the index turns out to be damaged: then it is deleted, so that the next status line has figures again.
     """
     from ..index.catalogue.healing import is_damage
 
@@ -53,7 +53,7 @@ def _figures(ledger: Ledger, session: str | None, most_bytes: Callable[[], int])
     recent: list[ApiCall] = []
     if block is not None or len(numbers) > 1:
         recent = list(api_calls(ledger.catalogue, ledger.homes, since=since))
-    if len(numbers) > 1:  # a call may stand in several homes
+    if len(numbers) > 1:  # a call may be in several homes
         spent = total_of((item for item in recent if begin <= (item.time or 0) < end), ledger.book)
     else:
         spent = Totals()

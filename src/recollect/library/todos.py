@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from .session import Session
 
 _SHORTEST_START = 4
-"""So many characters of a session's id must be given where its transcript is gone."""
+"""How many characters of a session's id must be given if its transcript is gone."""
 
 
 class TodoItem(Struct, kw_only=True):
-    """An item of a to-do list or a task; a list that cannot be read is an item with a `problem`."""
+    """An item of a to-do list or a task list; a list that cannot be read is one item with a `problem`."""
 
     home: str
     session_id: str
@@ -32,7 +32,7 @@ class TodoItem(Struct, kw_only=True):
     source: str
     """"todos" (a file of `todos/`), "tasks" (a file of `tasks/`) or "transcript" (the last TodoWrite of the session)."""
     number: int | None = None
-    """What `recollect todo SESSION set` calls the item; None where no file holds it."""
+    """The number by which `recollect todo SESSION set` names the item; None if no file holds it."""
     id: str | None = None
     status: str | None = None
     content: str | None = None
@@ -60,7 +60,7 @@ def all_todos(library: Library, session: str | None = None) -> list[TodoItem]:
 
 
 def todos_of(session: Session) -> list[TodoItem]:
-    """Return the items of one session: from their files, else the last list that the transcript holds."""
+    """Return the items of one session: from their files, else from the last list in the transcript."""
     return list(_of_home(session.home, session.id)) or list(_of_transcript(session))
 
 
@@ -112,7 +112,7 @@ def _of_task_folder(home: Home, found: SessionTasks) -> Iterator[TodoItem]:
 
 
 def _of_transcript(session: Session) -> Iterator[TodoItem]:
-    """Give what the last TodoWrite of the main conversation left, by its result, else by its call."""
+    """Yield the items of the last TodoWrite of the main conversation, from its result, else from its call."""
     calls = (call for call in reversed(session.conversation.tools.calls) if call.name == "TodoWrite")
     with session:
         for call in calls:

@@ -1,4 +1,4 @@
-"""The files that a session touched (`session.files()`): their versions, their content as it was, and what changed.
+"""Show the files that a session touched (`session.files()`): their versions, earlier contents, and what changed.
 
     files = session.files()
     for file in files.rows:
@@ -7,8 +7,8 @@
     for difference in files.differences():
         print(difference.diff)
 
-Contents come from the checkpoints of Claude Code and from the results of its edits. What the shell or a person changed shows only
-from the next checkpoint on.
+Contents come from the checkpoints of Claude Code and from the results of its edits. What the shell or a person changed
+appears only from the next checkpoint on.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ END: Final = "end"
 
 
 class FileRow(Struct, kw_only=True):
-    """A file that a session tracked or changed."""
+    """A file that a session tracked or edited."""
 
     path: str
     versions: int
@@ -44,7 +44,7 @@ class FileRow(Struct, kw_only=True):
     created: bool
     """Whether the file did not exist before the session touched it."""
     deleted: bool
-    """Whether the last thing known is that the file is gone."""
+    """Whether, as far as is known, the file was deleted in the end."""
     first: datetime | None
     last: datetime | None
 
@@ -74,26 +74,26 @@ class FileContent(Struct, kw_only=True):
 
     @property
     def content(self) -> bytes | None:
-        """Its bytes; None where there was no such file (`exists` is False) or the content is lost."""
+        """Return the bytes of the file; None if the file did not exist (`exists` is False) or its content is lost."""
         return self.state.content
 
     @property
     def exists(self) -> bool | None:
-        """Whether there was such a file; None where that is not known."""
+        """Return whether the file existed; None if that is not known."""
         return self.state.exists
 
     @property
     def note(self) -> str | None:
-        """Why the content is not certain; None where it is."""
+        """Return why the content is uncertain; None if it is certain."""
         return self.state.note
 
     @property
     def is_lost(self) -> bool:
-        """Whether the file may have been there and its content is not known."""
+        """Return whether the file may have existed but its content is not known."""
         return self.content is None and self.exists is not False
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data for JSON: text as UTF-8, other bytes in base64."""
+        """Return the file as plain data for JSON: text as UTF-8, other bytes in base64."""
         state, encoding, text = self.state, None, None
         if state.content is not None:
             try:
@@ -114,7 +114,7 @@ class FileContent(Struct, kw_only=True):
 
 
 class FileDifference(Struct, kw_only=True):
-    """What changed in a file between two moments, as a unified difference; `lost` says why it is not known."""
+    """What changed in a file between two moments, as a unified diff; `lost` says why it is not known."""
 
     path: str
     start: str
@@ -125,7 +125,7 @@ class FileDifference(Struct, kw_only=True):
 
 
 class TouchedFiles:
-    """The files of one session. The texts of edits are held only for the files that are asked for."""
+    """The files of one session. The texts of edits are held in memory only for the files that are requested."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -145,14 +145,14 @@ class TouchedFiles:
             )
 
     def _texts(self, paths: frozenset[str]) -> dict[str, TouchedFile]:
-        """Go through the transcript once more, for the texts of the edits of these files."""
+        """Return these files with the texts of their edits, reading the transcript again if needed."""
         if not paths <= self._with_texts[0]:
             self._with_texts = (paths, self._collect(paths))
         return self._with_texts[1].files
 
     @property
     def rows(self) -> list[FileRow]:
-        """All files, in the order in which the session touched them."""
+        """Return all files, in the order in which the session touched them."""
         return [
             FileRow(
                 path=file.path, versions=len(file.versions), edits=file.edits, lines_added=file.lines_added,
@@ -164,7 +164,7 @@ class TouchedFiles:
         ]  # fmt: skip
 
     def find(self, path: str) -> str:
-        """Return the full path of a file: by that, a path below the project, or its last parts. Raises NotFound."""
+        """Return the full path of a file, given by its full path, its path in the project, or its last parts. Raises NotFound."""
         matching = self._found.matching(path)
         if len(matching) == 1:
             return matching[0].path
@@ -178,7 +178,7 @@ class TouchedFiles:
         return [_version(number, item) for number, item in enumerate(self._found.files[self.find(path)].versions, 1)]
 
     def version_changes(self, path: str) -> list[tuple[VersionRow, list[str], str | None]]:
-        """Return each version with what its edit changed (a unified difference), and why that is not certain."""
+        """Return each version with the unified diff of its edit, and why that diff is uncertain."""
         full = self.find(path)
         file = self._texts(frozenset({full}))[full]
         found = []
@@ -190,7 +190,7 @@ class TouchedFiles:
         return found
 
     def content(self, path: str, at: str = END, *, before: bool = False) -> FileContent:
-        """Return a file as a message left it (with `before`: as the message found it), or as it was at `start` or `end`."""
+        """Return a file as it was after a message (with `before`: before the message), or at `start` or `end`."""
         full, moment = self.find(path), self._moment(at)
         return FileContent(
             path=full, at=moment, state=self._state(self._texts(frozenset({full}))[full], moment, before)
@@ -199,7 +199,7 @@ class TouchedFiles:
     def differences(
         self, path: str | None = None, start: str = START, end: str = END, *, before: bool = False
     ) -> list[FileDifference]:
-        """Return what changed from one message to another, in one file or in each; `before`: from before the first one."""
+        """Return what changed from one message to another, in one file or in all. `before` includes the first message."""
         first, last = self._moment(start), self._moment(end)
         wanted = frozenset(self._found.files if path is None else [self.find(path)])
         return [
@@ -221,7 +221,7 @@ class TouchedFiles:
         )  # fmt: skip
 
     def _moment(self, message: str) -> str:
-        """Return the full uuid of a row, or `start` or `end`."""
+        """Return the full uuid of a message, or `start` or `end` as given."""
         places = self._found.places
         if message in (START, END) or message in places:
             return message

@@ -1,11 +1,11 @@
-"""Count the tokens and the money of a library: every API call once, at the price of its day.
+"""Count the tokens and the cost of a library: every API call once, at the price of its day.
 
     library.usage(by="month").totals.cost                     # micro-dollars
     ledger = library.ledger(timezone="Europe/Berlin")         # several questions about the same calls
     ledger.blocks(ledger.select(since="7d"))
 
-The calls are read from the index, which is brought up to date by the first question. A report over an unchanged store
-imports nothing but what counting needs.
+The calls are read from the index, which the first question brings up to date. A report over an unchanged store imports only
+what counting needs.
 """
 
 from __future__ import annotations
@@ -79,17 +79,17 @@ __all__ = [
 _LOOKED: Final = "looked"
 _LOOK_SECONDS: Final = 15
 _SUMMED: Final = frozenset((*PERIODS, "model"))
-"""Groupings that sums by day and model are enough for."""
+"""Groupings for which sums by day and model suffice."""
 _DAY: Final = 86_400_000_000
 _LOOK_BACK_DAYS: Final = (2, 8, 32)
-"""How far back a pause of five hours is looked for, step by step; after the last step all calls are read."""
+"""How many days back to search for a pause of five hours, step by step; after the last step all calls are read."""
 _PATIENCE: Final = 0.02
-"""Seconds that the status line waits for another process that writes to the index."""
+"""How many seconds the status line waits for another process that writes to the index."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which API calls are counted: those from `since` up to, not including, `until` (microseconds), of a project, ..."""
+    """Which API calls to count: from `since` up to, not including, `until` (microseconds), of a project, and so on."""
 
     since: int | None = None
     until: int | None = None
@@ -102,22 +102,22 @@ class Selection:
 
     @property
     def only_time(self) -> bool:
-        """Whether nothing but a time is selected."""
+        """Return whether only a time is selected."""
         return self == Selection(self.since, self.until)
 
 
 class SyncLag(NamedTuple):
-    """What the index has not taken in yet. Without arguments: nothing is missing."""
+    """What is not indexed yet. Without arguments: nothing is missing."""
 
     newest: int | None = None
-    """When the newest of the missing files was last written to, in microseconds. All calls of a later time are counted."""
+    """When the newest missing file was last written to, in microseconds. All calls of a later time are counted."""
     of_session: bool = False
-    """Whether files of the session that was asked for may be missing."""
+    """Whether files of the requested session may be missing."""
     may_be_less: bool = False
     """Whether calls may be counted that are gone from the files: then a sum is not even a lower bound."""
 
     def mark(self, since: int) -> str:
-        """Return the mark before a sum of the time since a moment: `≥` (at least), `~` (about), or nothing."""
+        """Return the mark before a sum since a moment: `≥` (at least), `~` (about), or nothing."""
         if self.newest is None or self.newest < since:
             return ""
         return "~" if self.may_be_less else "≥"
@@ -127,9 +127,9 @@ class ExpensivePrompts(NamedTuple):
     """The prompts that cost the most, and the sum over all prompts."""
 
     rows: list[tuple[PromptCost, str]]
-    """Each prompt with its text, the dearest first."""
+    """Each prompt with its text, the most expensive first."""
     total: int
-    """How many prompts led to a call."""
+    """The number of prompts that led to a call."""
     totals: Totals
     zone: Zone
     prices: str
@@ -144,17 +144,17 @@ class Explanation(NamedTuple):
 
     rows: list[dict[str, Any]]
     total: int
-    """How many calls there are; `rows` may hold fewer."""
+    """The number of calls; `rows` may hold fewer."""
     totals: Totals
     zone: str
     prices: str
     price_source: str
     omitted: tuple[str, ...]
-    """What Claude Code pays for and no transcript tells of."""
+    """What Claude Code pays for but no transcript records."""
 
 
 class Ledger:
-    """The API calls of a library, counted in the days of one time zone and at the prices then or of today."""
+    """The API calls of a library, counted by the days of one time zone, at the prices of then or of today."""
 
     def __init__(self, library: Library, zone: Zone, *, prices: str = "then") -> None:
         self.library = library
@@ -177,7 +177,7 @@ class Ledger:
     def select(
         self, *, since: datetime | date | str | None = None, until: datetime | date | str | None = None, **others: str | None
     ) -> Selection:  # fmt: skip
-        """Select API calls. A day, and a time without a zone, is one of this ledger's zone; `until` a day includes the day."""
+        """Select API calls. Days, and times without a zone, are in the ledger's zone; a day as `until` is included."""
         return Selection(self._microseconds(since), self._microseconds(until, end=True), **others)
 
     def _microseconds(self, moment: datetime | date | str | None, *, end: bool = False) -> int | None:
@@ -189,7 +189,7 @@ class Ledger:
         return round(read_moment(text, end=end, zone=self.zone.info).timestamp() * 1000) * 1000
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> CallsReport:
-        """Take in the calls of files that changed, once for this ledger; a broken index is built anew."""
+        """Index the calls of changed files, once for this ledger; a broken index is rebuilt."""
         if self._synced is None:
             try:
                 self._synced = self._sync(progress)
@@ -199,7 +199,7 @@ class Ledger:
         return self._synced
 
     def make_anew(self, damage: object) -> None:
-        """Throw a damaged index away; the next question builds it."""
+        """Delete a damaged index; the next question builds a new one."""
         self.catalogue.make_anew(damage)
         self._synced = None
 
@@ -209,10 +209,10 @@ class Ledger:
         return sync_calls(self.catalogue, self.homes, usual_prices(), progress=progress)
 
     def sync_some(self, most_bytes: Callable[[], int], session: str | None = None) -> SyncLag:
-        """Take in about so many bytes of changed files, first the session's, then the newest; return what is left.
+        """Index about `most_bytes` bytes of changed files, first the session's, then the newest; return what is missing.
 
-        `most_bytes` is called once the changed files are known. With a `session`, only its files are checked where all files
-        were checked a moment ago. Another process that is writing to the index is not waited for.
+        `most_bytes` is called once the changed files are known. With a `session`, only its files are checked if all files
+        were checked a moment ago. If another process is writing to the index, this does not wait for it.
         """
         try:
             from ..index.api_calls.sync import drop_other_prices, sync_calls
@@ -231,7 +231,7 @@ class Ledger:
                     self.catalogue, self.homes, usual_prices(), changes=changes, lock_seconds=_PATIENCE,
                     most_bytes=most_bytes(),
                 ).left  # fmt: skip
-        except StoreBusy:  # somebody is taking in much more than this: what is there has to do
+        except StoreBusy:  # another process is indexing much more than this: use what is there
             return SyncLag(1 << 62, of_session=True, may_be_less=True)
         if everything and not left:
             self._note_look()
@@ -244,7 +244,7 @@ class Ledger:
         )
 
     def _changes_of(self, session: str) -> list[FileChange] | None:
-        """Return the changed files of a session; None where the index knows no file of it."""
+        """Return the changed files of a session; None if the index has no file of it."""
         from ..index.catalogue.tracking import changed_among
 
         found: list[FileChange] = []
@@ -257,14 +257,14 @@ class Ledger:
                 (session, self.catalogue.home_id(home.real_root)),
             ):
                 known = True
-                with contextlib.suppress(OSError):  # what is gone is found out by the next look at everything
+                with contextlib.suppress(OSError):  # deleted files are noticed by the next check of everything
                     if file_stamp(os.stat(f"{home.root}/{to_path(path)}")) != tuple(before):
                         different.append(path)
             found += changed_among(self.catalogue, home, "calls", different)
         return found if known else None
 
     def _looked_lately(self) -> bool:
-        """Whether every home was checked for changes a moment ago."""
+        """Return whether every home was checked for changes a moment ago."""
         now = time.time()
         return all(0 <= now - self.catalogue.note(f"{_LOOKED} {home.real_root}") < _LOOK_SECONDS for home in self.homes)
 
@@ -275,7 +275,7 @@ class Ledger:
             with self.catalogue.transaction():
                 for home in self.homes:
                     self.catalogue.set_note(f"{_LOOKED} {home.real_root}", int(time.time()))
-        except (apsw.BusyError, apsw.ReadOnlyError, apsw.FullError):  # then the next one looks at everything again
+        except (apsw.BusyError, apsw.ReadOnlyError, apsw.FullError):  # then the next process checks everything again
             pass
         finally:
             db.set_busy_timeout(BUSY_MS)
@@ -285,7 +285,7 @@ class Ledger:
     ) -> UsageReport:
         """Count the calls by a period, `session`, `project`, `model`, `subagent`, `branch` or `tool`, or by several of them.
 
-        Periods come in order of time, all other groups by cost, the dearest first.
+        Periods are sorted by time, all other groups by cost, the most expensive first.
         """
         self.sync()
         chosen = selection or Selection()
@@ -312,7 +312,7 @@ class Ledger:
     def day_totals(
         self, home: int, since: int | None = None, until: int | None = None
     ) -> dict[tuple[str, str], Totals]:
-        """Return totals by (day, model) of one home of the index, of the calls that are taken in."""
+        """Return totals by (day, model) of the indexed calls of one home, given by its number in the index."""
         return day_totals(self.catalogue.connection, home, self.zone, since, until)
 
     def session_days(self) -> dict[str, set[str]]:
@@ -384,7 +384,7 @@ class Ledger:
         return find_blocks(every, self.book, among=among, since=chosen.since, until=chosen.until)
 
     def _since_a_pause(self, since: int | None, until: int | None) -> tuple[int | None, list[ApiCall]]:
-        """Return the calls of a time and those before it that decide when its blocks begin; and when the first of them was.
+        """Return the calls of a time with the earlier ones that decide when its blocks begin, and from when on they are.
 
         A block begins after the one before has ended, so it depends on all calls back to a pause as long as a block.
         """
@@ -399,7 +399,7 @@ class Ledger:
         return None, self.calls(Selection(until=until))
 
     def session_id(self, reference: str) -> str:
-        """Return the id of the session that is meant, found as everywhere: by id, title, `last` or `current`."""
+        """Return the id of a session, given by id, title, `last` or `current`."""
         return self.library.session(reference).id
 
     def comparisons(self, selection: Selection | None = None) -> list[Comparison]:
@@ -418,7 +418,7 @@ class Ledger:
         return compare(self.catalogue, self.homes, self.book, session, among)
 
     def context_parts(self, session: str) -> list[dict[str, Any]]:
-        """Estimate what fills the context window of a session now; nothing where its file is gone."""
+        """Estimate what fills the context window of a session now; empty if its file is gone."""
         from ..analysis.context_parts import context_parts
 
         try:
@@ -427,14 +427,14 @@ class Ledger:
             return []
 
     def cache(self, selection: Selection | None = None) -> tuple[dict[str, CacheUse], CacheUse]:
-        """Return what the prompt cache saved by model, the most first, and in all."""
+        """Return what the prompt cache saved: by model, the largest saving first, and in total."""
         from ..analysis.cache import cache_use
 
         models, total = cache_use(self.calls(selection), self.book)
         return dict(sorted(models.items(), key=lambda pair: -pair[1].saved)), total
 
     def expensive(self, selection: Selection | None = None, limit: int | None = 10) -> ExpensivePrompts:
-        """Return the prompts that cost the most: each with every call up to the next prompt, its subagents' included."""
+        """Return the prompts that cost the most: each with every call up to the next prompt, including its subagents'."""
         from ..analysis.prompts import prompt_costs
         from ..index.catalogue.reading_back import EntryReader
         from ..index.catalogue.schema import FLAGS
@@ -450,7 +450,7 @@ class Ledger:
     def explain(self, selection: Selection | None = None, ident: str = "") -> Explanation:
         """Explain the cost of the selected calls, oldest first.
 
-        `ident` leaves only those of a message, request, session, subagent, model or day.
+        `ident` limits them to those of a message, request, session, subagent, model or day.
         """
         from ..analysis.explain import chosen, explain
 
@@ -465,9 +465,9 @@ class Ledger:
     def explain_group(
         self, by: str, key: str, selection: Selection | None = None, *, limit: int | None = None
     ) -> Explanation:
-        """Explain the calls behind one group of a report, the dearest first; without a `key` those of all groups.
+        """Explain the calls behind one group of a report, the most expensive first; without a `key`, those of all groups.
 
-        `share` of a row is the part of its cost that counts to the group: a call of several tools is shared out among them.
+        `share` of a row is the part of its cost that counts to the group: a call of several tools is split among them.
         """
         from ..analysis.explain import explain
 
@@ -489,7 +489,7 @@ class Ledger:
         return Explanation(rows, total, totals, self.zone.name, self.book.version, self.book.source, tuple(OMITTED))
 
     def _shares(self, by: str, used: Iterable[ApiCall]) -> Callable[[ApiCall], list[tuple[str, Counts, int | None]]]:
-        """Return how a call counts: whole for one group, or shared out among the tools it called."""
+        """Return a function that splits a call among groups: whole to one group, or in parts to the tools it called."""
         if by == "tool":
             from ..analysis.by_tool import tool_shares
 
@@ -498,25 +498,25 @@ class Ledger:
         return lambda item: [(key_of(item), item.counts, item.cost(book))]
 
     def start_of_day(self, days_ago: int = 0) -> int:
-        """Return the midnight with which a day of this zone began, in microseconds."""
+        """Return the midnight at which a day of this zone began, in microseconds."""
         from datetime import timedelta
 
         return self.zone.start_of(self.zone.local(time.time_ns() // 1000).date() - timedelta(days=days_ago))
 
     @property
     def has_client_counts(self) -> bool:
-        """Whether Claude Code left a count of its own for any session (it does since 2.1.325)."""
+        """Return whether Claude Code left a count of its own for any session (it does so since 2.1.325)."""
         return self.catalogue.connection.execute("SELECT 1 FROM cost_states LIMIT 1").get is not None
 
     def entries(self, *, statuses: bool = False) -> Catalogue:
-        """Take in all lines, for questions about tool calls, prompts and file changes; return the index."""
+        """Index all lines, for questions about tool calls, prompts and file changes; return the index."""
         from ..index.catalogue.sync import bring_up_to_date
 
         bring_up_to_date(self.catalogue, self.homes, ("entries",), statuses=statuses)
         return self.catalogue
 
     def place_of(self, file_id: int) -> tuple[str, str] | None:
-        """Return the folder of the home, and the whole path, of a file of the index."""
+        """Return the folder of the home and the whole path of a file, given by its number in the index."""
         row: Any = self.catalogue.connection.execute(
             "SELECT h.path, f.path FROM files f JOIN homes h ON h.id = f.home_id WHERE f.id = ?", (file_id,)
         ).fetchone()
@@ -524,14 +524,14 @@ class Ledger:
 
 
 def open_ledger(library: Library, timezone: str | None = None, prices: str = "then") -> Ledger:
-    """Count in the days of a named zone, else the user's. `prices`: "then" for those of the day of use, or "today"."""
+    """Open a ledger for the days of a named zone, else the user's. `prices`: "then" for the day of use, or "today"."""
     if prices not in ("then", "today"):
         raise QueryError(f"there are no prices of {prices!r}", hint="then or today", slug="bad-usage-question")
     return Ledger(library, zone_named(timezone, time_zone()), prices=prices)
 
 
 def message_cost(model: str | None, seconds: float | None, usage: Usage | None) -> int | None:
-    """Return what one message cost on its day, in micro-dollars; None without usage, or where its model has no known price."""
+    """Return the cost of one message on its day, in micro-dollars; None without usage or a known price of its model."""
     return None if usage is None else cost_of_message(price_book(), model, seconds, usage)
 
 

@@ -1,6 +1,6 @@
-"""What lies beyond tokens: cache, speed, tools, context, blocks, hours, changes, commits, pull requests.
+"""Answer questions beyond token sums: cache, speed, tools, context, blocks, hours, changes, commits, pull requests.
 
-Each topic is a list of rows (as JSON has them) with what stands beside the rows.
+Each topic has a list of rows, as in JSON, and totals that belong to the rows.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class Topic:
     zone: str
     prices: str
     beside: dict[str, Any] = field(default_factory=dict)
-    """Totals and the like, by the names that JSON has for them."""
+    """Totals and the like, under their names in JSON."""
     timelines: list[ContextTimeline] = field(default_factory=list)
-    """The course of each row's session; only of the topic `context`."""
+    """The timeline of each row's session; only for the topic `context`."""
 
 
 def topic(ledger: Ledger, name: str, selection: Selection) -> Topic:
-    """Answer the question about a topic over the selected calls. Raises QueryError for a name that is no topic."""
+    """Answer the question about a topic over the selected calls. Raises QueryError for an unknown topic."""
     answer = _TOPICS.get(name)
     if answer is None:
         raise QueryError(f"usage has no topic {name!r}", hint=f"one of {', '.join(_TOPICS)}", slug="bad-usage-question")

@@ -1,4 +1,4 @@
-"""The vault of a library: `library.vault`. It holds copies of all sessions, where Claude Code cannot delete them."""
+"""Use the vault of a library: `library.vault`. It holds copies of all sessions where Claude Code cannot delete them."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ if TYPE_CHECKING:
     from .vault_sessions import VaultSessions
 
 WORTH_FREEING: Final = 1_000_000
-"""Bytes that `compact` would free below which it is not worth mentioning."""
+"""If `compact` would free fewer bytes than this, it is not worth mentioning."""
 
 
 @dataclass
 class VaultStatus:
-    """What the vault has of the homes, and what it takes on the disk."""
+    """What the vault has of the homes, and how much disk space it uses."""
 
     folder: Path
     homes: list[Guard]
-    """For each home: what Claude Code will delete soon, and what of it is kept."""
+    """For each home: what Claude Code will delete soon, and what of it the vault has."""
     files: int = 0
     bytes: int = 0
-    """Of files that can be given back, every generation counted."""
+    """The size of all files that can be restored, counting every generation."""
     stored: int = 0
     reclaimable: int = 0
-    """Bytes that `compact` frees at least."""
+    """How many bytes `compact` frees at least."""
     last_kept: float | None = None
     read_since: float | None = None
-    """Since then every block was read and found right."""
+    """Every block was read and verified since this time."""
 
     @property
     def is_damaged(self) -> bool:
@@ -74,7 +74,7 @@ class VaultStatus:
 
 
 class LibraryVault:
-    """What can be done with the vault, and what it has of the library's homes. It need not exist yet."""
+    """Keeps, checks and compacts the vault, and reports what it has of the library's homes. The vault need not exist yet."""
 
     def __init__(self, library: Library, *, is_read: bool) -> None:
         self._library = library
@@ -86,16 +86,16 @@ class LibraryVault:
 
     @property
     def exists(self) -> bool:
-        """Whether something was ever kept."""
+        """Return whether anything was ever kept."""
         return self.store.exists
 
     @property
     def store(self) -> Vault:
-        """Return the files of the vault, to be read anew."""
+        """Return the vault's files, opened anew."""
         return Vault(self._library.own_folder("data") / "vault")
 
     def existing(self) -> Vault:
-        """Return the files of the vault. Raises NotFound where nothing was ever kept."""
+        """Return the vault's files. Raises NotFound if nothing was ever kept."""
         vault = self.store
         if not vault.exists and not vault.packs.is_dir():
             raise NotFound(
@@ -106,7 +106,7 @@ class LibraryVault:
 
     @cached_property
     def sessions(self) -> VaultSessions | None:
-        """The sessions that the vault has of the homes; None where nothing was ever kept."""
+        """Return the sessions of the homes that the vault has; None if nothing was ever kept."""
         if not self._is_read or not self.folder.is_dir():
             return None
         from .vault_sessions import VaultSessions
@@ -118,7 +118,7 @@ class LibraryVault:
     def keep(
         self, *, full: bool = False, progress: Progress | None = None, walks: Mapping[str, Walk] | None = None
     ) -> list[CaptureReport]:
-        """Put everything new of the homes into the vault, and tell what that was, home by home."""
+        """Copy everything new in the homes into the vault, and report what was copied, home by home."""
         library = self._library
         return keep_homes(library.homes, full=full, progress=progress, walks=walks, folders=library.own_folder)
 
@@ -127,13 +127,13 @@ class LibraryVault:
         return keep_on(self._library.homes, polling=polling, folders=self._library.own_folder)
 
     def take_over(self) -> None:
-        """Let this machine keep in the vault from now on. Call it only where the other machine no longer does."""
+        """Make this machine the one that writes to the vault. Call it only if the other machine no longer does."""
         self.store.take_over()
 
     # --- how it is ----------------------------------------------------------------------------------------------------
 
     def status(self, *, now: float | None = None) -> VaultStatus:
-        """Tell what is kept, and what Claude Code will delete soon."""
+        """Report what is kept, and what Claude Code will delete soon."""
         vault = self.store
         status = VaultStatus(vault.folder, self.guards(now=now))
         if vault.exists:
@@ -144,7 +144,7 @@ class LibraryVault:
         return status
 
     def guards(self, *, now: float | None = None) -> list[Guard]:
-        """Tell for each home which sessions Claude Code will delete soon, and which the vault has as they are now."""
+        """Report for each home which sessions Claude Code will delete soon, and which the vault has as they are now."""
         library, vault, moment = self._library, self.store, time.time() if now is None else now
         return [
             guard(vault, home, [file for file in library.files() if file.home is home], now=moment)
@@ -154,7 +154,7 @@ class LibraryVault:
     def not_kept(self, files: list[SessionFile], *, now: float | None = None) -> set[str]:
         """Return the paths of those transcripts that the vault does not have as they are now.
 
-        The vault is not even opened where there are none. One that cannot be read keeps nothing that one could rely on.
+        Without `files` the vault is not opened. A vault that cannot be read counts as having nothing.
         """
         if not files or self.sessions is None:
             return {str(file.path) for file in files}
@@ -170,7 +170,7 @@ class LibraryVault:
         return found
 
     def problem(self) -> str | None:
-        """Say what is wrong with the vault at a glance; None where nothing is. It is opened only if it is not as it was left."""
+        """Return what is wrong with the vault at a glance, or None. Opens the vault only if it changed since the last keep."""
         if self.sessions is None:
             return None
         vault = self.store
@@ -186,23 +186,23 @@ class LibraryVault:
         return f"the vault has lost part of {plural(len(files), 'kept file')}" if files else None
 
     def verify(self, *, deep: bool = False) -> VerifyReport:
-        """Read the whole vault and check every hash; `deep` also compares it with the files that are still in the homes."""
+        """Read the whole vault and check every hash. `deep` also compares it with the files that are still in the homes."""
         homes = [home for home in self._library.homes if home.root.is_dir()] if deep else []
         return verify(self.existing(), deep=deep, homes=homes)
 
     # --- changing -----------------------------------------------------------------------------------------------------
 
     def compact(self) -> CompactPlan:
-        """Store what is kept anew, closer together, and free the room of the rest. Nothing that was kept goes."""
+        """Rewrite the vault's packs without unused blocks to free space. Nothing that was kept is lost."""
         return CompactPlan(self.existing())
 
     def forget_lost(self) -> Plan:
-        """Give up what the vault has lost for good, so that keeping no longer complains about it."""
+        """Give up what the vault has lost for good, so that keeping no longer reports it."""
         return _ForgetPlan(self.existing())
 
 
 class CompactPlan(Plan):
-    """Compact the vault: `report` says what there is to gain, and after `commit` what was gained."""
+    """Compacts the vault. `report` estimates what can be freed, and after `commit` says what was freed."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
@@ -228,7 +228,7 @@ class CompactPlan(Plan):
 
 
 class _ForgetPlan(Plan):
-    """Give up the generations of kept files that cannot be read whole any more."""
+    """Gives up the generations of kept files that can no longer be read whole."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault

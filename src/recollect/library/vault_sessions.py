@@ -1,7 +1,7 @@
-"""The vault as the library sees it: sessions that a home has lost, read as if they were still there.
+"""Read sessions from the vault that a home has lost, as if they were still there.
 
-A list reads heads and tails right out of the vault. A session that is opened is laid out, with all that belongs to it, in a
-folder of the cache that goes away with this process: whatever reads a home then reads it there, and nothing may be changed.
+A list reads heads and tails right out of the vault. A session that is opened is written, with everything that belongs to
+it, to a folder of the cache that is removed when the process ends: code that reads a home reads it there, and changes nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ..vault.vault import Vault
 
 
 class VaultSessions:
-    """What the vault has of some homes."""
+    """The sessions that the vault has of some homes."""
 
     def __init__(self, homes: Sequence[Home], vault: Vault, cache: Path) -> None:
         self._homes = homes
@@ -42,20 +42,20 @@ class VaultSessions:
         self._process = os.getpid()
 
     def homes(self, *, at: float | None = None) -> Iterator[tuple[Home, Footprints]]:
-        """The homes of which something is kept, with all their sessions."""
+        """Yield the homes that the vault has something of, each with its sessions."""
         for home in self._homes:
             number = self.vault.contents.home_number(home.real_root)
             if number is not None:
                 yield home, Footprints(self.vault, number, at=at)
 
     def sessions(self, *, at: float | None = None) -> Iterator[SessionFile]:
-        """Every kept session, lost or not."""
+        """Yield every kept session, whether or not the home still has it."""
         for home, footprints in self.homes(at=at):
             for session in footprints.sessions.values():
                 yield self._file(home, session, footprints)
 
     def lost_sessions(self, live: Iterable[SessionFile]) -> list[SessionFile]:
-        """Those that are not among the `live` ones. None where the vault cannot be read: the live ones are good anyway."""
+        """Return the kept sessions that are not among the `live` ones; none if the vault cannot be read."""
         there = {(file.home.real_root, file.session_id) for file in live}
         try:
             return [file for file in self.sessions() if (file.home.real_root, file.session_id) not in there]
@@ -93,7 +93,7 @@ class VaultSessions:
     # --- laying out ---------------------------------------------------------------------------------------------------
 
     def laid_out(self, file: SessionFile) -> SessionFile:
-        """The session as files of a home that may be read only. Raises DamagedData where its transcript is damaged."""
+        """Write a session to read-only files of a home in the cache. Raises DamagedData if its transcript is damaged."""
         home, session, footprints = self._sessions[str(file.path)]
         root = self._make_view() / f"{home.root.name.lstrip('.') or 'home'}-{session.home}"
         view = Home(root, kept_from=home.root)

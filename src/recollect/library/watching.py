@@ -1,4 +1,4 @@
-"""Watching sessions as they happen: an iterator of typed events, for programs with and without an event loop.
+"""Watch sessions as they happen: an iterator of typed events, for programs with and without an event loop.
 
     for event in library.watch():                          # until somebody interrupts it
         print(event.kind, event.session_id)
@@ -7,8 +7,8 @@
         async for event in events:
             ...
 
-A watch begins when it is entered or first asked: what is complete on disk by then is old (unless `from_start`). Nothing is lost
-while the caller does something else, or when waiting for the next event is cancelled.
+A watch begins when it is entered or first iterated: what is complete on disk by then is old (unless `from_start`). No event
+is lost while the caller does something else, or when waiting for the next event is cancelled.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def event_row(event: SessionEvent) -> dict[str, Any]:
 
 
 _HELD = 200
-"""So many events of a session wait until its lines tell the project; then the folder's name must do."""
+"""How many events of a session are held until its lines name the project; after that, the folder's name decides."""
 
 
 class Watching(Iterator[SessionEvent], AsyncIterator[SessionEvent]):
@@ -142,7 +142,7 @@ class Watching(Iterator[SessionEvent], AsyncIterator[SessionEvent]):
 
     @property
     def polling_reason(self) -> str | None:
-        """Why the files are looked at in turn; None where the system tells what changes (and before the start)."""
+        """Return why the files are polled; None if the system reports changes (and before the start)."""
         return self._watcher.polling_reason if self._watcher is not None else None
 
     def start(self) -> None:
@@ -153,7 +153,7 @@ class Watching(Iterator[SessionEvent], AsyncIterator[SessionEvent]):
             )
 
     def close(self) -> None:
-        """End the watch; whoever waits for an event gets none."""
+        """End the watch; a caller that waits for an event gets none."""
         self._stop.set()
         if self._watcher is not None and (self._work is None or self._work.done()):
             self._watcher.close()
@@ -196,7 +196,7 @@ class Watching(Iterator[SessionEvent], AsyncIterator[SessionEvent]):
         return self._waiting.popleft()
 
     def poll(self, seconds: float = 0.0) -> list[SessionEvent]:
-        """What has happened, after waiting for at most so long; for programs with a loop of their own."""
+        """Return the events so far, after waiting at most `seconds`; for programs with a loop of their own."""
         if not self._waiting and not self._stop.is_set():
             self._step(seconds)
         found = list(self._waiting)
@@ -229,7 +229,7 @@ class Watching(Iterator[SessionEvent], AsyncIterator[SessionEvent]):
                 raise StopAsyncIteration
             if self._work is None:
                 self._work = asyncio.ensure_future(asyncio.to_thread(self._step))
-            # Whoever waits may be cancelled; the step goes on, and what it finds is there for the next one who asks.
+            # The caller may be cancelled while it waits; the step goes on, and the next call returns what it found.
             work = self._work
             try:
                 await asyncio.shield(work)
@@ -240,7 +240,7 @@ class Watching(Iterator[SessionEvent], AsyncIterator[SessionEvent]):
 
 
 class _Projects:
-    """Which events are of a project. A session's lines tell its project, and the first ones may not yet."""
+    """Selects the events of a project. A session's lines name its project, but the first lines may not."""
 
     def __init__(self, homes: Sequence[Home], test: ProjectTest) -> None:
         self._homes = homes
@@ -249,7 +249,7 @@ class _Projects:
         self._held: dict[str, list[SessionEvent]] = {}
 
     def passed(self, event: SessionEvent) -> list[SessionEvent]:
-        """The event, with those of its session that had to wait; none where it is of another project, or must wait."""
+        """Return the event with the held ones of its session; none if it is of another project, or must be held."""
         session = event.session_id
         if session not in self._known:
             held = self._held.setdefault(session, [])
@@ -278,12 +278,12 @@ class _Projects:
                 return summary
         if cwd is None:
             return None
-        # A client has opened it, and has not written anything yet.
+        # Claude Code has opened the session and has not written anything yet.
         return SessionSummary(SessionFile(event.session_id, Path(), self._homes[0], "", 0, 0.0), project=cwd)
 
 
 def _session_file(home: Home, event: SessionEvent) -> SessionFile | None:
-    """The main transcript of the session that an event is of."""
+    """Return the main transcript of the session that an event belongs to."""
     if event.path is None:
         return None
     path = Path(event.path)

@@ -1,4 +1,4 @@
-"""Writing to sessions from code: a writer for an existing or a new one, in the layout of a client age for subagents.
+"""Write to sessions from code: to an existing or a new session, or to a subagent in the layout of a Claude Code version.
 
 journal = recollect.journal()
 with session_writer(session, journal) as writer:
@@ -38,10 +38,10 @@ def session_writer(
     version: str = WRITTEN_AS,
     cwd: str | None = None,
 ) -> SessionWriter:
-    """Appends to the end of a session's active conversation.
+    """Return a writer that appends to the end of a session's active conversation.
 
-    Where a client has the session open, or somebody else wrote to it within the last minute, a line is refused (StoreBusy)
-    unless `force` is given; a writer goes on behind its own lines. `version` and `cwd` are for sessions that name none yet.
+    If Claude Code has the session open, or another program wrote to it within the last minute, a line is refused (StoreBusy)
+    unless `force` is given; the writer's own lines do not count. `version` and `cwd` are for sessions that name none yet.
     """
     if session.file.is_gone:
         raise NotFound(f"nothing can follow in {session.id}: {session.file.problem}", slug="no-such-file")
@@ -62,7 +62,7 @@ def new_session_writer(
     sync: bool = True,
     force: bool = False,
 ) -> SessionWriter:
-    """A writer whose first line creates the session, in the project folder of `cwd`, which must exist.
+    """Return a writer whose first line creates the session, in the project folder of `cwd`, which must exist.
 
     The home must not have a session of that id.
     """
@@ -78,12 +78,12 @@ def new_session_writer(
 
 
 def new_subagent_id(version: str = WRITTEN_AS) -> str:
-    """An id as the client of that version makes them: short before 2.1.50, long since."""
+    """Return an id as Claude Code of that version makes them: short before 2.1.50, long since."""
     return "a" + secrets.token_hex(8 if _age(version) >= (2, 1, 50) else 3)
 
 
 def subagent_path(main: Path, subagent_id: str, version: str = WRITTEN_AS) -> Path:
-    """Where the transcript of a subagent stands: inside the main file, beside it, or in its folder, by the client's age."""
+    """Return the path of a subagent's transcript: the main file, beside it, or in its folder, depending on the version."""
     check_subagent_id(subagent_id)
     age = _age(version)
     if age >= (2, 1, 9):
@@ -102,16 +102,16 @@ def subagent_writer(
     tool_use_id: str | None = None,
     sync: bool = True,
 ) -> SessionWriter:
-    """A writer for a subagent of a session (or of another subagent), in the layout of the session's client version.
+    """Return a writer for a subagent of a session or of another subagent, in the layout of the session's version.
 
-    Since 2.1.70 a new subagent has a file beside it that says what it is and by which call (`tool_use_id`) it was begun.
-    Clients of 2.0.28 - 2.1.8 have the subagents of all sessions of a project in one folder: there, an id that another
+    Since 2.1.70 a file beside a new subagent's transcript says what it is and which call (`tool_use_id`) started it.
+    Claude Code 2.0.28 - 2.1.8 stores the subagents of all sessions of a project in one folder: there, an id that another
     session has used is refused.
     """
     context = main.context
     ident = new_subagent_id(context.version) if subagent_id is None else subagent_id
     path = subagent_path(main.path, ident, context.version)
-    if context.subagent_id is not None and path != main.path:  # subagents of subagents stand in the same folder
+    if context.subagent_id is not None and path != main.path:  # subagents of subagents are in the same folder
         path = main.path.with_name(path.name)
     if (2, 0, 28) <= _age(context.version) < (2, 1, 9):
         _refuse_that_of_another(main, path, ident)
@@ -144,5 +144,5 @@ def _refuse_that_of_another(main: SessionWriter, path: Path, subagent_id: str) -
 
 
 def _age(version: str) -> tuple[int, ...]:
-    """The newest of all, where a version says nothing."""
+    """Parse a version; one that cannot be parsed counts as the newest."""
     return parse_version(version) or (9,)
