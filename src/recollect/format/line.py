@@ -1,7 +1,7 @@
-"""Lines of a transcript as the bytes they are, and damage as a value with its place.
+"""Read the lines of a transcript as bytes; describe damage as a value with its place.
 
-The line's bytes are the unit of everything: joining `RawLine.data` of a file gives the file back, whatever is in it.
-A line ends at LF only, as in the client; CR, U+2028 and the like are content.
+The bytes of a line are never changed: joining the `RawLine.data` of a file gives the file back, whatever it holds.
+A line ends at LF only, as in Claude Code; CR, U+2028 and the like are content.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import BinaryIO, Final
 from msgspec import Struct
 
 PIECE: Final = 4 << 20
-"""How much is asked of a stream at once."""
+"""How many bytes are read from a stream in one step, at most."""
 HELD_LIMIT: Final = 128 << 20
-"""A longer line is handed on in pieces and is never in memory as a whole (no client can parse such a line either)."""
+"""A longer line is read in pieces, never into memory as a whole (no version of Claude Code can parse such a line either)."""
 
 BOM: Final = b"\xef\xbb\xbf"
 
@@ -75,7 +75,7 @@ class Damage(Struct, frozen=True, gc=False):
         return DAMAGE_KINDS.get(self.kind, "")
 
 
-#: What a kind of damage means, and whether the client loses the line because of it.
+#: What each kind of damage means, and whether Claude Code loses the line because of it.
 DAMAGE_KINDS: Final[dict[str, str]] = {
     "torn": "an object that ends too early: the client skips the line",
     "glued": "more than one object on a line: the client reads the first one at most",
@@ -96,12 +96,12 @@ DAMAGE_KINDS: Final[dict[str, str]] = {
     "no-newline": "the last line has no line feed: it is complete nonetheless",
 }
 
-#: Kinds that cost nobody anything; they are counted, and not shown as damage.
+#: Kinds of damage without any effect; they are counted, but not shown as damage.
 HARMLESS: Final = frozenset({"bom", "crlf", "blank", "several-lines", "no-newline"})
 
 
 def read_lines(stream: BinaryIO, *, offset: int = 0, number: int = 1) -> Iterator[RawLine]:
-    """The lines of a seekable stream from its current position (which is `offset` in the file), with bounded memory."""
+    """Yield the lines of a seekable stream from its current position (`offset` in the file), with bounded memory."""
     while True:
         data = stream.readline(PIECE)
         if not data:
@@ -122,7 +122,7 @@ def read_lines(stream: BinaryIO, *, offset: int = 0, number: int = 1) -> Iterato
 
 
 def _line_length(stream: BinaryIO, seen: int) -> int:
-    """The length of the line of which `seen` bytes without an LF were read."""
+    """Return the length of the line of which the first `seen` bytes, without an LF, were read."""
     while True:
         data = stream.readline(PIECE)
         seen += len(data)
@@ -135,7 +135,7 @@ def _pieces(stream: BinaryIO, offset: int, length: int, number: int) -> Iterator
     part = 0
     while offset < end:
         data = stream.read(min(PIECE, end - offset))
-        if not data:  # the file was cut while we read it
+        if not data:  # the file was truncated during the read
             return
         yield RawLine(data, offset, number, part, more=offset + len(data) < end)
         offset += len(data)
