@@ -1,7 +1,8 @@
 """Rename the session, the rows and the files that a line refers to, for a copy of a session. Every other byte stays.
 
-Lines are not decoded and encoded again. Lines that refer to no other rows than their parent are split into members and joined
-(`rename_lines`). In all other lines, and in lines that are not in the spelling of Claude Code, single members are replaced.
+Lines are not decoded and encoded again. Lines that refer only to their parent and to the call that they answer are split into
+members and joined (`rename_lines`). In all other lines, and in lines not spelled as Claude Code does, members are replaced
+one by one.
 
 Renamed are `sessionId`, `uuid`, `parentUuid`, `logicalParentUuid`, `sourceToolAssistantUUID`, `forkedFrom`, the rows that a
 compaction names, `messageId` of file-history lines, the "...Uuid" members of state lines, and the paths of long outputs.

@@ -1,6 +1,6 @@
-"""Rename many lines in one step: lines of rows that refer to no other rows than their parent, members in any order.
+"""Rename many lines in one step: lines of rows that refer only to their parent and to the call that they answer.
 
-Each line is split into its members, whose values stay byte for byte; the names are set by key, and the lines are joined again.
+Each line is split into its members, whose values stay byte for byte; names are set by key, and the lines are joined again.
 So a name cannot get into the wrong place, and no value changes. Blanks between members, a second member with the same key and
 escapes in a key are lost by joining. The result is then shorter than computed beforehand: it is discarded, and `relink` edits
 the lines one by one. Only one change does not show in the length: a control character in a key, escaped with capital hex digits.
