@@ -20,32 +20,32 @@ BOM: Final = b"\xef\xbb\xbf"
 
 
 class RawLine(Struct, frozen=True, gc=False):
-    """The bytes of one line with its ending, and where they stand. `number` counts from 1, `offset` from the file's start.
+    """The bytes of one line with its line end, and their place. `number` counts from 1, `offset` from the start of the file.
 
-    An object that was written over several lines is one of these too, see `several_lines`.
+    An object that was written over several lines is one `RawLine` too, see `several_lines`.
     """
 
     data: bytes
     offset: int
     number: int
     part: int = 0
-    """Which piece of a line above `HELD_LIMIT` this is; 0 for the first, and for every other line."""
+    """The number of the piece, from 0 on, of a line longer than `HELD_LIMIT`; 0 for every other line."""
     more: bool = False
-    """True on every piece but the last of such a line."""
+    """True on every piece but the last of a line longer than `HELD_LIMIT`."""
     lines: int = 1
-    """How many lines of the file these bytes are: more than one for an object that was written over several."""
+    """How many lines of the file the bytes span: more than one for an object that was written over several lines."""
     unread: bool = False
-    """True where Claude Code passes over the bytes for what stands around them, whatever they hold (see `several_lines`)."""
+    """True where Claude Code skips the bytes because of the lines around them, even if they are valid (see `several_lines`)."""
     unclosed: bool = False
-    """True for the last lines of a file where they belong to a value that is not closed: its end may still be written."""
+    """True for lines at the end of a file that belong to an incomplete value: the rest may still be written."""
 
     @property
     def last_number(self) -> int:
-        """The number of the last line of the file that these bytes are part of."""
+        """The number of the last line of the file that the bytes span."""
         return self.number + self.lines - 1
 
     def number_at(self, place: int) -> int:
-        """The number of the line of the file on which one of these bytes stands."""
+        """Return the number of the file's line that holds the byte at `place`."""
         return self.number if self.lines == 1 else self.number + self.data.count(b"\n", 0, place)
 
     @property
@@ -54,14 +54,14 @@ class RawLine(Struct, frozen=True, gc=False):
 
     @property
     def body(self) -> bytes:
-        """The line without its ending, a CR before it, and the file's byte order mark."""
+        """The line without its line end, a CR before that, and the byte order mark of the file."""
         data = self.data
         start = 3 if self.number == 1 and data.startswith(BOM) else 0
         return data[start:].rstrip(b"\r\n") if start or data[-1:] in b"\r\n" else data
 
 
 class Damage(Struct, frozen=True, gc=False):
-    """Something in a file that is not as it should be. A value, never an exception; nothing is changed because of it."""
+    """A defect at a place of a file. Damage is reported as a value, never as an exception, and never changes the file."""
 
     kind: str
     line: int
