@@ -1,14 +1,14 @@
-"""Top-level fields of each entry type as clients up to 2.1.326 write them.
+"""List the top-level fields of each entry type that Claude Code up to 2.1.326 writes.
 
-A field that is not listed is kept like any other; the list only serves to tell what is new (`recollect doctor --deep`).
-Measured on captures of 0.2.126 to 2.1.326 and on real transcripts.
+A field that is not listed is kept like any other; the list only serves to report new fields (`recollect doctor --deep`).
+Measured on captures of Claude Code 0.2.126 to 2.1.326 and on real transcripts.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-#: Fields that every row of the tree may carry.
+#: Fields that every row may have.
 _ROW: Final = frozenset(
     {
         "agentId", "agentName", "cwd", "entrypoint", "forkedFrom", "gitBranch", "isMeta", "isSidechain",

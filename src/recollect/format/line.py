@@ -1,7 +1,7 @@
-"""Lines of a transcript as the bytes they are, and damage as a value with its place.
+"""Read the lines of a transcript as bytes; describe damage as a value with its place.
 
-The line's bytes are the unit of everything: joining `RawLine.data` of a file gives the file back, whatever is in it.
-A line ends at LF only, as in the client; CR, U+2028 and the like are content.
+The bytes of a line are never changed: joining the `RawLine.data` of a file gives the file back, whatever it holds.
+A line ends at LF only, as in Claude Code; CR, U+2028 and the like are content.
 """
 
 from __future__ import annotations
@@ -12,40 +12,40 @@ from typing import BinaryIO, Final
 from msgspec import Struct
 
 PIECE: Final = 4 << 20
-"""How much is asked of a stream at once."""
+"""How many bytes are read from a stream in one step, at most."""
 HELD_LIMIT: Final = 128 << 20
-"""A longer line is handed on in pieces and is never in memory as a whole (no client can parse such a line either)."""
+"""A longer line is read in pieces, never into memory as a whole (no version of Claude Code can parse such a line either)."""
 
 BOM: Final = b"\xef\xbb\xbf"
 
 
 class RawLine(Struct, frozen=True, gc=False):
-    """The bytes of one line with its ending, and where they stand. `number` counts from 1, `offset` from the file's start.
+    """The bytes of one line with its line end, and their place. `number` counts from 1, `offset` from the start of the file.
 
-    An object that was written over several lines is one of these too, see `several_lines`.
+    An object that was written over several lines is one `RawLine` too, see `several_lines`.
     """
 
     data: bytes
     offset: int
     number: int
     part: int = 0
-    """Which piece of a line above `HELD_LIMIT` this is; 0 for the first, and for every other line."""
+    """The number of the piece, from 0 on, of a line longer than `HELD_LIMIT`; 0 for every other line."""
     more: bool = False
-    """True on every piece but the last of such a line."""
+    """True on every piece but the last of a line longer than `HELD_LIMIT`."""
     lines: int = 1
-    """How many lines of the file these bytes are: more than one for an object that was written over several."""
+    """How many lines of the file the bytes span: more than one for an object that was written over several lines."""
     unread: bool = False
-    """True where Claude Code passes over the bytes for what stands around them, whatever they hold (see `several_lines`)."""
+    """True where Claude Code skips the bytes because of the lines around them, even if they are valid (see `several_lines`)."""
     unclosed: bool = False
-    """True for the last lines of a file where they belong to a value that is not closed: its end may still be written."""
+    """True for lines at the end of a file that belong to an incomplete value: the rest may still be written."""
 
     @property
     def last_number(self) -> int:
-        """The number of the last line of the file that these bytes are part of."""
+        """The number of the last line of the file that the bytes span."""
         return self.number + self.lines - 1
 
     def number_at(self, place: int) -> int:
-        """The number of the line of the file on which one of these bytes stands."""
+        """Return the number of the file's line that holds the byte at `place`."""
         return self.number if self.lines == 1 else self.number + self.data.count(b"\n", 0, place)
 
     @property
@@ -54,14 +54,14 @@ class RawLine(Struct, frozen=True, gc=False):
 
     @property
     def body(self) -> bytes:
-        """The line without its ending, a CR before it, and the file's byte order mark."""
+        """The line without its line end, a CR before that, and the byte order mark of the file."""
         data = self.data
         start = 3 if self.number == 1 and data.startswith(BOM) else 0
         return data[start:].rstrip(b"\r\n") if start or data[-1:] in b"\r\n" else data
 
 
 class Damage(Struct, frozen=True, gc=False):
-    """Something in a file that is not as it should be. A value, never an exception; nothing is changed because of it."""
+    """A defect at a place of a file. Damage is reported as a value, never as an exception, and never changes the file."""
 
     kind: str
     line: int
@@ -75,7 +75,7 @@ class Damage(Struct, frozen=True, gc=False):
         return DAMAGE_KINDS.get(self.kind, "")
 
 
-#: What a kind of damage means, and whether the client loses the line because of it.
+#: What each kind of damage means, and whether Claude Code loses the line because of it.
 DAMAGE_KINDS: Final[dict[str, str]] = {
     "torn": "an object that ends too early: the client skips the line",
     "glued": "more than one object on a line: the client reads the first one at most",
@@ -96,12 +96,12 @@ DAMAGE_KINDS: Final[dict[str, str]] = {
     "no-newline": "the last line has no line feed: it is complete nonetheless",
 }
 
-#: Kinds that cost nobody anything; they are counted, and not shown as damage.
+#: Kinds of damage without any effect; they are counted, but not shown as damage.
 HARMLESS: Final = frozenset({"bom", "crlf", "blank", "several-lines", "no-newline"})
 
 
 def read_lines(stream: BinaryIO, *, offset: int = 0, number: int = 1) -> Iterator[RawLine]:
-    """The lines of a seekable stream from its current position (which is `offset` in the file), with bounded memory."""
+    """Yield the lines of a seekable stream from its current position (`offset` in the file), with bounded memory."""
     while True:
         data = stream.readline(PIECE)
         if not data:
@@ -122,7 +122,7 @@ def read_lines(stream: BinaryIO, *, offset: int = 0, number: int = 1) -> Iterato
 
 
 def _line_length(stream: BinaryIO, seen: int) -> int:
-    """The length of the line of which `seen` bytes without an LF were read."""
+    """Return the length of the line of which the first `seen` bytes, without an LF, were read."""
     while True:
         data = stream.readline(PIECE)
         seen += len(data)
@@ -135,7 +135,7 @@ def _pieces(stream: BinaryIO, offset: int, length: int, number: int) -> Iterator
     part = 0
     while offset < end:
         data = stream.read(min(PIECE, end - offset))
-        if not data:  # the file was cut while we read it
+        if not data:  # the file was truncated during the read
             return
         yield RawLine(data, offset, number, part, more=offset + len(data) < end)
         offset += len(data)

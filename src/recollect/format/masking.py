@@ -1,8 +1,8 @@
-"""Hide secrets in configuration before anybody sees it.
+"""Hide secrets in configuration before it is shown.
 
-A value is hidden when its key says that it is a secret (`password`, `GITHUB_TOKEN`, `oauthAccount`, a header), or when
-it looks like one whatever its key (a known token prefix, a private key, a long random string, a password inside a URL
-or a command line). Hiding too much is cheap here, showing one key is not: the doubtful is hidden.
+A value is hidden when its key names a secret (`password`, `GITHUB_TOKEN`, `oauthAccount`, a header), or when it looks like
+a secret under any key (a known token prefix, a private key, a long random string, a password inside a URL or a command
+line). Hiding too much does little harm, showing one key does: in doubt a value is hidden.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _KEY_QUALIFIERS = _names(
     user
     """
 )
-# Below these the keys are names that people chose (paths, servers, plugins), which say nothing about the values.
+# Below these keys, the keys are names that people chose (paths, servers, plugins): they do not describe the values.
 _NAMED = _names(
     """
     projects mcpservers enabledplugins pluginusage skillusage toolusage lastmodelusage tipshistory
@@ -78,7 +78,7 @@ _FLAG = re.compile(r"--?(?P<name>[A-Za-z][A-Za-z0-9_-]*)")
 
 
 def mask_secrets(value: Any) -> Any:
-    """A copy of a decoded JSON value in which no secret is left."""
+    """Return a copy of a decoded JSON value with all secrets hidden."""
     try:
         return _mask(value, "")
     except RecursionError:
@@ -86,7 +86,7 @@ def mask_secrets(value: Any) -> Any:
 
 
 def is_secret_name(name: str, *, strict: bool = False) -> bool:
-    """Whether a field, variable or flag of this name holds a secret. `strict` (for variables) suspects every `key`."""
+    """Return whether a field, variable or flag of this name holds a secret. `strict` (for variables) counts every `key`."""
     words = [word.lower() for word in _WORDS.findall(name)]
     joined = "".join(words)
     if joined in _HIDDEN_KEYS or joined in _SECRET_WORDS or not _SECRET_WORDS.isdisjoint(words):
@@ -98,7 +98,7 @@ def is_secret_name(name: str, *, strict: bool = False) -> bool:
 
 
 def mask_text(text: str) -> str:
-    """Hide everything in a text that looks like a secret; the rest of the text stays."""
+    """Hide each part of a text that looks like a secret; the rest of the text stays."""
     text = _TOKEN_SHAPES.sub(MASK, text)
     text = _mask_assignments(text)
     return _LONG_WORD.sub(_mask_random, text)
@@ -118,7 +118,7 @@ def _mask_assignments(text: str) -> str:
 
 
 def _mask_random(match: re.Match[str]) -> str:
-    """Capitals, small letters and several digits in a long word: random. Hashes and UUIDs have no capitals."""
+    """Hide a long word that looks random: upper and lower case and three or more digits. Hashes have no upper case."""
     word = match[0]
     digits = sum(letter.isdigit() for letter in word)
     mixed = any(letter.isupper() for letter in word) and any(letter.islower() for letter in word)
@@ -160,12 +160,12 @@ def _mask_field(key: str, value: Any, context: str) -> Any:
 
 
 def _is_figure(words: list[str], value: Any) -> bool:
-    """`tokenThreshold: 5000` is a figure about tokens, `pin: 5000` a secret."""
+    """Return whether a value is only a number about secrets: `tokenThreshold: 5000` is, `pin: 5000` is a secret."""
     return isinstance(value, int | float) and (isinstance(value, bool) or words[-1] not in _SECRET_WORDS)
 
 
 def _mask_list(items: list[Any], context: str) -> list[Any]:
-    """A list may be a command line: what follows a flag like `--api-key` is hidden."""
+    """Mask a list. It may be a command line, so the item after a flag like `--api-key` is hidden."""
     masked = []
     follows_secret_flag = False
     for item in items:
@@ -180,7 +180,7 @@ def _mask_list(items: list[Any], context: str) -> list[Any]:
 
 
 def _hide(value: Any) -> Any:
-    """Hide every text and number below a secret's name, and keep the shape, so that one sees what is set."""
+    """Hide every text and number below a secret's name, but keep the structure, so that it is visible what is set."""
     match value:
         case dict():
             return {_mask_key(key): _hide(item) for key, item in value.items()}

@@ -1,6 +1,6 @@
-"""Moments as people type them: `2026-03-02`, `2026-03-02T14:30`, `7d`, `12h`, `today`, `yesterday`.
+"""Parse times as people type them: `2026-03-02`, `2026-03-02T14:30`, `7d`, `12h`, `today`, `yesterday`.
 
-What is typed without a zone is local time, or that of a zone the caller names.
+A time without a zone is local time, or in the zone that the caller passes.
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=
 def parse_moment(
     text: str, *, end: bool = False, now: datetime | None = None, zone: tzinfo | None = None
 ) -> datetime | None:
-    """The moment in UTC; None for what is no moment. With `end`, a day means its end. Without a `zone`: the system's."""
+    """Return the time in UTC; None where the text is not a time.
+
+    With `end`, a day means the end of that day. Without `zone`, the zone of the system is used.
+    """
     now = now or datetime.now(UTC)
     text = text.strip()
     try:
         if text in ("today", "yesterday"):
-            # A day as the clocks there show it: it may be an hour shorter or longer than another one.
+            # Counted in local dates: a day may be an hour shorter or longer than another one.
             midnight = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None, fold=0)
             return _in_utc(midnight + timedelta(days=(text == "today") - 1 + end), zone)
         if ago := _AGO.fullmatch(text):
@@ -34,7 +37,7 @@ def parse_moment(
 
 
 def _is_day(text: str) -> bool:
-    """Whether it names a day and no time in it: `2026-03-08`, `20260308`, `2026-W10-7`."""
+    """Return whether the text is a date without a time: `2026-03-08`, `20260308`, `2026-W10-7`."""
     try:
         date.fromisoformat(text)
     except ValueError:

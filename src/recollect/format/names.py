@@ -1,4 +1,4 @@
-"""The new names that a copy of a session has: its own, those of its rows, and the places of its long outputs."""
+"""Choose the new names in a copy of a session: the session id, the uuids of its rows, the paths of its long outputs."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _DIGITS: Final = b"0123456789abcdef"
 _SHAPE: Final = b"hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh"
 _LENGTH: Final = len(_SHAPE)
 _KEPT: Final = {14: 0, 19: 3}
-"""Places of the digits that say what kind of uuid it is, and how much of each may change."""
+"""Places of the version and variant digits of a uuid, with the bits of each that may change."""
 _TO_SHAPE: Final = bytes(0x2D if code == 0x2D else 0x68 if code in _DIGITS else 0x78 for code in range(256))
 _TO_VALUES: Final = bytes(_DIGITS.find(code) & 0xFF if code != 0x2D else 0x10 for code in range(256))
 _TO_DIGITS: Final = bytes(_DIGITS[code] if code < 0x10 else 0x2D for code in range(256))
 
 
 class Remapping:
-    """New uuids for old ones: each digit is changed by a digit of a secret that only one copy has.
+    """Map old uuids to new ones by XOR of each digit with a key that is derived from a secret of the copy.
 
-    Different uuids stay different, and the same one becomes the same in every file of the copy. Many are changed at once: in
-    a long session that is felt.
+    Different uuids stay different, and a uuid is mapped to the same one in every file of the copy. Many uuids are mapped in one
+    step, which saves noticeable time in a long session.
     """
 
     def __init__(self, secret: str) -> None:
@@ -39,7 +39,7 @@ class Remapping:
         if old == NIL_UUID:
             return old
         digits = _digits([old])
-        # What is no uuid as clients spell it has too few digits to change, or other ones.
+        # A text that is not a uuid in Claude Code's spelling cannot be mapped digit by digit.
         return _hashed(f"{self._secret}/{old}") if digits is None else self._changed(digits)[0]
 
     def many(self, old: Sequence[str]) -> list[str]:
@@ -59,7 +59,7 @@ def _hashed(text: str) -> str:
 
 
 def _digits(texts: Sequence[str]) -> bytes | None:
-    """All of them, one after the other; None where one is no uuid as clients spell it."""
+    """Return the uuids joined, as bytes; None where a text is not a uuid in Claude Code's spelling."""
     if not {_LENGTH}.issuperset(map(len, texts)):
         return None
     joined = "".join(texts)
@@ -71,31 +71,31 @@ def _digits(texts: Sequence[str]) -> bytes | None:
 
 @dataclass
 class Names:
-    """The new names of a session that is copied."""
+    """The new names of a session that is copied from `source` to `session_id`."""
 
     source: str
     session_id: str
     keep_uuids: bool = False
     outputs: dict[str, str] = field(default_factory=dict)
-    """Long outputs of the source by file name, with their new absolute paths."""
+    """New absolute paths of the source's long outputs, by file name."""
     outputs_met: set[str] = field(default_factory=set)
-    """Those of them that the lines renamed so far lead to."""
+    """File names of the long outputs to which the lines renamed so far refer."""
 
     def __post_init__(self) -> None:
         self.source_text = encode_text(self.source)
         self._rows = Remapping(self.session_id)
 
     def row(self, old: str) -> str:
-        """The new uuid of a row. The same row has the same one in every file of the copy."""
+        """Return the new uuid of a row, which is the same in every file of the copy."""
         return old if self.keep_uuids else self._rows.one(old)
 
     def rows(self, old: Sequence[str]) -> Sequence[str]:
-        """The same for many."""
+        """Return the new uuids of many rows."""
         return old if self.keep_uuids else self._rows.many(old)
 
 
 class RowNames(NamedTuple):
-    """What a row's line says now, and what it shall say."""
+    """The names on the line of a row before and after the copy."""
 
     old_uuid: str | None
     uuid: str
@@ -103,10 +103,10 @@ class RowNames(NamedTuple):
     parent: str | None
     old_session: str | None
     source_assistant: str | None
-    """`sourceToolAssistantUUID` as it stands."""
+    """`sourceToolAssistantUUID` before the copy."""
     timestamp: str | None = None
-    """A time to set; None leaves it alone."""
+    """The timestamp to set; None keeps the old one."""
     logical_parent: str | None = None
-    """A new `logicalParentUuid` for a boundary that has one; None leaves it to the general rule."""
+    """The new `logicalParentUuid` for a boundary that has one; None maps the old one as any other uuid."""
     preserved: tuple[str, ...] | None = None
-    """Old uuids of the rows that a compaction still preserves; None for all that it names."""
+    """Old uuids of the rows that a compaction still preserves; None for all that its line names."""

@@ -1,10 +1,10 @@
-"""Cut a text to one line. In a module of its own, because what starts fast needs it, too."""
+"""Shorten a text to one line. A module of its own, so that commands that must start fast import nothing else."""
 
 from __future__ import annotations
 
 
 def one_line(text: str | None, width: int = 200) -> str | None:
-    """Fold the white space of a text, and cut it to `width` characters with an ellipsis at the end."""
+    """Collapse the white space of a text, and cut it to `width` characters with an ellipsis at the end."""
     if text is None:
         return None
     line = " ".join(text.split())

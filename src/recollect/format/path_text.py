@@ -1,8 +1,8 @@
-"""Names of files as text. On most systems a name is bytes, and nothing says that these are UTF-8.
+"""Convert file names to text that can be stored, and back. On most systems a name is bytes, not necessarily UTF-8.
 
-Inside, such a name is what Python makes of it: every strange byte a lone surrogate, which no database and no JSON takes. As
-text it is a character of a private range instead; what a name has of that range is written byte by byte, so that every name
-comes back as the bytes that it was.
+Python represents a byte that is not UTF-8 as a lone surrogate, which neither databases nor JSON accept. As text, such a byte is
+a character of a private range instead. A character of that range in a name is written byte by byte, so that every name can
+be converted back to its bytes.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ _FIRST = 0xEF80
 _STRANGE = re.compile("[\udc80-\udcff\uef80-\uefff]")
 _WRITTEN = re.compile("[\uef80-\uefff]")
 STRANGE_BYTES = re.compile("[\udc80-\udcff]")
-"""What Python makes of bytes in a name that are no UTF-8."""
+"""Matches the lone surrogates by which Python represents bytes of a name that are not UTF-8."""
 _LONE = re.compile("[\ud800-\udfff]")
 
 
 def to_text(path: str) -> str:
-    """A path or name as text that can be stored and printed."""
+    """Convert a path or name to text that can be stored and printed."""
     if path.isascii():
         return path
     return _LONE.sub("\ufffd", _STRANGE.sub(_as_text, path))
 
 
 def to_path(text: str) -> str:
-    """The path or name that `to_text` made this text of, as the system takes it."""
+    """Convert text made by `to_text` back to the path or name, as Python's file functions expect it."""
     return text if text.isascii() else _WRITTEN.sub(lambda match: chr(ord(match[0]) - _FIRST + 0xDC80), text)
 
 

@@ -1,9 +1,9 @@
-"""`plugins/`: what is installed, and the marketplaces it came from.
+"""Parse the files of `plugins/`: the installed plugins and the marketplaces they come from.
 
 installed_plugins.json   {version: 2, plugins: {"name@market": [{scope, installPath, version, ...}]}};
                          version 1 held one object per name instead of a list
 known_marketplaces.json  {market: {source: {source, repo|url|path}, installLocation, lastUpdated}}
-config.json              {repositories: {...}}: the form before these two
+config.json              {repositories: {...}}: the older form, before these two files
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The folder name that the client gives to a project's path.
+"""Compute the name of the project folder that Claude Code uses for a path.
 
 Measured on 2.1.325 (Linux): every UTF-16 code unit outside ``[A-Za-z0-9]`` becomes ``-``; a name above 200 units is cut
-there and gets ``-`` and a base-36 hash of the whole path. Clients before about 2.1.50 neither cut nor hashed, and some
-native builds between used another hash, so long names are matched by their first 200 characters (`same_project_key`).
-The mapping loses information and cannot be reversed: a project's path is the ``cwd`` in its lines, never the folder name.
+there and gets ``-`` and a base-36 hash of the whole path. Versions before about 2.1.50 neither cut nor hashed, and some
+native builds in between used another hash, so long names are compared by their first 200 characters (`same_project_key`).
+The mapping cannot be reversed: the path of a project is the ``cwd`` in its lines, never the folder name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def project_key(path: str) -> str:
-    """The name of the folder below ``projects/`` for sessions started in `path` (an absolute, resolved path)."""
+    """Return the name of the folder below ``projects/`` for sessions started in `path` (an absolute, resolved path)."""
     units = _utf16_units(path)
     key = "".join(chr(unit) if unit < 128 and chr(unit) in _SAFE else "-" for unit in units)
     if len(key) <= _CUT:
@@ -26,7 +26,7 @@ def project_key(path: str) -> str:
 
 @lru_cache(maxsize=4096)
 def same_project_key(folder: str, path: str) -> bool:
-    """Whether `folder` may be the project folder of `path`, in any age of the client."""
+    """Return whether `folder` may be the project folder of `path` in any version of Claude Code."""
     key = project_key(path)
     if folder == key:
         return True
@@ -34,7 +34,7 @@ def same_project_key(folder: str, path: str) -> bool:
 
 
 def repository_of(path: str | None) -> str | None:
-    """The repository of a worktree that Claude Code made (``<repo>/.claude/worktrees/<name>``); None for other paths."""
+    """Return the repository of a worktree that Claude Code made (``<repo>/.claude/worktrees/<name>``), else None."""
     if path is None:
         return None
     for mark in ("/.claude/worktrees/", "\\.claude\\worktrees\\"):

@@ -1,10 +1,11 @@
-"""A line under new names: its session, its row, the rows it refers to, the files it leads to. Every other byte stays.
+"""Rename the session, the rows and the files that a line refers to, for a copy of a session. Every other byte stays.
 
-Lines are not decoded and written again. Those that name nothing but their own place are split into their members and joined
-(`rename_lines`); of the others, and of those that are not as a client writes them, single bytes are changed, member by member.
+Lines are not decoded and encoded again. Lines that refer only to their parent and to the call that they answer are split into
+members and joined (`rename_lines`). In all other lines, and in lines not spelled as Claude Code does, members are replaced
+one by one.
 
-Followed: `sessionId`, `uuid`, `parentUuid`, `logicalParentUuid`, `sourceToolAssistantUUID`, `forkedFrom`, the rows that a
-compaction names, `messageId` of file-history lines, the "...Uuid" members of state lines, and the place of long outputs.
+Renamed are `sessionId`, `uuid`, `parentUuid`, `logicalParentUuid`, `sourceToolAssistantUUID`, `forkedFrom`, the rows that a
+compaction names, `messageId` of file-history lines, the "...Uuid" members of state lines, and the paths of long outputs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .names import Names, RowNames
 from .rename_lines import renamed_lines
 
 OUTPUTS_FOLDER: Final = b"tool-results"
-"""The folder of a session's long outputs: a line without its name leads to none of them."""
+"""The folder of a session's long outputs: a line without this name refers to none of them."""
 _PERSISTED_KEY: Final = "persistedOutputPath"
 _PERSISTED_START: Final = "<persisted-output>"
 _SAVED: Final = re.compile(r"^(?:.* )?saved to: (?P<path>.+)$", re.MULTILINE)
@@ -28,19 +29,19 @@ _SAVED_WITHIN: Final = 8 << 10
 _OUTPUT: Final = re.compile(r"[\\/](?P<session>[^\\/]+)[\\/]tool-results[\\/](?P<name>[^\\/]+)\Z")
 _LINK: Final = re.compile(r"(?:uuid|Uuid|UUID)s?\Z")
 _MESSAGE_LINKS: Final = frozenset({"messageId", "snapshotMessageId"})
-#: Members of a row that name other rows, beside its own place.
+#: Members of a row that refer to other rows than its parents.
 _ROW_LINKS: Final = frozenset({"sourceToolAssistantUUID", "summarizedTurnPromptUuids", "retractedWireUuids"})
 _PRESERVED: Final = frozenset({"preservedMessages", "preservedSegment"})
-#: Subtypes of system rows that are known to name no rows but their own place.
+#: Subtypes of system rows that are known to refer to no other rows than their parent.
 PLAIN_SYSTEM: Final = frozenset(
     {"turn_duration", "stop_hook_summary", "local_command", "informational", "api_error", "away_summary"}
 )
 
 
 def renamed_row(data: bytes, row: RowNames, names: Names, *, plain: bool = True) -> tuple[bytes, bool]:
-    """The line of a row under its new names, and whether nothing but the names in `row` was to be changed.
+    """Return the line of a row with its new names, and whether the fast path was taken (only the names in `row` changed).
 
-    `plain` says that the row names no other rows: then the quick way is tried first.
+    `plain` means that the row refers to no other rows: then the fast path is tried first.
     """
     if plain and row.timestamp is None and row.preserved is None:
         quick = _quickly(data, row, names)
@@ -50,7 +51,7 @@ def renamed_row(data: bytes, row: RowNames, names: Names, *, plain: bool = True)
 
 
 class _Alone(NamedTuple):
-    """A row whose line stands alone."""
+    """A single row in the form that `renamed_lines` expects."""
 
     length: int
     uuid: str | None
@@ -111,7 +112,7 @@ def _exactly(data: bytes, row: RowNames, names: Names) -> bytes:
 
 
 def renamed_state(data: bytes, names: Names) -> bytes:
-    """The line of a state under its new names."""
+    """Return a state line with its new names."""
     found = _by_key(data)
     edits: list[Edit] = []
     for key, member in found.items():
@@ -126,7 +127,7 @@ def renamed_state(data: bytes, names: Names) -> bytes:
 
 
 def rows_named(data: bytes) -> set[str]:
-    """The rows that a state line is about: the message of a file checkpoint, the last row of an old title's session."""
+    """Return the rows to which a state line refers: the message of a file checkpoint, the leaf of a checkpoint or title."""
     value = decode_exactly(data)
     found: set[str] = set()
     for part in (value, value.get("snapshot")) if isinstance(value, dict) else ():
@@ -136,7 +137,7 @@ def rows_named(data: bytes) -> set[str]:
 
 
 def backups_named(data: bytes) -> set[str]:
-    """File names of the backups in `file-history/` that a file checkpoint speaks of."""
+    """Return the file names of the backups in `file-history/` that a file checkpoint names."""
     value = decode_exactly(data)
     entry = parse_file_history_entry(value) if isinstance(value, dict) else None
     if isinstance(entry, FileSnapshot):
@@ -147,7 +148,7 @@ def backups_named(data: bytes) -> set[str]:
 
 
 def _link_edits(data: bytes, found: Iterable[Member], names: Names) -> Iterator[Edit]:
-    """New uuids in members that are a uuid or a list of them."""
+    """Yield the edits that replace the uuids in members that are a uuid or a list of uuids."""
     if names.keep_uuids:
         return
     for member in found:
@@ -161,7 +162,7 @@ def _link_edits(data: bytes, found: Iterable[Member], names: Names) -> Iterator[
 
 
 def _compaction_edits(data: bytes, member: Member, preserved: Sequence[str] | None, names: Names) -> Iterator[Edit]:
-    """The rows that a compaction names: all of them under new names, and of the preserved ones those that still are."""
+    """Yield the edits that rename the rows a compaction names. Rows no longer preserved are removed from its list."""
     for key, part in _by_key(data, member.value_start).items():
         inner = _by_key(data, part.value_start)
         kept = frozenset(preserved or ())
@@ -183,7 +184,7 @@ def _compaction_edits(data: bytes, member: Member, preserved: Sequence[str] | No
 
 
 def with_new_outputs(data: bytes, names: Names) -> bytes:
-    """The line with the places of long outputs followed: in the structured result, and where the model is told of them."""
+    """Replace the paths of long outputs in a line, in the structured result and in the text for the model."""
     if not names.outputs or OUTPUTS_FOLDER not in data:
         return data
     edits: list[Edit] = []
@@ -213,7 +214,7 @@ def _new_output(path: str, names: Names) -> str | None:
 
 
 def _by_key(data: bytes, start: int = 0) -> dict[str, Member]:
-    """Members by name; of several the last, which is the one that counts."""
+    """Return the members of an object by key; of several with the same key the last, which is the one that counts."""
     return {member.key: member for member in members(data, start) or ()}
 
 
@@ -223,10 +224,10 @@ def _text(data: bytes, member: Member) -> str | None:
 
 
 def subagent_name(session_id: str, name: str) -> dict[str, str]:
-    """The name by which the client shows a session; it follows the title unless somebody chose another."""
+    """Build the entry with the name under which Claude Code shows a session: its title, unless another name was chosen."""
     return {"type": "agent-name", "agentName": name, "sessionId": session_id}
 
 
 def custom_title_file(title: str) -> bytes:
-    """Content of `custom-title.json`, in which clients since 2.1.325 note a title once more."""
+    """Build the content of `custom-title.json`, in which Claude Code since 2.1.325 also writes the title."""
     return b'{"customTitle":' + encode_text(title) + b"}"

@@ -1,10 +1,9 @@
-"""Many lines under new names at once: those of rows that name nothing but their own place, in any order of their members.
+"""Rename many lines in one step: lines of rows that refer only to their parent and to the call that they answer.
 
-Each line is split into its members, whose values stay the bytes they are; the names are set by their members' names, and all
-lines are joined again. So a name cannot get into the wrong place, and no value changes. What else there is between the members
-(blanks, a member that is there twice, letters of its name written as escapes) is lost by that, and then the outcome is shorter
-than it has to be: nothing is given, and `relink` does the lines one by one, changing single bytes of them. Only that a control
-character in a member's name was written with capital hex digits cannot be seen by the length.
+Each line is split into its members, whose values stay byte for byte; names are set by key, and the lines are joined again.
+So a name cannot get into the wrong place, and no value changes. Blanks between members, a second member with the same key and
+escapes in a key are lost by joining. The result is then shorter than computed beforehand: it is discarded, and `relink` edits
+the lines one by one. Only one change does not show in the length: a control character in a key, escaped with capital hex digits.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from .names import Names
 
 
 class PlainRow(Protocol):
-    """A row as far as its line's names go; the names of the attributes are those of the graph."""
+    """The attributes of a row that are needed here, named as in the graph."""
 
     @property
     def offset(self) -> int: ...
@@ -37,32 +36,32 @@ class PlainRow(Protocol):
 
 
 Members = dict[str, Any]
-"""Of a line: values that stay are `msgspec.Raw`, names are texts."""
+"""The members of a line: unchanged values are `msgspec.Raw`, new names are strings."""
 
 split_lines: Final[Callable[[bytes | memoryview], list[Members]]] = msgspec.json.Decoder(
     dict[str, msgspec.Raw]
 ).decode_lines
-"""The lines of some bytes, line feeds between them. Raises `REFUSED` where one of them is no object."""
+"""Split lines (with line feeds between them) into their members. Raises one of `REFUSED` where a line is not an object."""
 _join: Final = msgspec.json.Encoder().encode_lines
 
 _MEMBER_ROOM: Final = len(',"forkedFrom":')
-"""What that member takes beside its value."""
+"""How many bytes the member `forkedFrom` takes besides its value."""
 
 
 class NewNames(Struct, array_like=True, gc=False):
-    """What the lines of some rows shall say, in the order of the lines."""
+    """The new names of some rows, in the order of their lines."""
 
     session_id: str
     size: int
-    """How long all of them are then, if nothing else of them changes (and none says already where it came from)."""
+    """The length of all lines together after renaming, if nothing else changes and no line has `forkedFrom` yet."""
     first_parent: str | None
     parents: Sequence[str | None] | None = None
-    """None where each row but the first hangs on the one before."""
+    """None where the parent of each row but the first is the row before it."""
     source: str = ""
     uuids: Sequence[str] | None = None
-    """None where rows keep theirs; then there is nothing about where they came from, either."""
+    """None where rows keep their uuids; then `forkedFrom` is not written, either."""
     links: Sequence[str | None] = ()
-    """Of results: the call they belong to."""
+    """For each row the new `sourceToolAssistantUUID`; None for rows without one."""
 
 
 def renamed_lines(
@@ -73,9 +72,9 @@ def renamed_lines(
     parents: Sequence[str | None],
     names: Names,
 ) -> bytes | None:
-    """The lines of rows under new names; None where one of them has to be looked at more closely.
+    """Return the lines of rows with new names; None where a line must be renamed by `relink` instead.
 
-    `block` holds the bytes of a file from `base` on, all these rows among them.
+    `block` holds the bytes of a file from the offset `base` on, all these rows among them.
     """
     told = new_names(rows, uuids, parents, names)
     if told is None:
@@ -90,7 +89,7 @@ def renamed_lines(
 def new_names(
     rows: Sequence[PlainRow], uuids: Sequence[str], parents: Sequence[str | None], names: Names
 ) -> NewNames | None:
-    """What the lines of these rows shall say; None where one of them has to be looked at more closely."""
+    """Return the new names for these rows; None where a row has no session id and must be renamed by `relink` instead."""
     sessions = [row.session_id for row in rows if row.session_id is not None]
     if len(sessions) != len(rows):
         return None
@@ -105,7 +104,7 @@ def new_names(
     linked = [row.source_assistant for row in rows if row.source_assistant is not None]
     new_links = names.rows(linked)
     following = iter(new_links)
-    # The old uuid stands in there instead of in its own place: the line grows by the new one.
+    # The old uuid moves into `forkedFrom`, and the new one takes its place: the line grows by the new one.
     origin = _MEMBER_ROOM + len('{"sessionId":,"messageUuid":}') + len(names.source_text)
     told.size += len(rows) * origin + room + _room(new_links) - _room(linked)
     told.source, told.uuids = names.source, uuids
@@ -114,7 +113,10 @@ def new_names(
 
 
 def with_names(lines: Sequence[Members], told: NewNames) -> bytes | None:
-    """The lines with these names, joined; None where one of them has to be looked at more closely. `lines` are changed."""
+    """Return the lines joined with their new names; None where a line must be renamed by `relink` instead.
+
+    The members in `lines` are changed in place.
+    """
     size = told.size
     try:
         if told.uuids is None:
@@ -131,7 +133,7 @@ def with_names(lines: Sequence[Members], told: NewNames) -> bytes | None:
 
 
 def _lines_of(block: memoryview, base: int, rows: Sequence[PlainRow]) -> list[Members]:
-    """The lines of these rows and of no others, those that follow each other at once."""
+    """Return the members of the lines of these rows only; adjacent lines are split in one step."""
     found: list[Members] = []
     start = end = rows[0].offset - base
     for row in rows:
@@ -145,7 +147,7 @@ def _lines_of(block: memoryview, base: int, rows: Sequence[PlainRow]) -> list[Me
 
 
 def _room(values: Sequence[str | None]) -> int:
-    """How many bytes they take as JSON, if none of them needs an escape or is beyond ASCII (else it is more)."""
+    """Return how many bytes the values take as JSON, if all are ASCII without escapes (else they take more)."""
     texts = values if None not in values else [value for value in values if value is not None]
     return len("".join(texts)) + 2 * len(texts) + len("null") * (len(values) - len(texts))  # type: ignore[arg-type]
 
@@ -161,13 +163,15 @@ def _set_parents(lines: Sequence[Members], told: NewNames) -> None:
 
 
 def _set_names(lines: Sequence[Members], told: NewNames, uuids: Sequence[str]) -> int | None:
-    """All names, and where the line came from. How many bytes that replaces which said so before (in a fork of a fork);
-    None where a line names other rows, too."""
+    """Set all names and `forkedFrom`. Return how many bytes of an older `forkedFrom` were replaced (in a fork of a fork).
+
+    Return None where a line refers to other rows, too.
+    """
     session_id, source = told.session_id, told.source
     parents = told.parents if told.parents is not None else [told.first_parent, *uuids[:-1]]
     replaced = 0
     for said, uuid, parent, link in zip(lines, uuids, parents, told.links, strict=True):
-        if (  # by these `relink` follows other rows; asking for each is quicker than for all of them
+        if (  # members by which a row refers to other rows; single checks are faster than a set operation
             "logicalParentUuid" in said
             or "compactMetadata" in said
             or "microcompactMetadata" in said

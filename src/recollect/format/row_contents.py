@@ -1,6 +1,6 @@
-"""What a row's content says that only few questions need: pictures, signatures of thoughts, long outputs, to-do lists.
+"""Read details of a row's content that are rarely needed: images, signatures of thinking, long outputs, to-do lists.
 
-All take the entry as plain data. Whatever has another shape than expected is passed over.
+All functions work on an entry decoded to plain data. Values of an unexpected shape are skipped.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from .entries import decode_exactly
 from .todos import Todo, parse_todo
 
 IMAGE_BYTES: Final = 5 << 20
-"""The API refuses a picture whose encoded data is longer."""
+"""The API refuses an image whose encoded data is longer."""
 IMAGE_SIDE: Final = 8000
 _HEAD: Final = 64 << 10
 _JPEG_SIZES: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 
 
 def content_blocks(entry: dict[str, Any]) -> list[Any]:
-    """The blocks of a message; none where the content is a text."""
+    """Return the blocks of a message; an empty list where the content is a text."""
     message = entry.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     return content if isinstance(content, list) else []
@@ -32,18 +32,18 @@ def is_unsigned_thought(block: Any) -> bool:
 
 
 def unsigned_thoughts(entry: dict[str, Any]) -> list[dict[str, Any]]:
-    """Thinking blocks without a signature."""
+    """Return the thinking blocks without a signature."""
     return [block for block in content_blocks(entry) if is_unsigned_thought(block)]
 
 
 def refused_images(entry: dict[str, Any]) -> list[str]:
-    """Pictures that the API refuses, each with the reason in words."""
+    """Return, for each image that the API would refuse, the reason in words."""
     found = (refused_image(block) for block in nested_blocks(entry))
     return [words for words in found if words is not None]
 
 
 def nested_blocks(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The blocks of a message and those inside its results."""
+    """Yield the blocks of a message and the blocks inside its tool results."""
     for block in content_blocks(entry):
         if not isinstance(block, dict):
             continue
@@ -54,7 +54,7 @@ def nested_blocks(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def refused_image(block: dict[str, Any]) -> str | None:
-    """Why the API would refuse this block's picture; None where it would not, or there is none."""
+    """Return why the API would refuse the image of this block; None where it would not, or there is no image."""
     source = block.get("source") if block.get("type") == "image" else None
     data = source.get("data") if isinstance(source, dict) else None
     if not isinstance(data, str):
@@ -69,7 +69,7 @@ def refused_image(block: dict[str, Any]) -> str | None:
 
 
 def image_sides(data: str) -> tuple[int, int] | None:
-    """Width and height of a picture in base64, from its head; None where they cannot be told."""
+    """Return width and height of a base64 image from its first bytes; None where they cannot be determined."""
     try:
         head = base64.b64decode(data[:_HEAD])
     except (binascii.Error, ValueError):
@@ -93,14 +93,14 @@ def _jpeg_sides(head: bytes) -> tuple[int, int] | None:
 
 
 def persisted_output(entry: dict[str, Any]) -> str | None:
-    """The file in which a long output was kept."""
+    """Return the path of the file that holds a long output; None where there is none."""
     told = entry.get("toolUseResult")
     path = told.get("persistedOutputPath") if isinstance(told, dict) else None
     return path if isinstance(path, str) else None
 
 
 def todos_written(entry: dict[str, Any]) -> list[Todo]:
-    """The to-do items of the last TodoWrite call of a row."""
+    """Return the to-do items of the last TodoWrite call on a row."""
     for block in reversed(content_blocks(entry)):
         given = block.get("input") if isinstance(block, dict) and block.get("name") == "TodoWrite" else None
         items = given.get("todos") if isinstance(given, dict) else None
@@ -110,7 +110,7 @@ def todos_written(entry: dict[str, Any]) -> list[Todo]:
 
 
 def role_of(entry: Any) -> str | None:
-    """Whose words an entry holds, by its message; None where that does not say."""
+    """Return the role of an entry's message, user or assistant; None where it has no content or another role."""
     message = entry.get("message") if isinstance(entry, dict) else None
     if not isinstance(message, dict) or "content" not in message:
         return None
@@ -119,7 +119,7 @@ def role_of(entry: Any) -> str | None:
 
 
 def says_side_plainly(data: bytes) -> bool:
-    """Whether `isSidechain` is true or false and nothing else."""
+    """Return whether `isSidechain` on the line is a boolean."""
     if b'"isSidechain":true' in data:
         return True
     value = decode_exactly(data)
@@ -127,7 +127,7 @@ def says_side_plainly(data: bytes) -> bool:
 
 
 def as_words(block: dict[str, Any]) -> list[dict[str, Any]]:
-    """A tool result as plain blocks: what it was, then its words and pictures."""
+    """Convert a tool result without its call to plain blocks: a note about the call, then its text and images."""
     head = f"[Result of a tool call that is not in this transcript: {block.get('tool_use_id')}]"
     content = block.get("content")
     if isinstance(content, list):
@@ -140,13 +140,13 @@ def text_block(text: str) -> dict[str, Any]:
 
 
 def missing_result(tool_use_id: str) -> dict[str, Any]:
-    """A result that says that there is none."""
+    """Build a tool result for a call that has none; its text says so."""
     words = "[No result was recorded for this call: the session was interrupted.]"
     return {"tool_use_id": tool_use_id, "type": "tool_result", "content": words, "is_error": True}
 
 
 def persisted_preview(content: str, path: str) -> str:
-    """What stands in a message for an output that was kept in a file."""
+    """Build the text that replaces a long output in a message: the path of its file, and a preview."""
     return (
         f"<persisted-output>\nOutput too large ({len(content):,} characters). Full output saved to: {path}\n\n"
         f"Preview (first 2,000 characters):\n{content[:2000]}\n</persisted-output>"

@@ -1,6 +1,6 @@
-"""Change single members of an entry's line and leave every other byte as it is; and mend text that clients cannot read.
+"""Change single members of an entry's line, and repair text that Claude Code cannot read.
 
-Used on lines that somebody else wrote: what is not named stays byte for byte, in its order and spelling.
+Used on lines of other programs: members that are not named stay byte for byte, in their order and spelling.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .json_edit import Edit, Member, apply_edits, members
 
 _STRING_OR_WORD: Final = re.compile(
     rb'"[^"\\]*(?:\\.[^"\\]*)*"|-?\bInfinity\b|\bNaN\b', re.DOTALL
-)  # what may need mending: strings, and numbers that JSON does not know
+)  # what may need repair: strings, and numbers that JSON does not have
 _ESCAPE: Final = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 _BLANK: Final = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\r\n]+', re.DOTALL)
 _CONTROL: Final = re.compile(rb"[\x00-\x1f]")
@@ -23,12 +23,12 @@ _REPLACEMENT: Final = rb"\ufffd"
 
 
 def on_one_line(data: bytes) -> bytes:
-    """Return an object without the blanks between its parts, as Claude Code writes it: old versions look for that spelling."""
+    """Remove the blanks between the parts of an object, as Claude Code writes it: old versions search for that spelling."""
     return _BLANK.sub(lambda match: match[1] or b"", data)
 
 
 def set_members(data: bytes, values: Mapping[str, Any], start: int = 0) -> bytes:
-    """The object that begins at `start` with some members set; those that are not there are added at its end."""
+    """Set members of the object that begins at `start`; members that it does not have are added at its end."""
     found = {member.key: member for member in members(data, start) or ()}
     edits: list[Edit] = []
     added: list[bytes] = []
@@ -52,7 +52,7 @@ def _behind_the_last(data: bytes, found: Mapping[str, Member], start: int, text:
 
 
 def set_in_message(data: bytes, values: Mapping[str, Any]) -> bytes:
-    """The same for the members of `message`; a line whose message is no object stays as it is."""
+    """Set members of the `message` of a line; a line whose message is not an object stays as it is."""
     message = next((item for item in reversed(members(data) or []) if item.key == "message"), None)
     if message is None or data[message.value_start : message.value_start + 1] != b"{":
         return data
@@ -60,7 +60,7 @@ def set_in_message(data: bytes, values: Mapping[str, Any]) -> bytes:
 
 
 def change_blocks(data: bytes, change: Callable[[Any], list[Any]]) -> bytes:
-    """The line with its message's blocks changed: each becomes the blocks that `change` gives for it."""
+    """Replace each block of the line's message by the blocks that `change` returns for it."""
     entry = decode_exactly(data)
     message = entry.get("message") if isinstance(entry, dict) else None
     content = message.get("content") if isinstance(message, dict) else None
@@ -71,7 +71,7 @@ def change_blocks(data: bytes, change: Callable[[Any], list[Any]]) -> bytes:
 
 
 def encode_value(value: Any) -> bytes:
-    """JSON as the client writes it: compact, plain characters; half surrogate pairs as escapes."""
+    """Encode JSON as Claude Code does: compact, with plain characters, but half surrogate pairs as escapes."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
@@ -79,8 +79,10 @@ def encode_value(value: Any) -> bytes:
 
 
 def mended_text(data: bytes) -> bytes:
-    """JSON that every client reads: bad bytes, half surrogate pairs and NULs become U+FFFD, raw control characters are
-    written as escapes, NaN and Infinity become null. Sound text stays byte for byte."""
+    """Repair JSON so that every version of Claude Code reads it. Sound text stays byte for byte.
+
+    Invalid UTF-8, half surrogate pairs and NULs become U+FFFD, raw control characters become escapes, NaN and Infinity null.
+    """
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -106,7 +108,7 @@ def _escaped(match: re.Match[bytes]) -> bytes:
 def _without_halves(token: bytes) -> bytes:
     parts: list[bytes] = []
     place = 0
-    high: tuple[int, int] | None = None  # where the first half of a pair stands that waits for the second
+    high: tuple[int, int] | None = None  # the place of the first half of a pair that still waits for the second
     bad: list[tuple[int, int]] = []
     for escape in _ESCAPE.finditer(token):
         code = int(escape[1], 16) if escape[1] else -1

@@ -1,6 +1,6 @@
-"""`sessions/<pid>.json`: a session that a client has open right now (2.1.100 and later).
+"""Parse `sessions/<pid>.json`: a session that is open in Claude Code right now (2.1.100 and later).
 
-The client deletes the file at exit; a crash leaves it behind. The `<pid>.<hash>.key` files beside it hold a token and
+Claude Code deletes the file at exit; a crash leaves it behind. The `<pid>.<hash>.key` files beside it hold a token and
 are never read.
 """
 
@@ -16,11 +16,11 @@ from recollect.format.json_file import decode_json_file
 
 
 class RunningSession(msgspec.Struct, frozen=True, kw_only=True):
-    """`status` is idle or busy.
+    """A session that is open in Claude Code. `status` is idle or busy.
 
-    `proc_start` tells a process from a later one with the same number: on Linux the ticks since boot, as in field 22 of
-    `/proc/<pid>/stat`, elsewhere a moment in words. `pid_domain` says where the number holds: the system, and on Linux
-    the machine's id and the namespace.
+    `proc_start` distinguishes a process from a later one with the same pid: on Linux the ticks since boot, as in field 22 of
+    `/proc/<pid>/stat`, elsewhere a time in words. `pid_domain` names where the pid is valid: the system, and on Linux the
+    machine's id and the namespace.
     """
 
     pid: int | None = None
@@ -44,7 +44,7 @@ class RunningSession(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pid_of(name: str) -> int | None:
-    """The process id in `<pid>.json`; None for any other name."""
+    """Return the process id in `<pid>.json`; None for any other name."""
     stem = name.removesuffix(".json")
     return int(stem) if stem != name and stem.isascii() and stem.isdigit() and len(stem) <= 18 else None
 

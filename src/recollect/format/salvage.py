@@ -1,7 +1,7 @@
-"""The slow path: what can be had from a line that the fast decoder refuses.
+"""Salvage the readable objects of a line that the fast decoder refuses.
 
-Every complete object on the line is found, also when two are glued together, when NUL bytes stand between them, or
-when one was torn off and the next one begun in the middle of it. What cannot be read stays as `Damage` with its place.
+Every complete object on the line is found, also when two objects are glued together, when NUL bytes stand between them, or
+when one was torn off and the next one begins in the middle of it. Unreadable bytes are reported as `Damage` with their place.
 """
 
 from __future__ import annotations
@@ -24,30 +24,31 @@ _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _CONSTANT: Final = re.compile(rb"NaN|Infinity")
 _CONSTANT_VALUE: Final = re.compile(rb"-?Infinity|NaN")
 _NULS: Final = re.compile(rb"\x00+")
-# Where an entry may begin inside a torn one: the names that clients write first or that only entries carry.
+# Where an entry may begin inside a torn one: keys that Claude Code writes first or that only entries have.
 _ENTRY_START: Final = re.compile(
     rb'\{\s*"(?:parentUuid|type|uuid|sessionId|leafUuid|messageId|isSidechain|logicalParentUuid|summary|timestamp)"\s*:'
 )
 _ENTRY_MARKS: Final = ("uuid", "sessionId", "parentUuid", "leafUuid", "messageId", "summary", "timestamp")
 _ESCAPE: Final = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
-_NOT_SPACE: Final = re.compile(rb"[^ \t\r\n]")  # a form feed or a no-break space is no space to JSON
+_NOT_SPACE: Final = re.compile(rb"[^ \t\r\n]")  # in JSON, a form feed or a no-break space is not white space
 _PIECE: Final = 1 << 20
 LARGE: Final = 32 << 20
-"""A line above this that is no plain JSON is not decoded as a whole: its fields are told apart, the largest left on disk."""
+"""A longer line that is not plain JSON is not decoded as a whole: only its fields are found, the largest left on disk."""
 _PATIENCE: Final = 16
-"""How many times its own length a torn line is gone through in search of entries that begin inside it."""
+"""How many times its own length a torn line is scanned, at most, for entries that begin inside it."""
 
 
 class Note(Protocol):
-    """Takes note of damage: its kind, where it begins and ends on the line, and more about it."""
+    """Record damage: its kind, where it begins and ends on the line, and a detail."""
 
     def __call__(self, kind: str, start: int, end: int, detail: str = "") -> None: ...
 
 
 class Found:
-    """An object found on a line: its span inside the line, and whether the client reads it too.
+    """An object found on a line: its span inside the line, and whether Claude Code reads the object too.
 
-    `data` are its bytes with what decoders refuse in a text (raw control characters, half surrogate pairs) in a form they take.
+    `data` holds the bytes of the object, with characters that decoders refuse in a string (raw control characters, half
+    surrogate pairs) replaced by ones that they accept.
     """
 
     __slots__ = ("_fields", "client_reads", "data", "end", "start")
@@ -68,7 +69,7 @@ class Found:
 
     @property
     def entry(self) -> Entry:
-        """The object as far as its fields have the expected types."""
+        """The object as an `Entry`, with the fields that have the expected types."""
         return entry_from_fields(_fields(self.data) if self._fields is None else self._fields)
 
 
@@ -79,7 +80,7 @@ class Salvage:
 
 
 def has_lone_surrogate(body: bytes) -> bool:
-    """Whether an escape in the text stands for half of a surrogate pair."""
+    """Return whether an escape in the text stands for half of a surrogate pair."""
     if b"\\ud" not in body and b"\\uD" not in body:
         return False
     high_ends = -1
@@ -97,7 +98,10 @@ def has_lone_surrogate(body: bytes) -> bool:
 
 
 def salvage_line(line: RawLine) -> Salvage:
-    """Everything readable on a line that is not one plain object. A byte order mark was taken off before."""
+    """Return all readable objects and the damage of a line that is not one plain object.
+
+    The line must not begin with a byte order mark.
+    """
     result = Salvage()
 
     def note(kind: str, start: int, end: int, detail: str = "") -> None:
@@ -132,8 +136,8 @@ def _check_text(body: bytes, note: Note) -> None:
 
 
 def _take_refused(result: Salvage, body: bytes, text: bytes, problem: Exception, note: Note) -> None:
-    """Take what is to be had from a line that is no object for the fast decoder."""
-    if isinstance(problem, msgspec.ValidationError):  # no object: nothing behind the first byte was read
+    """Salvage a line that the fast decoder refuses as an object."""
+    if isinstance(problem, msgspec.ValidationError):  # not an object: the decoder stopped at the first byte
         end, reached, odd = value_extent(text)
         odd = odd or end is not None
     else:
@@ -145,12 +149,12 @@ def _take_refused(result: Salvage, body: bytes, text: bytes, problem: Exception,
         if _ENDS_INSIDE.search(body) is None or _next_entry(text, 1, len(body), patience)[0] is None:
             note("torn", 0, len(body), _torn_detail(text))
             _check_text(body, note)
-            return  # else it holds a whole entry
+            return  # otherwise the torn object holds a complete entry, which is found below
     position = 0
     if b"\x00" in body:
         for run in _NULS.finditer(body):
             note("nul", run.start(), run.end(), f"{run.end() - run.start()} NUL bytes")
-            # The client reads the first value on a line; NULs before it hide it, NULs behind it do not matter.
+            # Claude Code reads the first value on a line; NULs before it hide it, NULs behind it do not matter.
             _scan(result, text, position, run.start(), note, client_reads_first=position == 0)
             position = run.end()
     _scan(result, text, position, len(body), note, client_reads_first=position == 0)
@@ -161,7 +165,10 @@ _ENDS_INSIDE: Final = re.compile(rb"\}[ \t\r\n]*(?:\{|\Z)")
 
 
 def _take_patiently(result: Salvage, body: bytes, text: bytes, note: Note) -> bool:
-    """Take a line that is one value to a more patient reader than the client's, and say what is odd about it."""
+    """Salvage a line that is one value to a more lenient reader than Claude Code's, and record what is odd about it.
+
+    Return False, with nothing salvaged, for any other line.
+    """
     if text[0] == 0:
         return False
     if text[:1] == b"{" and len(text) <= _PIECE and (blanked := text.translate(_BLANKED)) != text:
@@ -169,7 +176,7 @@ def _take_patiently(result: Salvage, body: bytes, text: bytes, note: Note) -> bo
             _split(blanked)
         except REFUSED as problem:
             if not failed_at(text, problem)[1]:
-                return False  # it would be no object without any control characters either
+                return False  # without its control characters it would not be an object either
         escaped = _with_escapes(text)
         try:
             fields = _split(escaped)
@@ -183,7 +190,7 @@ def _take_patiently(result: Salvage, body: bytes, text: bytes, note: Note) -> bo
             note(kind, 0, len(body), _DETAIL[kind])
             if text != body:
                 note("surrogate", 0, len(body), _DETAIL["surrogate"])
-            # A strict JSON reader, such as the client's, refuses the line.
+            # A strict JSON reader, such as Claude Code's, refuses the line.
             result.found.append(Found(escaped[: escaped.rindex(b"}") + 1], 0, end, False, fields))
             return True
     if _take_without_constants(result, body, text, note):
@@ -195,7 +202,10 @@ def _take_patiently(result: Salvage, body: bytes, text: bytes, note: Note) -> bo
 
 
 def _take_without_constants(result: Salvage, body: bytes, text: bytes, note: Note) -> bool:
-    """Take an object whose only oddity is NaN or Infinity, read as null. False leaves the line to the slower reader."""
+    """Salvage an object whose only oddity is NaN or Infinity, read as null.
+
+    Return False for any other line, which is left to the slower reader.
+    """
     if _CONSTANT.search(body) is None or b"\\" in body or not body.isascii() or body[:1] != b"{":
         return False
     pieces = text.split(b'"')  # without escapes, every second piece stands outside of strings
@@ -215,7 +225,7 @@ _CONTROL: Final = tuple((bytes([code]), b"\\u%04x" % code) for code in range(0x2
 
 
 def _with_escapes(text: bytes) -> bytes:
-    """JSON in which control characters are escaped: inside its strings it is valid then, anywhere else it is still not."""
+    """Escape the control characters in JSON. Inside strings that makes it valid; anywhere else it stays invalid."""
     for character, escape in _CONTROL:
         if character in text:
             text = text.replace(character, escape)
@@ -223,7 +233,7 @@ def _with_escapes(text: bytes) -> bytes:
 
 
 def _skim_large(result: Salvage, body: bytes, note: Note) -> None:
-    """What a very long line says of itself, without decoding its words."""
+    """Salvage a very long line: find its top-level fields without decoding the text in them."""
     place = _NOT_SPACE.search(body)
     if place is None:
         return
@@ -250,7 +260,7 @@ class _Plain:
 
 
 def _plain_value(body: bytes) -> _Plain | None:
-    """One JSON value, leniently: what kept the fast decoder from reading it is named in `kinds`."""
+    """Decode one JSON value leniently; None where that fails. `kinds` lists why the fast decoder refused the value."""
     kinds: list[str] = []
     client_reads = True
     if not body.isascii() and not is_utf8(body):
@@ -262,7 +272,7 @@ def _plain_value(body: bytes) -> _Plain | None:
         return _too_deep(body, kinds)
     except ValueError as problem:
         if not str(problem).startswith("Invalid control character"):
-            return None  # nothing else is forgiven below
+            return None  # the lenient reader accepts nothing else
         try:
             value = loads_leniently(text)
         except RecursionError:
@@ -270,7 +280,7 @@ def _plain_value(body: bytes) -> _Plain | None:
         except ValueError:
             return None
         kinds.append("nul" if b"\x00" in body else "control-character")
-        client_reads = False  # a strict JSON reader, such as the client's, refuses the line
+        client_reads = False  # a strict JSON reader, such as Claude Code's, refuses the line
     if _CONSTANT.search(body) is not None and any(word in _STRING.sub(b"", body) for word in (b"NaN", b"Infinity")):
         kinds.append("nonstandard-number")
         client_reads = False
@@ -282,7 +292,7 @@ def _plain_value(body: bytes) -> _Plain | None:
 
 
 def _too_deep(body: bytes, kinds: list[str]) -> _Plain | None:
-    """A value nested too deeply for any decoder; its brackets say whether it is complete."""
+    """Return an empty value in place of one nested too deeply for any decoder; None where its brackets are not closed."""
     stripped = body.strip()
     end = _value_end(stripped)
     if end != len(stripped):
@@ -293,7 +303,7 @@ def _too_deep(body: bytes, kinds: list[str]) -> _Plain | None:
 
 
 def _value_end(data: bytes) -> int:
-    """Where the brackets that open a value are all closed again; -1 where they are not."""
+    """Return the place where all brackets of a value are closed again; -1 where they are not."""
     depth = position = 0
     while True:
         token = _TOKEN.match(data, position)
@@ -332,7 +342,7 @@ _DETAIL: Final = {
 
 
 def _scan(result: Salvage, body: bytes, start: int, end: int, note: Note, *, client_reads_first: bool) -> None:
-    """All complete objects in body[start:end], which does not parse as one value."""
+    """Salvage all complete objects in body[start:end], which does not parse as one value."""
     first_place = _NOT_SPACE.search(body, start, end)
     if first_place is None:
         return
@@ -360,13 +370,16 @@ def _scan(result: Salvage, body: bytes, start: int, end: int, note: Note, *, cli
 
 
 def _read_object(body: bytes, start: int, end: int) -> tuple[int | None, int]:
-    """Where the object that begins at `start` is complete, None if it is not or is no valid JSON; and how far it was read."""
+    """Return the end of the object that begins at `start` (None where it is incomplete or invalid), and how far it was read."""
     stop, reached, odd = value_extent(body, start, end)
     return _read_patiently(body[start:end].decode("latin-1"), start) if odd else (stop, reached)
 
 
 def _read_patiently(text: str, start: int) -> tuple[int | None, int]:
-    """The same by the decoder of the standard library. The text has a character for each byte, `start` of them before."""
+    """Find the end of an object with the lenient decoder of the standard library. See `_read_object` for the result.
+
+    The text is latin-1, with one character per byte; `start` is added to all places.
+    """
     try:
         end = start + _reader.raw_decode(text)[1]
         return end, end
@@ -382,7 +395,7 @@ _split: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def _fields(data: bytes) -> Mapping[str, bytes | msgspec.Raw]:
-    """The fields of a complete object as raw JSON."""
+    """Return the fields of a complete object as raw JSON."""
     try:
         return _split(data)
     except REFUSED:
@@ -395,9 +408,10 @@ def _fields(data: bytes) -> Mapping[str, bytes | msgspec.Raw]:
 
 
 def _next_entry(body: bytes, start: int, end: int, patience: int) -> tuple[int | None, int]:
-    """Where, inside a torn object, the next entry begins that is complete up to the end or to yet another entry.
+    """Return where the next complete entry begins inside a torn object (None where there is none), and the patience left.
 
-    Looking from every possible start would take quadratic time: `patience` bounds the bytes gone through.
+    The entry must be followed by the end or by another object. Trying every possible start would take quadratic time:
+    `patience` bounds the bytes that are read.
     """
     for match in _ENTRY_START.finditer(body, start, end):
         if patience < 0:
@@ -408,7 +422,7 @@ def _next_entry(body: bytes, start: int, end: int, patience: int) -> tuple[int |
             continue
         following = _NOT_SPACE.search(body, stop, end)
         if following is not None and following.group() != b"{":
-            continue  # an inner object of the torn one: more of that follows
+            continue  # an inner object of the torn one, which goes on behind it
         fields = _fields(body[match.start() : stop])
         if "type" in fields and any(mark in fields for mark in _ENTRY_MARKS):
             return match.start(), patience
@@ -416,7 +430,7 @@ def _next_entry(body: bytes, start: int, end: int, patience: int) -> tuple[int |
 
 
 class _Named(msgspec.Struct, gc=False):
-    """What a torn object is asked for."""
+    """The fields that are read from a torn object."""
 
     type: msgspec.Raw = msgspec.Raw()
     uuid: msgspec.Raw = msgspec.Raw()
@@ -426,7 +440,7 @@ _named: Final = msgspec.json.Decoder(_Named).decode
 
 
 def _torn_detail(head: bytes) -> str:
-    """What an object still says of itself up to where it is torn, for people and for repair."""
+    """Return type and uuid of a torn object, as far as they are readable, for messages and for repair."""
     try:
         named = _named(_closed(head))
     except REFUSED:
@@ -442,7 +456,7 @@ _WORD: Final = bytes(range(0x30, 0x3A)) + bytes(range(0x61, 0x7B)) + b"+-.E"
 
 
 def _closed(head: bytes) -> bytes:
-    """The beginning of an object with everything closed that is open at its end."""
+    """Complete the beginning of an object: close the string and the brackets that are open at its end."""
     plain = head.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in head else head
     pieces = plain.split(b'"')
     outside = b"".join(pieces[::2])
@@ -454,7 +468,7 @@ def _closed(head: bytes) -> bytes:
     else:
         head = head.rstrip()
         if not head.endswith((b'"', b"{", b"}", b"[", b"]", b",", b":")):
-            head = head.rstrip(_WORD).rstrip()  # half a word, or all of it
+            head = head.rstrip(_WORD).rstrip()  # a number or a word, complete or not
         if head.endswith(b","):
             head = head[:-1]
         before = pieces[-3] if head.endswith(b'"') and len(pieces) > 2 else b""
@@ -465,18 +479,18 @@ def _closed(head: bytes) -> bytes:
         return b""
     if head.endswith(b":"):
         head += b"null"
-    elif before.rstrip().endswith((b"{", b",")) and opened.endswith(b"{"):  # a name without its value
+    elif before.rstrip().endswith((b"{", b",")) and opened.endswith(b"{"):  # a key without its value
         head += b":null"
     return head + opened[::-1].translate(_CLOSING)
 
 
 _DEEPEST: Final = 500
-"""An object torn deeper inside than this is not asked what it was."""
+"""Type and uuid of an object that is torn at a deeper nesting than this are not read."""
 
 
 @dataclass(slots=True)
 class Skimmed:
-    """The fields of an object as raw JSON, without looking into them. `complete` is False where the object is cut off."""
+    """The fields of an object as raw JSON, not decoded. `complete` is False where the object is cut off."""
 
     fields: dict[str, bytes]
     end: int
@@ -484,7 +498,10 @@ class Skimmed:
 
 
 def skim_object(data: bytes, start: int, end: int | None = None, *, largest: int | None = None) -> Skimmed:
-    """The top-level fields of the object at `start`. Iterative, so no nesting is too deep; later duplicates win."""
+    """Find the top-level fields of the object at `start`; of several with the same key the last counts.
+
+    Fields longer than `largest` bytes are left out. No recursion, so that no nesting is too deep.
+    """
     fields: dict[str, bytes] = {}
     depth = 0
     key: str | None = None
@@ -508,7 +525,7 @@ def skim_object(data: bytes, start: int, end: int | None = None, *, largest: int
                     fields[key] = data[value_start : token.start()].strip()
                 return Skimmed(fields, position, complete=depth == 0)
         elif depth == 1:
-            if first == 0x22 and expect_key:  # a string where a name is due
+            if first == 0x22 and expect_key:  # a string where a key is expected
                 if token.end() - token.start() < 2:
                     return Skimmed(fields, position, complete=False)
                 key = _name(token.group())
@@ -534,7 +551,7 @@ def _name(token: bytes) -> str:
 
 
 def is_utf8(body: bytes) -> bool:
-    """Whether all of it is valid UTF-8. Looked at in pieces: the text of a large line would take four times its bytes."""
+    """Return whether all bytes are valid UTF-8. Decoded in pieces: the text of a large line may take four times its bytes."""
     if len(body) <= _PIECE:
         try:
             str(body, "utf-8")

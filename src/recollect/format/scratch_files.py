@@ -1,4 +1,4 @@
-"""Files the client leaves while it works: shell snapshots, debug logs, pastes, editor locks, backups of its config."""
+"""Parse working files of Claude Code: shell snapshots, debug logs, pastes, editor locks, backups of its config."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOG_TIME = re.compile(rb"^\[?(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6
 
 
 class ShellSnapshotName(msgspec.Struct, frozen=True, kw_only=True):
-    """`snapshot-<shell>-<ms>-<id>.sh`: the user's shell set-up, replayed before each command; deleted at exit."""
+    """`snapshot-<shell>-<ms>-<id>.sh`: the user's shell set-up, sourced before each command; deleted at exit."""
 
     shell: str
     taken_at: datetime | None = None
@@ -33,7 +33,7 @@ class LogTimes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IdeLock(msgspec.Struct, frozen=True, kw_only=True):
-    """`ide/<port>.lock`: an editor that offers itself to the client. Its token is dropped while reading."""
+    """`ide/<port>.lock`: an editor to which Claude Code can connect. Its token is dropped while parsing."""
 
     port: int | None = None
     pid: int | None = None
@@ -53,7 +53,7 @@ def parse_shell_snapshot_name(name: str) -> ShellSnapshotName | None:
 
 
 def config_backup_time(name: str) -> tuple[bool, datetime | None]:
-    """Whether a name is that of a backup of `.claude.json`, and when it was made (in the name since 2.1.50)."""
+    """Return whether a file name is that of a backup of `.claude.json`, and its time (part of the name since 2.1.50)."""
     match = _CONFIG_BACKUP.fullmatch(name)
     if match is None:
         return False, None
@@ -61,13 +61,13 @@ def config_backup_time(name: str) -> tuple[bool, datetime | None]:
 
 
 def debug_log_session(name: str) -> str | None:
-    """The session of `debug/<session>.txt`; None for any other name."""
+    """Return the session of `debug/<session>.txt`; None for any other name."""
     stem = name.removesuffix(".txt")
     return stem if stem != name and stem else None
 
 
 def debug_log_times(head: bytes, tail: bytes) -> LogTimes:
-    """First and last time stamp of a log, from its first and its last bytes."""
+    """Return the first and the last timestamp of a log, from its first and its last bytes."""
     first = _LOG_TIME.search(head)
     last = None
     for last in _LOG_TIME.finditer(tail):  # noqa: B007  the last match is what is wanted
@@ -79,7 +79,7 @@ def debug_log_times(head: bytes, tail: bytes) -> LogTimes:
 
 
 def paste_hash(name: str) -> str | None:
-    """The hash in `paste-cache/<hash>.txt`, which `history.jsonl` refers to; None for any other name."""
+    """Return the hash in `paste-cache/<hash>.txt`, to which `history.jsonl` refers; None for any other name."""
     stem = name.removesuffix(".txt")
     return stem if stem != name and stem else None
 

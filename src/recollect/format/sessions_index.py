@@ -1,6 +1,6 @@
-"""What the client notes about sessions beside their transcripts: `sessions-index.json` and `custom-title.json`.
+"""Parse `sessions-index.json` and `custom-title.json`, which Claude Code writes about sessions beside their transcripts.
 
-`sessions-index.json` (2.0.77 - 2.1.20) is a cache of the client and often out of date: it is shown, never trusted.
+`sessions-index.json` (2.0.77 - 2.1.20) is a cache and often out of date: its content is shown, but never relied on.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class IndexedSession(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionsIndex(msgspec.Struct, frozen=True, kw_only=True):
-    """`stray` holds entries that are no objects."""
+    """The content of `sessions-index.json`. `stray` holds entries that are not objects."""
 
     version: int | None = None
     entries: tuple[IndexedSession, ...] = ()
@@ -42,7 +42,7 @@ class SessionsIndex(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CustomTitle(msgspec.Struct, frozen=True, kw_only=True):
-    """The title that /rename or /branch gave (2.1.325)."""
+    """The title set by /rename or /branch (2.1.325)."""
 
     title: str | None = None
     extra: dict[str, Any] = {}
@@ -99,7 +99,7 @@ def sessions_index_entry(
     branch: str | None,
     project: str | None,
 ) -> dict[str, Any]:
-    """Make the entry of a session as Claude Code 2.0.77 - 2.1.20 writes it into `sessions-index.json`."""
+    """Build the entry of a session as Claude Code 2.0.77 - 2.1.20 writes it into `sessions-index.json`."""
     entry: dict[str, Any] = {
         "sessionId": session_id,
         "fullPath": path,

@@ -1,6 +1,6 @@
-"""`settings.json`, `settings.local.json` and `.claude.json` (in 0.2.126 - 1.0.0 `config.json`).
+"""Parse `settings.json`, `settings.local.json` and `.claude.json` (in 0.2.126 - 1.0.0 `config.json`).
 
-These files may hold keys and account data. What is parsed here never does: every value went through `mask_secrets`.
+These files may hold keys and account data. The parsed values never do: all of them went through `mask_secrets`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """A settings file. `cleanup_period_days` is how long the client keeps transcripts (30 where nothing is said)."""
+    """A settings file. `cleanup_period_days` is how long Claude Code keeps transcripts (30 days where it is not set)."""
 
     model: str | None = None
     cleanup_period_days: int | None = None
@@ -53,7 +53,7 @@ class McpServer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelUsage(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens and cost of one model, as the client summed them up."""
+    """Tokens and cost of one model, as summed up by Claude Code."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -66,7 +66,7 @@ class ModelUsage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProjectConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """What the client remembers about one project; the `last_...` figures are those of its last session."""
+    """What Claude Code stores about one project; the `last_...` values are those of its last session."""
 
     allowed_tools: tuple[str, ...] = ()
     mcp_servers: dict[str, McpServer] = {}
@@ -91,7 +91,7 @@ class ProjectConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """The client's global state. `signed_in` says that an account is stored; the account itself is not kept."""
+    """The global config of Claude Code. `signed_in` is True where an account is stored; the account itself is dropped."""
 
     num_startups: int | None = None
     first_start_time: datetime | None = None
@@ -161,7 +161,7 @@ def parse_client_config(data: bytes) -> ClientConfig:
 
 
 def parse_mcp_servers(data: bytes) -> tuple[dict[str, McpServer], str | None]:
-    """The servers of an `.mcp.json`, and what is wrong with the file."""
+    """Return the servers of an `.mcp.json`, and what is wrong with the file (None for a sound one)."""
     file = decode_json_file(data, expect=dict)
     return _mcp_servers(Fields(mask_secrets(file.value))), file.problem
 
@@ -194,7 +194,7 @@ def _project(value: dict[str, Any]) -> ProjectConfig:
 
 
 def parse_model_usage(value: dict[str, Any]) -> ModelUsage:
-    """The figures of one model, in `.claude.json` and in `stats-cache.json`."""
+    """Parse the usage of one model in `.claude.json` or `stats-cache.json`."""
     fields = Fields(value)
     return ModelUsage(
         input_tokens=fields.whole("inputTokens"),
@@ -226,7 +226,7 @@ def _mcp_server(value: dict[str, Any]) -> McpServer:
 
 
 def _objects(fields: Fields, key: str) -> dict[str, dict[str, Any]]:
-    """The objects of a mapping of objects; what is no object stays in the rest under the same key."""
+    """Take the objects of a mapping; values that are not objects stay in the rest under the same key."""
     mapping = fields.mapping(key)
     strange = {name: value for name, value in mapping.items() if not isinstance(value, dict)}
     if strange:

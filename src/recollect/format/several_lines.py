@@ -1,9 +1,9 @@
-"""Objects that some other tool wrote over several lines, as Claude Code reads them: one value after the other, across line ends.
+"""Join objects that another tool wrote over several lines: Claude Code reads value after value, across line ends.
 
-Measured with 2.1.326, in files of up to 5 MiB: what stands behind a value on its last line is passed over; a value that fails
-costs the line it begins on; one that is still open at the end of the file costs everything from its start. Above that size,
-and in 2.0.77, each line is read by itself. Here an object over several lines is one `RawLine` in files of any size, so that
-a file that grows is read alike at every size; whether Claude Code reads it stands beside it.
+Measured with 2.1.326, in files of up to 5 MiB: bytes behind a value on its last line are skipped; for an invalid value, the
+line on which it begins is skipped; for a value still open at the end of the file, everything from its start is skipped. In
+larger files, and in 2.0.77, each line is read by itself. Here an object over several lines is one `RawLine` in files of any
+size, so that a growing file is read alike at every size; `RawLine.unread` marks bytes that Claude Code does not read.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from .json_extent import value_extent
 from .line import BOM, RawLine, read_lines
 
 SMALL_FILE: Final = 5 << 20
-"""Up to this size Claude Code reads value after value, above it line after line. No value over several lines is longer."""
+"""Up to this size Claude Code reads value after value, above it line by line. Longer values over lines are not joined."""
 _MOST_LINES: Final = 1 << 18
-"""So many lines are held at once, at most."""
+"""The largest number of lines held in memory."""
 _PATIENCE: Final = 16
-"""How many times its own length a stretch of lines is read in search of values that begin inside one that fails."""
+"""How many times its own length a run of lines is read, at most, to find values that begin inside an invalid one."""
 _BLANK: Final = b" \t\r\n"
 _OPENS: Final = frozenset(b"{[,:")
-"""Behind these at the end of a line, a value may go on with whatever begins the next line."""
+"""If a line ends with one of these bytes, its value may go on with any byte on the next line."""
 _GOES_ON: Final = frozenset(b",:}]\n")
-"""Where one of these begins a line (or nothing stands on it), a value may go on behind whatever ended the line before."""
+"""If a line begins with one of these bytes (or is blank), it may continue a value whatever the line before ended with."""
 
 
 def read_entry_lines(
     stream: BinaryIO, *, offset: int = 0, number: int = 1, size: int | None = None
 ) -> Iterator[RawLine]:
-    """Read the lines of a transcript as `read_lines` does, with each object over several lines as one of them.
+    """Yield the lines of a transcript as `read_lines` does, but each object over several lines as one `RawLine`.
 
-    `size` is that of the whole file; it is looked up where it is not given.
+    `size` is the size of the whole file; by default it is determined from the stream.
     """
     if size is None:
         position = stream.tell()
@@ -45,14 +45,14 @@ def read_entry_lines(
 
 
 def join_lines(lines: Iterable[RawLine], *, small: bool) -> Iterator[RawLine]:
-    """Join the lines of each object that is spread over several. `small`: the file is no larger than `SMALL_FILE`.
+    """Join the lines of each object that spans several. `small` means that the file is not larger than `SMALL_FILE`.
 
-    Lines at the end that belong to a value which is not closed yet are marked as such, and stay apart.
+    Lines at the end that belong to a value which is not closed yet are not joined, but marked as `unclosed`.
     """
     stretch: list[RawLine] = []
     length = 0
     last = 0
-    """The last byte of the stretch that is not blank."""
+    """The last byte of `stretch` that is not blank."""
     for line in lines:
         data = line.data
         if stretch:
@@ -76,7 +76,7 @@ def join_lines(lines: Iterable[RawLine], *, small: bool) -> Iterator[RawLine]:
 
 
 def _first_byte(line: RawLine) -> int:
-    """The first byte that is not blank; a line feed where there is none."""
+    """Return the first byte that is not blank; a line feed for a blank line."""
     first = line.data[0]
     return first if first not in _BLANK else (line.data.lstrip(_BLANK)[:1] or b"\n")[0]
 
@@ -88,7 +88,7 @@ def _last_byte(data: bytes) -> int:
 
 
 def _resolved(stretch: list[RawLine], *, small: bool, at_end: bool) -> Iterator[RawLine]:
-    """Tell the values of some lines apart. No value goes on behind them, except where they are `at_end` of what there is."""
+    """Find the values in a run of lines and join their lines. With `at_end`, the last value may still be incomplete."""
     data = whole_pairs(stretch[0].data if len(stretch) == 1 else b"".join([line.data for line in stretch]))
     stops = list(accumulate(len(line.data) for line in stretch))
     patience = _PATIENCE * len(data) + 4096
@@ -117,7 +117,10 @@ def _resolved(stretch: list[RawLine], *, small: bool, at_end: bool) -> Iterator[
 
 
 def _value_lines(lines: list[RawLine], *, small: bool) -> Iterator[RawLine]:
-    """The lines of a whole value: one, if it is an object. Of anything else the client reads nothing that stands inside."""
+    """Yield the lines of a complete value, joined to one `RawLine` if the value is an object.
+
+    Other values stay apart and are marked: Claude Code reads no entry inside them.
+    """
     first = lines[0]
     if len(lines) == 1:
         yield first

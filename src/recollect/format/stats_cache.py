@@ -1,4 +1,4 @@
-"""`stats-cache.json`: the client's own sums for its /stats page. A cache: our numbers come from the transcripts."""
+"""Parse `stats-cache.json`: Claude Code's sums for its /stats page. Recollect computes its own from the transcripts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recollect.format.settings import ModelUsage, parse_model_usage
 
 
 class DayOfActivity(msgspec.Struct, frozen=True, kw_only=True):
-    """One day; `tokens_by_model` comes from the second list of the file."""
+    """The activity of one day; `tokens_by_model` comes from `dailyModelTokens`, the rest from `dailyActivity`."""
 
     date: str
     message_count: int | None = None

@@ -1,4 +1,4 @@
-"""`statsig/`: the feature flags that the client fetched and keeps (to about 2.1.2xx).
+"""Parse the files of `statsig/`: the feature flags that Claude Code fetched and caches (to about 2.1.2xx).
 
     statsig.cached.evaluations.<hash>       {source, data, receivedAt, stableID, fullUserHash};
                                             `data` is JSON inside a string, or an object
@@ -25,7 +25,7 @@ LAST_MODIFIED_NAME = "statsig.last_modified_time.evaluations"
 
 
 class Gate(msgspec.Struct, frozen=True, kw_only=True):
-    """A switch: on or off. `key` is its place in the file, `name` what it says of itself."""
+    """A feature flag that is on or off. `key` is its key in the file, `name` its own `name` field."""
 
     key: str
     name: str | None = None
@@ -35,7 +35,7 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DynamicConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """A set of values under one name; layers have the same shape."""
+    """A feature flag with a value of any shape; layers have the same fields."""
 
     key: str
     name: str | None = None
@@ -46,7 +46,7 @@ class DynamicConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evaluations(msgspec.Struct, frozen=True, kw_only=True):
-    """One cached answer of the flag server. Account and machine ids are masked."""
+    """One cached response of the flag server. Account and machine ids are masked."""
 
     source: str | None = None
     received_at: datetime | None = None
@@ -59,7 +59,7 @@ class Evaluations(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LastModified(msgspec.Struct, frozen=True, kw_only=True):
-    """When each evaluation file was last renewed, by file name."""
+    """The time at which each evaluation file was last updated, by file name."""
 
     times: dict[str, datetime] = {}
     extra: dict[str, Any] = {}
@@ -67,7 +67,7 @@ class LastModified(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def user_hash_of(name: str) -> str | None:
-    """The hash at the end of an evaluation file's name; None for any other name."""
+    """Return the hash at the end of an evaluation file's name; None for any other name."""
     return name.removeprefix(EVALUATIONS_PREFIX) or None if name.startswith(EVALUATIONS_PREFIX) else None
 
 
@@ -81,7 +81,7 @@ def parse_evaluations(data: bytes) -> Evaluations:
         inner_value = inner.value
         problem = problem or (f"data: {inner.problem}" if inner.problem else None)
     elif inner_value is None and "feature_gates" in outer.rest:
-        inner_value, outer = outer.rest, Fields({})  # the answer itself, without the envelope
+        inner_value, outer = outer.rest, Fields({})  # the response itself, without the envelope
     if isinstance(inner_value, dict):
         outer.rest.pop("data", None)
     fields = Fields(inner_value)
@@ -112,7 +112,7 @@ def parse_last_modified(data: bytes) -> LastModified:
 
 
 def _take(fields: Fields, key: str) -> dict[str, Mapping[str, Any]]:
-    """The named objects below `key`; old files hold a list of objects with a name instead."""
+    """Take the objects below `key` by name; old files hold a list of objects with a name instead."""
     value = fields.rest.get(key)
     named: dict[str, Mapping[str, Any]]
     if isinstance(value, list):

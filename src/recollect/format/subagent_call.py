@@ -1,4 +1,4 @@
-"""The call that starts a subagent, and the description that clients since 2.1.70 keep beside its transcript."""
+"""Read the call that starts a subagent, and build the meta file that Claude Code since 2.1.70 keeps for the subagent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .row_edit import encode_value
 
 
 def call_input(data: bytes, tool_use_id: str) -> dict[str, Any]:
-    """What a call was given; empty where the line does not make it."""
+    """Return the input of the call with this id; empty where the line does not hold the call."""
     value = decode_loosely(data)
     for block in content_blocks(value) if isinstance(value, dict) else ():
         if isinstance(block, dict) and block.get("id") == tool_use_id and isinstance(block.get("input"), dict):
@@ -19,7 +19,7 @@ def call_input(data: bytes, tool_use_id: str) -> dict[str, Any]:
 
 
 def subagent_meta_bytes(given: dict[str, Any], tool_use_id: str | None, parent_subagent: str | None) -> bytes:
-    """`agent-<id>.meta.json`."""
+    """Build the content of `agent-<id>.meta.json` from the input of the call that started the subagent."""
     kind, words = given.get("subagent_type"), given.get("description")
     meta: dict[str, Any] = {"agentType": kind if isinstance(kind, str) else "general-purpose"}
     if isinstance(words, str):
@@ -32,7 +32,7 @@ def subagent_meta_bytes(given: dict[str, Any], tool_use_id: str | None, parent_s
 
 
 def task_bytes(number: int, content: str, status: str, active_form: str | None) -> bytes:
-    """A to-do item as a task of `tasks/<session>/` (2.1.325)."""
+    """Build the content of a task file of `tasks/<session>/` (2.1.325) from a to-do item."""
     task: dict[str, Any] = {"id": str(number), "subject": content, "description": ""}
     if active_form:
         task["activeForm"] = active_form

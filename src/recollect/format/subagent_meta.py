@@ -1,4 +1,4 @@
-"""`agent-<id>.meta.json` beside a subagent's transcript (2.1.70 and later): what it is and which call started it."""
+"""Parse `agent-<id>.meta.json` beside a subagent's transcript (2.1.70 and later): its type and the call that started it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from recollect.format.json_file import decode_json_file
 
 
 class SubagentMeta(msgspec.Struct, frozen=True, kw_only=True):
-    """`tool_use_id` is the call that started the subagent; `parent_subagent_id` is set where a subagent made that call."""
+    """The meta file of a subagent.
+
+    `tool_use_id` is the call that started the subagent; `parent_subagent_id` is set where another subagent made that call.
+    """
 
     subagent_type: str | None = None
     description: str | None = None
@@ -27,7 +30,6 @@ class SubagentMeta(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_subagent_meta(data: bytes) -> SubagentMeta:
-    """Read the bytes of a subagent's description."""
     file = decode_json_file(data, expect=dict)
     if not isinstance(file.value, dict):
         return SubagentMeta(extra={} if file.value is None else {"value": file.value}, problem=file.problem)

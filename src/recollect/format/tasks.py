@@ -1,6 +1,6 @@
-"""The task lists of `tasks/<session>/` (2.1.325): one JSON file per task, a high-water mark and a lock.
+"""Parse the task lists of `tasks/<session>/` (2.1.325): one JSON file per task, a high-water mark and a lock.
 
-The folder's name is the session's id, or the name of a team that shares the list.
+The name of the folder is the id of the session, or the name of a team that shares the list.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def task_number(name: str) -> int | None:
-    """The number in a task's file name (`12.json`); None for any other name."""
+    """Return the number in a task's file name (`12.json`); None for any other name."""
     stem = name.removesuffix(".json")
     return int(stem) if stem != name and stem.isascii() and stem.isdigit() and len(stem) <= 18 else None
 
@@ -59,6 +59,6 @@ def parse_task(data: bytes) -> Task:
 
 
 def parse_high_water_mark(data: bytes) -> int | None:
-    """The highest task number ever given in a list, so that a deleted task's number is not used again."""
+    """Return the highest task number ever used in a list; Claude Code stores it to not use a deleted task's number again."""
     text = data.strip()
     return int(text) if text.isdigit() and len(text) <= 18 else None

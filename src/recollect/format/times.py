@@ -1,4 +1,4 @@
-"""Timestamps as the client reads them: ISO text to seconds since 1970, or None."""
+"""Parse timestamps to seconds since 1970 as Claude Code does, and format them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ from datetime import UTC, datetime
 from typing import Final
 
 LATEST: Final = 253_402_214_400.0
-"""The last day of the year 9999: no later time could be written behind one."""
+"""The start of the last day of the year 9999: behind a later time, no further one could be written."""
 
 
 def parse_time(text: str | None) -> float | None:
-    """Seconds since the epoch, in whole milliseconds. A time without a zone is taken as UTC. None for what is no date."""
+    """Return seconds since the epoch, cut to whole milliseconds; None where the text is not a date.
+
+    A time without a zone is read as UTC.
+    """
     if not text:
         return None
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        from email.utils import parsedate_to_datetime  # takes long to import, and is hardly ever needed
+        from email.utils import parsedate_to_datetime  # slow to import, and hardly ever needed
 
         try:
-            moment = parsedate_to_datetime(text)  # the client also understands dates as mail headers write them
+            moment = parsedate_to_datetime(text)  # Claude Code also reads dates in the form of mail headers
         except (ValueError, TypeError, IndexError, OverflowError):
             return None
     if moment.tzinfo is None:
@@ -34,7 +37,7 @@ def parse_time(text: str | None) -> float | None:
 
 
 def has_zone(text: str) -> bool:
-    """Whether a timestamp that `parse_time` understands says which zone it is of."""
+    """Return whether a timestamp that `parse_time` accepts names its time zone."""
     try:
         return datetime.fromisoformat(text).tzinfo is not None
     except ValueError:
@@ -44,9 +47,9 @@ def has_zone(text: str) -> bool:
 
 
 def newest_of(texts: Sequence[str | None]) -> float | None:
-    """The latest of many timestamps, all of them with date, time and zone; None where one is not, or there are none."""
+    """Return the latest of many ISO timestamps with a zone; None where one is missing or of another form, or for none."""
     try:
-        moments = list(map(datetime.fromisoformat, texts))  # type: ignore[arg-type]  # what is no text is refused
+        moments = list(map(datetime.fromisoformat, texts))  # type: ignore[arg-type]  # None raises TypeError
         newest = max(moments)
         return None if newest.tzinfo is None else parse_time(newest.isoformat())
     except (TypeError, ValueError, OverflowError):
@@ -63,7 +66,7 @@ def to_datetime(seconds: float | None) -> datetime | None:
 
 
 def local_minute(seconds: float | None) -> str:
-    """Date and time on the clock of this machine, to the minute; empty for what is no time."""
+    """Format a time as local date and time, to the minute; empty where it is None or out of range."""
     if seconds is None:
         return ""
     try:
@@ -73,6 +76,6 @@ def local_minute(seconds: float | None) -> str:
 
 
 def to_iso(seconds: float | None) -> str | None:
-    """``2026-01-31T12:00:00.000Z``, the client's own form."""
+    """Format a time as Claude Code does: ``2026-01-31T12:00:00.000Z``."""
     moment = to_datetime(seconds)
     return None if moment is None else moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"

@@ -1,6 +1,6 @@
-"""Read the to-do lists of `todos/`: one JSON list for a session, one for each of its subagents.
+"""Parse the to-do lists of `todos/`: one JSON list for a session, one for each of its subagents.
 
-How the files are named is told in `store/layout.py`. Since 2.1.70 the folder is gone; see tasks.py.
+`store/layout.py` describes the names of the files. Since 2.1.70 the folder is gone; see tasks.py.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from recollect.format.json_file import decode_json_file, kind_of
 
 
 class Todo(msgspec.Struct, frozen=True, kw_only=True):
-    """One item. The states the client knows are pending, in_progress and completed; any other is kept as it stands."""
+    """One to-do item. Claude Code uses the states pending, in_progress and completed; any other is kept as it is."""
 
     content: str | None = None
     status: str | None = None
@@ -25,7 +25,7 @@ class Todo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TodoList(msgspec.Struct, frozen=True, kw_only=True):
-    """One todo file. `stray` holds list items that are no objects."""
+    """One to-do file. `stray` holds list items that are not objects."""
 
     items: tuple[Todo, ...] = ()
     stray: tuple[Any, ...] = ()
@@ -33,7 +33,7 @@ class TodoList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_todo(value: object) -> Todo:
-    """One todo as it stands in a file, or in the input and result of a TodoWrite call."""
+    """Parse one to-do item of a file, or of the input or the result of a TodoWrite call."""
     fields = Fields(value)
     return Todo(
         content=fields.text("content"),
@@ -46,7 +46,7 @@ def parse_todo(value: object) -> Todo:
 
 
 def parse_todos(data: bytes) -> TodoList:
-    """Read the bytes of a todo file."""
+    """Parse the bytes of a to-do file."""
     file = decode_json_file(data, expect=list)
     if not isinstance(file.value, list):
         stray = () if file.value is None else (file.value,)

@@ -1,6 +1,6 @@
-"""Token counts of one API response, as the client noted them.
+"""Parse the token counts of one API response, as Claude Code wrote them.
 
-Odd values (missing, negative, no number) count as zero and are marked.
+Odd values (missing, negative, not a number) count as zero, and the result is marked as odd.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 
 LARGEST_COUNT: Final = 1_000_000_000
-"""No response has more of anything: a thousand times what the largest model reads. What is larger is damage, and sums of what
-is not stay within what a database holds."""
+"""The largest count that is accepted, a thousand times the context of the largest model. A larger one is damage. Sums of
+accepted counts fit into a database."""
 LARGEST_SEARCHES: Final = 1_000_000
 
 
@@ -23,18 +23,18 @@ class Usage:
     cache_read: int = 0
     web_searches: int = 0
     odd: bool = False
-    """Some field was not a plain count."""
+    """Whether a field was not a plain count."""
     thinking: int = 0
-    """How many of the output tokens were thought, where the client says so."""
+    """How many of the output tokens were spent on thinking, where Claude Code recorded it."""
     service_tier: str | None = None
     speed: str | None = None
     geo: str | None = None
     whole: bool = False
-    """Some line has both its input and its output."""
+    """Whether some line of the response has both its input and its output count."""
 
     @property
     def is_odd(self) -> bool:
-        """Whether a count is missing or none: it is taken as nought."""
+        """Whether a count is missing or invalid; such a count is read as zero."""
         return self.odd or not self.whole
 
     @property
@@ -42,19 +42,19 @@ class Usage:
         return self.input_tokens + self.output_tokens + self.cache_write_5m + self.cache_write_1h + self.cache_read
 
     def maximum(self, other: Usage) -> Usage:
-        """Field by field the larger count: how the lines of one response are joined."""
+        """Return the larger count of each field: the usage of a response that was written as several lines."""
         return Usage(*(_larger(getattr(self, item.name), getattr(other, item.name)) for item in fields(Usage)))
 
 
 def _larger(one: Any, other: Any) -> Any:
-    """The larger of two counts; of two words the first that is there."""
+    """Return the larger of two counts; of two texts the first that is not None."""
     if isinstance(one, int) and isinstance(other, int):
         return max(one, other)
     return other if one is None else one
 
 
 def parse_usage(value: Any) -> Usage | None:
-    """The `usage` of a message; None where there is none."""
+    """Parse the `usage` of a message; None where it is not an object."""
     if not isinstance(value, dict):
         return None
     counter = _Counter()
@@ -64,7 +64,7 @@ def parse_usage(value: Any) -> Usage | None:
     if isinstance(parts, dict):
         short = counter.count(parts.get("ephemeral_5m_input_tokens"))
         long = counter.count(parts.get("ephemeral_1h_input_tokens"))
-    short = max(short, written - long)  # older clients tell only the sum; all of it was written for five minutes
+    short = max(short, written - long)  # older versions write only the sum; all of it was cached for five minutes
     server = value.get("server_tool_use")
     searches = counter.count(server.get("web_search_requests"), LARGEST_SEARCHES) if isinstance(server, dict) else 0
     details = value.get("output_tokens_details")
@@ -104,7 +104,7 @@ class _Counter:
 
 
 def whole_count(value: Any, largest: int = LARGEST_COUNT) -> int | None:
-    """A count, which some programs write as 10.0; None for what is none."""
+    """Return a count as an integer (some programs write it as 10.0); None where the value is not a count."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= largest:

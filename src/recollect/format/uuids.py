@@ -1,4 +1,4 @@
-"""How the client spells the names of sessions and rows."""
+"""The spelling of the uuids of sessions and rows in Claude Code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Client versions as comparable values, and the ages of the format."""
+"""Compare versions of Claude Code, and describe how its files changed from version to version."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Final
 _NUMBERS = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 NEWEST_KNOWN: Final = (2, 1, 326)
-"""The newest client whose files were measured. Newer ones are read all the same and counted as "future"."""
+"""The newest version whose files were measured. Files of newer versions are read all the same and counted as "future"."""
 
 FIRST_PLACEHOLDERS: Final = (1, 0, 30)
-"""From this version on lines may be written before their output is known."""
+"""From this version on, lines may be written before their output count is known."""
 
-#: First version of each age, newest last: what changed on disk with it.
+#: Versions that changed the files on disk, newest last, each with what changed.
 AGES: Final[tuple[tuple[tuple[int, int, int], str], ...]] = (
     ((0, 2, 126), "whole message per line, costUSD, summary titles, todos/<session>.json"),
     ((1, 0, 30), "a line per content block, requestId, todos/<session>-agent-<subagent>.json"),
@@ -30,7 +30,7 @@ AGES: Final[tuple[tuple[tuple[int, int, int], str], ...]] = (
 
 
 def parse_version(text: str | None) -> tuple[int, int, int] | None:
-    """``"2.1.9"`` as (2, 1, 9); None where there is no version in it."""
+    """Parse ``"2.1.9"`` to (2, 1, 9); None where the text does not begin with a version."""
     match = _NUMBERS.match(text) if text else None
     return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
@@ -41,7 +41,7 @@ def is_future(text: str | None) -> bool:
 
 
 def age_of(text: str | None) -> str | None:
-    """What the files of this client version look like, in words."""
+    """Return in words how the files of this version of Claude Code look; None where the text is not a version."""
     version = parse_version(text)
     if version is None:
         return None
@@ -53,11 +53,11 @@ def age_of(text: str | None) -> str | None:
 
 
 def is_placeholder(version: object, stop_reason: object) -> bool:
-    """Whether the output that a line tells may be no more than what the stream said when it began.
+    """Return whether the output count of a line may be a placeholder from the start of the stream.
 
-    Clients from 1.0.30 up to 2.1.96 wrote their lines before the answer ended, without a reason why it stopped. Later ones do so
-    for subagents still, and add a line with the reason and the final count, unless they are stopped before. Older ones wrote
-    whole answers. A line that names no client may be from any of them.
+    Claude Code 1.0.30 to 2.1.96 wrote lines before the response ended, without a stop reason. Later versions still do so for
+    subagents, and add a line with the stop reason and the final count unless they are stopped before. Older versions wrote
+    whole responses. A line without a version may come from any of them.
     """
     if stop_reason is not None:
         return False

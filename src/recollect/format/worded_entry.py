@@ -1,4 +1,4 @@
-"""Decode a line for the index: what the graph needs, and the words. Large things that nobody said or saw are skipped.
+"""Decode a line for the index: the fields that the graph needs, and the text. Large values that nobody reads are skipped.
 
 An `IndexEntry` is a `GraphEntry` with more in it, so one decode of a line serves the catalogue, the word index and the graph.
 """
@@ -16,18 +16,18 @@ from .fitted import fitted, view_of
 from .graph_entry import BlockHead, GraphEntry, MessageHead, PartHead, ResultHead
 
 LONG_LINE: Final = 8 << 20
-"""The words of a longer line are taken from its first bytes only, so that memory stays bounded."""
+"""The text of a longer line is taken from its first bytes only (as many as this), so that memory stays bounded."""
 
 
 class InnerBlock(Struct, gc=False):
-    """A block inside a tool's result."""
+    """A block inside a tool result."""
 
     type: str | None = None
     text: str | None = None
 
 
 class IndexBlock(BlockHead, gc=False):
-    """A content block with its words."""
+    """A content block with its text."""
 
     text: str | None = None
     thinking: str | None = None
@@ -40,7 +40,7 @@ class IndexMessage(MessageHead, gc=False):
 
 
 class IndexResult(ResultHead, gc=False):
-    """What a structured result tells about a changed file. The rest of it repeats what stands in the message."""
+    """The fields of a structured result about a changed file. All others repeat what the message holds."""
 
     type: str | None = None
     filePath: str | None = None
@@ -69,14 +69,17 @@ _decode_blocks: Final = msgspec.json.Decoder(list[BlockHead]).decode
 
 
 def decode_index_entry(data: bytes) -> IndexEntry:
-    """Bytes of one object to an entry for the index. Raises for what is not plain JSON of the expected types."""
+    """Decode the bytes of one object. Raise one of `REFUSED` unless they are valid JSON with fields of the expected types."""
     if len(data) > LONG_LINE:
         return _from_long_line(decode_entry(data), data)
     return _decode(data)
 
 
 def index_entry_of(entry: Entry) -> IndexEntry:
-    """Read an entry that the decoder refused: what fits is taken. Of very long messages and results the words are left out."""
+    """Convert an entry that the decoder refused; fields of unexpected types are left out.
+
+    The text of messages and results longer than `LONG_LINE` is left out too.
+    """
     light = (
         entry if _size(entry.toolUseResult) <= LONG_LINE else msgspec.structs.replace(entry, toolUseResult=NOT_THERE)
     )
@@ -94,7 +97,7 @@ def index_entry_of(entry: Entry) -> IndexEntry:
 
 
 def _as_block(item: Any) -> Any:
-    """A text that stands in the place of a block, or of a part of a result, as the block that it means."""
+    """Convert a text in the place of a block, or of a part of a tool result, to a text block."""
     if isinstance(item, str):
         return {"text": item}
     if isinstance(item, dict) and isinstance(content := item.get("content"), list):
@@ -122,7 +125,7 @@ _decode_long_message: Final = msgspec.json.Decoder(_LongMessage).decode
 
 
 def _from_long_line(entry: Entry, data: bytes) -> IndexEntry:
-    """The facts of a very long line; of its words, those that stand in its first bytes."""
+    """Build the entry of a very long line, with the text in its first bytes only."""
     none = dict.fromkeys(("message", "toolUseResult", "attachment", "content", "data"), NOT_THERE)
     result = view_of(msgspec.structs.replace(entry, **none), IndexEntry)
     if _first(entry.message) == b"{":
@@ -131,7 +134,7 @@ def _from_long_line(entry: Entry, data: bytes) -> IndexEntry:
         words = long_words(data)
         if _first(head.content) == b"[":
             blocks = _with_heads(_decode_blocks(head.content))
-            if blocks:  # to which of its blocks the words belong is not told apart
+            if blocks:  # all of the text goes to the first block: which block it belongs to is not determined
                 _give_words(blocks[0], words)
             message.content = blocks
         elif _first(head.content) == b'"':
@@ -160,7 +163,7 @@ _SHORTEST: Final = 40
 
 
 def long_words(data: bytes) -> str:
-    """The longer texts among the first bytes of a line."""
+    """Return the longer strings in the first bytes of a line, joined by line feeds."""
     found = []
     for match in _STRING.finditer(data[:LONG_LINE]):
         if match.end() - match.start() > _SHORTEST:
@@ -172,7 +175,7 @@ def long_words(data: bytes) -> str:
 
 
 def _cut_text(raw: bytes) -> str | None:
-    """A text that was cut off: without its last few bytes, which may be half of an escape or of a character."""
+    """Decode a string that is cut off, without its last bytes where they are part of an escape or of a character."""
     for drop in range(12):
         value = decode_loosely(raw[: len(raw) - drop] + b'"')
         if isinstance(value, str):

@@ -17,28 +17,28 @@ from .rows import Row
 
 @dataclass(slots=True)
 class MessageView:
-    """A message with its words: what `show` prints and `session.messages()` gives."""
+    """A message with its content, as `show` prints it and `session.messages()` returns it."""
 
     uuid: str | None
     role: str
     seconds: float | None
-    """When it was written, in seconds since 1970."""
+    """When the message was written, in seconds since 1970."""
     blocks: list[Block]
     model: str | None
     status: str
     rows: list[Row]
     usage: Usage | None = None
     lower_bound: bool = False
-    """Whether its output tokens are only what the stream said at its start."""
+    """Whether the count of output tokens is only a placeholder from the start of the stream."""
 
     @property
     def time(self) -> datetime | None:
-        """When it was written, in UTC."""
+        """When the message was written, in UTC."""
         return to_datetime(self.seconds)
 
     @property
     def text(self) -> str:
-        """Its text blocks, one below the other."""
+        """The text of the message's text blocks, joined by line feeds."""
         return "\n".join(block.text for block in self.blocks if hasattr(block, "text") and isinstance(block.text, str))
 
 

@@ -23,7 +23,10 @@ __all__ = ["Conversation", "Leaf"]
 
 
 class Conversation:
-    """The graph of one session. `subagents` are the subagents that have files of their own; the others are found here."""
+    """The conversation graph of one session.
+
+    `subagents` are the subagents with files of their own; those inside the main transcript are found here.
+    """
 
     def __init__(
         self,
@@ -41,13 +44,13 @@ class Conversation:
 
     @cached_property
     def tree(self) -> Tree:
-        """Links of the main file as they stand."""
+        """The rows of the main transcript with their parent links as written."""
         with gc_paused():
             return build_tree(self.transcript.by_uuid)
 
     @cached_property
     def thread(self) -> Thread:
-        """The active conversation, as the client resumes it."""
+        """The rows that Claude Code sends to the model on resume."""
         return find_thread(self.transcript)
 
     @cached_property
@@ -62,7 +65,7 @@ class Conversation:
 
     @cached_property
     def tools(self) -> ToolPairs:
-        """Calls and results of the main file and of all subagents."""
+        """Tool calls with their results, of the main transcript and of all subagent files."""
         with gc_paused():
             return pair_tools(
                 [row for rows in (self.rows, *(subagent.rows for subagent in self._own_files)) for row in rows]
@@ -92,7 +95,7 @@ class Conversation:
         return hang_subagents(subagents, links, self._prompts)
 
     def messages(self, rows: list[Row] | None = None) -> list[Message]:
-        """The thread (or other rows) as messages, lines of one response joined."""
+        """Return the thread (or other rows) as messages; lines of one response are joined."""
         with gc_paused():
             return join_responses(self.thread.chain if rows is None else rows)
 
@@ -101,12 +104,12 @@ class Conversation:
             return split_turns(self.thread.chain if rows is None else rows)
 
     def full_history(self) -> list[Row]:
-        """The thread with everything before its compactions, oldest first."""
+        """Return the thread with everything that its compactions summarised, oldest first."""
         live = {row.index for row in self.thread.chain}
         return [*(row for row in self.thread.summarised if row.index not in live), *self.thread.chain]
 
     def branch_rows(self, branch: Branch) -> list[Row]:
-        """A branch from the start of the conversation: what stood before it, and its own rows."""
+        """Return a branch from the start of the conversation: the rows before it, and its own rows."""
         state = as_written(self.transcript)
         leaf = branch.leaf.uuid
         if leaf is None or leaf not in state.rows:

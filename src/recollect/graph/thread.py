@@ -39,18 +39,18 @@ class Placement(NamedTuple):
 
 
 class Thread(Struct, eq=False):
-    """The conversation that a resume continues."""
+    """The conversation with which Claude Code resumes a session."""
 
     leaf: str | None
     leaf_reason: str
     cleared: bool
-    """The user rewound to before the first prompt: there is a conversation, and it is empty."""
+    """Whether the conversation is empty: the user rewound to before the first prompt, or there are no messages."""
     chain: list[Row]
-    """Rows from the first to the last, attachments and system rows among them, since the last compaction."""
+    """All rows since the last compaction in order, attachments and system rows among them."""
     sent: list[Row]
     """The user and assistant rows whose content is sent to the model."""
     mended: dict[str, str]
-    """Rows whose parent is missing, and the row within five seconds that stands in for it."""
+    """For rows whose parent is missing, the row that replaces it, at most five seconds older, by uuid."""
     put_back: frozenset[str]
     summarised: list[Row]
     """Rows before the last compaction, oldest first."""
@@ -71,12 +71,12 @@ class Thread(Struct, eq=False):
 
     @property
     def found(self) -> bool:
-        """Whether the client finds a conversation at all."""
+        """Whether Claude Code finds a conversation in the file, even an empty one."""
         return self.leaf is not None or self.cleared
 
     @property
     def placements(self) -> list[Placement]:
-        """By row index. Found when first asked for: who only wants the conversation need not wait for it."""
+        """Status and reason of each row, by row index. Computed on first use."""
         if self._state is not None:
             with gc_paused():
                 self._placements = _place_all(self, self._rows, self._state)
@@ -85,16 +85,16 @@ class Thread(Struct, eq=False):
 
     @property
     def reachable_share(self) -> float:
-        """How much of the main conversation the client can still get at: in the thread, or summarised before it.
+        """The share of the main conversation's messages that are reachable: in the thread, or summarised before it.
 
-        What the user left by rewinding and what subagents wrote is not counted. 1.0 where there is nothing to lose.
+        Messages that the user left by rewinding and messages of subagents are not counted. 1.0 where there are no messages.
         """
         reached, lost = self._messages_in(LIVE, PRECOMPACT), self.lost_messages
         return 1.0 if reached + lost == 0 else reached / (reached + lost)
 
     @property
     def lost_messages(self) -> int:
-        """Messages of the main conversation that the client cannot get at."""
+        """The number of messages of the main conversation that Claude Code cannot reach."""
         return self._messages_in(UNREACHABLE)
 
     def _messages_in(self, *statuses: str) -> int:
