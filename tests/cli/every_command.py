@@ -100,7 +100,7 @@ class Everything:
             "doctor": [],
             "check": [SESSION],
             "repair": [TORN, "--apply", "--yes"],
-            "migrate": [],
+            "migrate": [SESSION],
             "keep": [],
             "verify": [],
             "restore": ["b8714bfb"],

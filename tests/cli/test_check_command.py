@@ -117,8 +117,8 @@ def test_repair_the_files_of_a_home(damaged: Path, capsys: Capsys) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("repair",), ("repair", "x", "--all"), ("repair", "x", "--apply", "--dry-run"), ("migrate", "x"),
-     ("migrate", "--to", "2.1"), ("migrate", "--all")],
+    [("repair",), ("repair", "x", "--all"), ("repair", "x", "--apply", "--dry-run"), ("migrate", "x", "--all"),
+     ("migrate", "--apply"), ("migrate", "x", "--project", "p")],
 )  # fmt: skip
 def test_wrong_usage(arguments: tuple[str, ...], damaged: Path, capsys: Capsys) -> None:
     assert run(capsys, damaged, *arguments).code == 2

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -119,6 +120,14 @@ def test_real_signals(quick_folder: Path, name: str) -> None:
         if name == "keep":
             assert now == before
         assert start(scene, ("rename", BYSTANDER, "Later", "--force")).wait(60) == 0, "the next command works"
+
+
+@pytest.fixture(autouse=True)
+def hang_ups_arrive() -> Iterator[None]:
+    """Undo what `nohup` does: commands started here would inherit that SIGHUP is ignored."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="nothing tells that the command waits")

@@ -18,6 +18,7 @@ from ..changing import confirm, tell_undo, yes_option
 from ..command_run import CommandRun, command, complete_session
 
 EXAMPLES = """
+recollect migrate
 recollect migrate 3f2a --to 2.1
 recollect migrate --all --to 2.1 --apply --yes
 recollect migrate --all --to 2.1 --copy ~/claude-migrated
@@ -26,9 +27,9 @@ recollect migrate --all --to 2.1 --copy ~/claude-migrated
 
 @command("migrate", epilog=EXAMPLES)
 @click.argument("session", required=False, shell_complete=complete_session)
-@click.option("--to", metavar="VERSION", required=True, help="Migrate sessions to the layout of this version: 2.1.")
+@click.option("--to", metavar="VERSION", default="2.1", help="The version whose layout they get: 2.1, the default.")
 @click.option("--project", metavar="P", help="Only this project: its path, the end of it, or a folder above; any case.")
-@click.option("--all", "everything", is_flag=True, help="All sessions.")
+@click.option("--all", "everything", is_flag=True, help="All sessions, which is what the plan is shown for by default.")
 @click.option(
     "--copy", "copy", metavar="DIR", type=click.Path(path_type=Path),
     help="Copy the sessions into a new home at DIR and migrate them there.",
@@ -54,7 +55,8 @@ def migrate(
     """
     if apply and dry_run:
         raise click.UsageError("--apply and --dry-run exclude one another")
-    if sum((session is not None, project is not None, everything)) != 1:
+    chosen = sum((session is not None, project is not None, everything))
+    if chosen > 1 or (apply and not chosen):
         raise click.UsageError("SESSION, --project or --all")
     library = run.library
     if copy is not None:
