@@ -124,7 +124,11 @@ class TestCalls:
         t.tool_result("toolu_unknown", "late")
         pairs = of(t).tools
         good, bad, unanswered = pairs.calls
-        assert [(call.name, call.is_error) for call in pairs.calls] == [("Bash", False), ("Read", True), ("Bash", False)]
+        assert [(call.name, call.is_error) for call in pairs.calls] == [
+            ("Bash", False),
+            ("Read", True),
+            ("Bash", False),
+        ]
         assert good.result is not None and good.result.tool_results == (good.id,)
         assert good.duration is not None and good.duration > 0
         assert bad.result is not None and bad.result.failed == (bad.id,)

@@ -63,8 +63,6 @@ def test_where_the_system_cannot_watch_it_looks_now_and_then(
 
 
 @pytest.mark.parametrize("polling", [True, False], ids=["asked to", "no home yet"])
-def test_it_looks_now_and_then_where_there_is_nothing_to_watch(
-    scene: Scene, slept: list[float], polling: bool
-) -> None:
+def test_it_looks_now_and_then_where_there_is_nothing_to_watch(scene: Scene, slept: list[float], polling: bool) -> None:
     next(changes([scene.home] if polling else [], at_least_every=3.0, polling=polling))
     assert slept == [3.0]
