@@ -67,3 +67,13 @@ def test_without_a_place_that_will_do_the_end_is_named_as_such(t: TranscriptBuil
     t.entry(inside)["isSidechain"] = True
     t.last_prompt(leaf=inside, explicit=True)
     assert append_point(transcript_of(t), LATER) == AppendPoint(two, False)
+
+
+def test_a_row_that_hides_what_hangs_on_it_is_passed_over(t: TranscriptBuilder) -> None:
+    """The last row has the uuid of a progress row before it: what hangs there is read as hanging above that one."""
+    one = t.user("one")
+    progress = t.progress("bash_progress", tool_use_id="toolu_1", parent=one)
+    two = t.assistant("two", parent=one)
+    last = t.user("three", parent=two)
+    t.entry(last)["uuid"] = progress
+    assert append_point(transcript_of(t), LATER) == AppendPoint(progress, False)
