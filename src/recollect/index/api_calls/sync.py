@@ -359,7 +359,7 @@ class _Intake:
         self, buffer: mmap.mmap, last: int, end: int, base: int, lines: int, found: FileCalls,
         state: tuple[int, str] | None, skipping: bool,
     ) -> tuple[int, int, tuple[int, str] | None]:  # fmt: skip
-        """Collect the calls of what follows the last line feed, if it is a complete object. Return what `_read` does."""
+        """Collect the calls of what follows the last line feed, if it is a complete object. Returns like `_read`."""
         from .collect import ANSWER, is_cost_state
         from .decode import NEEDLE, is_whole
 

@@ -129,7 +129,7 @@ class Answering:
         self.send(end="")
 
     def send_what_fits(self, rows: list[Any], left_bytes: int, *, is_first: bool) -> None:
-        """Send as many rows as the limit of bytes allows, and the end. If the very first row is too large, send an error."""
+        """Send as many rows as the limit of bytes allows, then the end; an error if the very first is too large."""
         for place, row in enumerate(rows):
             frame = pack({"rows": [row]})
             left_bytes -= len(frame)

@@ -37,7 +37,7 @@ _UNUSED_SECONDS: Final = 30 * 86400
 _AT_ONCE: Final = 4096
 LINES_AT_ONCE: Final = 50_000
 BLOCK_BYTES: Final = 65536
-"""Block size: DuckDB's default of 256 KiB wastes space in small tables; below 64 KiB it no longer compresses numbers."""
+"""Block size. DuckDB's 256 KiB waste space in small tables; below 64 KiB it no longer compresses numbers."""
 MOST_CHANGED: Final = 0.3
 """If a larger share of the files changed, the whole database is rebuilt."""
 

@@ -39,7 +39,7 @@ def tagged(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [tagged(item) for item in value]
     if isinstance(value, dict):
-        # Keys of DuckDB's maps need not be texts, and converted values may not be hashable: then send pairs.
+        # Keys of DuckDB's maps need not be texts, and a tagged or nested value cannot be a key here: then send pairs.
         if all(isinstance(key, str) for key in value):
             return {key: tagged(item) for key, item in value.items()}
         return [[tagged(key), tagged(item)] for key, item in value.items()]
