@@ -21,7 +21,7 @@ def fits(filter_name: str, asked: str, name: str) -> bool:
 
 
 def path_fits(asked: str, path: str, *, below: bool = True) -> bool:
-    """Return whether `asked` is the path, its last parts, or (with `below`) a folder above it. Case is not folded."""
+    """Return whether `asked` is the path, its last parts, or (with `below`) a folder above it. Case matters."""
     path = path.replace("\\", "/")
     asked = asked.replace("\\", "/")
     if "*" in asked:
