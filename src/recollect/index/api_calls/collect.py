@@ -1,4 +1,4 @@
-"""The API calls of one file, line by line: lines of one call are joined, the largest of each count stays."""
+"""Collect the API calls of one file, line by line: the lines of a call are joined, with the largest of each count."""
 
 from __future__ import annotations
 
@@ -31,21 +31,24 @@ _OTHERS: Final = frozenset(
     _TYPE + kind
     for kind in (b"user", b"prog", b"syst", b"atta", b"file", b"last", b"ai-t", b"queu", b"summ", b"cust", b"mode")
 )
-"""How lines say that they are none of the model's, as far as it has to be read. No other type stands before it in them."""
+"""Beginnings of the type field of lines that are not answers of the model: four letters of the type are enough.
+
+In such lines no other type field comes before this one.
+"""
 _EDGE: Final = 512
-"""Bytes of a line's start and end of which one has its type, however many fields stand before or behind it."""
+"""Bytes at the start and at the end of a line: one of these parts contains its type, however many fields it has."""
 SIDECHAIN: Final = "sidechain"
-"""Stands for the subagents inside a main file whose lines name none (up to 2.0.26)."""
+"""The id for subagents inside a main file whose lines name no subagent (Claude Code up to 2.0.26)."""
 
 _COST_STATE: Final = b'"cost-state"'
 _STATE_SPAN: Final = 48
-"""Bytes at the start of a line within which its type stands where it is a state line, spaces or not."""
+"""Bytes at the start of a state line that contain its type, with or without spaces."""
 _SPAN: Final = 160
-"""Bytes of a line that are looked at first: the names of a usage's counts follow each other within fewer."""
+"""Bytes of a line that are searched first: the distance between two names of counts in a usage is smaller."""
 _SLACK: Final = 24
 """Bytes by which the counts of one line may begin earlier than those of the line before."""
 LONG: Final = 2000
-"""Bytes from which on a line is long."""
+"""The length in bytes from which a line is treated as long."""
 
 #: Message, request, model.
 CallKey = tuple[str, str, str]
@@ -54,21 +57,21 @@ _read_time: Final = datetime.fromisoformat
 
 
 def microseconds(text: str | None) -> int | None:
-    """A timestamp as whole microseconds, cut to milliseconds; None for what is no date."""
+    """Return a timestamp as whole microseconds, cut to milliseconds; None if the text is not a date."""
     if text is None:
         return None
     try:
         since = datetime.fromisoformat(text) - _EPOCH
-    except (ValueError, TypeError):  # without a zone, or as only mail headers have it
+    except (ValueError, TypeError):  # without a zone, or in another format, such as that of mail headers
         seconds = parse_time(text)
         return None if seconds is None else round(seconds * 1000) * 1000
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds // 1000 * 1000
 
 
 class FileCalls:
-    """Gathers the calls of one file. `session_id` and `subagent_id` are those of its name.
+    """Collect the API calls of one file. `session_id` and `subagent_id` are those of its name.
 
-    `failed` is told of a line that cannot be taken in, which is passed over then; without it the error is raised.
+    `failed` is called for a line that cannot be read, which is then skipped; without `failed` the error is raised.
     """
 
     def __init__(
@@ -78,34 +81,38 @@ class FileCalls:
         self.session_id = session_id
         self.subagent_id = subagent_id
         self.cost_state: tuple[int, int] | None = None
-        """Where in the buffer the last of the client's own counts stands; to be fetched before the buffer is filled again."""
+        """Start and end in the buffer of the last `cost-state` line, which is Claude Code's own count.
+
+        To be read before the buffer is filled again.
+        """
         self.decoded = 0
         self._failed = failed or _raised
         self.counts_without_object = False
-        """Whether counts stood on a line that holds no object: it may be part of one that goes over several lines."""
+        """Whether a line with counts holds no object: it may be part of an object that spans several lines."""
         self._version: str | None = None
         self._wrote_placeholders = True
         self._reach = _SPAN
-        """How many bytes before its end the line before had token counts: the next one has them about there, if it has any."""
+        """Distance of the token counts from the end of the last line that had some: probably that of the next line."""
         self._said_all = _SAYS
-        """How many bytes behind its start a line that is no answer has said so: the next one says it there, too."""
+        """End of the type field in the last line that was not an answer: probably that of the next such line."""
         self._begun_on, self._parts = 0, 0
-        """The line that the last call began on, and how many began there."""
-        #: The line before: message, usage, request, model, and the call it belongs to.
+        """The line on which the last call began, and how many calls began on this line before it."""
+        #: The previous line: message, usage, request, model, and the call that it belongs to.
         self._last: tuple[str | None, UsageHead | None, str | None, str | None, CallRow | None] = (None,) * 5
 
     def scan(self, buffer: mmap, view: memoryview, start: int, last: int, lines: int) -> int:
-        """Take the lines from `start` up to `last`, of which `lines` came before. Returns how many it are then.
+        """Collect the calls of the lines from `start` to `last` in the buffer. Return the number of the last line.
 
-        What nearly every line is, an answer of the API with an id, is booked right here: a call of a function per line would
-        cost more than decoding it. Everything else goes the usual way, with the same result.
+        `lines` is the number of the line before. Nearly every line with counts is an answer of the API with an id; it is
+        counted in this function, because a function call per line would cost more than decoding it. All other lines go
+        through `_entry`, which gives equal results.
         """
         find, decode, calls = buffer.find, decode_call_line, self.calls
         decoded = 0
         last_id, last_usage, last_request, last_model, call = self._last
         reach = self._reach
         said_all, others = self._said_all, _OTHERS
-        ahead = -1  # where the next needle is, as far as it is known: `last` if nowhere
+        ahead = -1  # position of the next needle, if known; `last` if there is none
         while start < last:
             stop = find(b"\n", start, last)
             lines += 1
@@ -113,12 +120,12 @@ class FileCalls:
                 near = stop - reach
                 if ahead >= start or near < start or find(NEEDLE, near, near + _SPAN) < 0:
                     if ahead < start:
-                        # Behind a long line the search goes on: the next line has the needle, as likely as not.
+                        # In a long line, search on beyond its end: the next line probably has the needle.
                         ahead = find(NEEDLE, start, stop if stop - start < LONG else last)
                         if ahead < 0 and stop - start >= LONG:
                             ahead = last
                     if not start <= ahead < stop:
-                        # Most say what they are where one of the lines before said it.
+                        # Most lines have their type field at the position where an earlier line had it.
                         if buffer[(end := start + said_all) - _SAYS : end] not in others or end > stop:
                             if buffer[start + 1 : start + 1 + _SAYS] in others and start + _SAYS < stop:
                                 pass  # a state line
@@ -159,7 +166,7 @@ class FileCalls:
                         and answer.model == last_model
                         and (usage == last_usage or _only_more_output(usage, last_usage, call, lines))
                         and (entry.requestSessionId is None or call.session_id is not None)
-                    ):  # most lines of a call say the same, or have seen more of the answer
+                    ):  # most lines of a call have equal counts, or only a larger output
                         if (ended := answer.stop_reason) is not None:
                             call.stop_reason = ended
                             call.flags &= ~LOWER_BOUND
@@ -183,7 +190,7 @@ class FileCalls:
                                 _missing(usage),
                             )
                             self._fill_terms(call, usage, entry)
-                        # A time that is not known yet may stand on the next line.
+                        # If the call has no time yet, the next line may have one: take the slow way for it.
                         last_id = None if call.time is None else ident
                         last_usage, last_model = usage, answer.model
             except Exception as problem:
@@ -196,14 +203,14 @@ class FileCalls:
         return lines
 
     def _is_without_counts(self, edge: bytes, buffer: mmap, start: int, stop: int) -> bool:
-        """Whether a line without counts may be an answer all the same. Notes where the client's own count stands, too."""
+        """Return whether a line without counts may be an answer of the model. Also record a `cost-state` line."""
         if _COST_STATE in edge and is_cost_state(buffer[start:stop]):
             self.cost_state = start, stop
             return False
         return ANSWER in edge or ANSWER in buffer[max(stop - _EDGE, start) : stop]
 
     def take(self, data: bytes, line: int) -> None:
-        """A line that holds the needle."""
+        """Decode a line and collect its calls."""
         self.decoded += 1
         try:
             entry = decode_call_line(data)
@@ -213,7 +220,7 @@ class FileCalls:
             self._entry(entry, line, 0)
 
     def take_or_note(self, data: bytes, line: int) -> None:
-        """The same for an entry that is taken by itself; one that fails is passed over."""
+        """Decode a line and collect its calls; a line that fails is reported and skipped."""
         try:
             self.take(data, line)
         except Exception as problem:
@@ -226,12 +233,12 @@ class FileCalls:
             self._entry(item, line, ODD if odd else 0)
 
     def _entry(self, entry: CallLine, line: int, flags: int) -> None:
-        if entry.type == "assistant" or entry.type is None:  # some other programs leave the type out
+        if entry.type == "assistant" or entry.type is None:  # some other programs omit the type
             answer = entry.message
             if answer is None or entry.isApiErrorMessage:
                 return
             usage = answer.usage
-            if usage is None:  # a response that was written down without its counts is named, not passed over
+            if usage is None:  # a response recorded without its counts becomes a call flagged as partial
                 if entry.type is None or not answer.id or not answer.model:
                     return
                 usage = UsageHead()
@@ -261,7 +268,7 @@ class FileCalls:
         model = answer.model or ""
         if model == "<synthetic>":
             return
-        # Without an id of the message: by its request, else by its row, else every line is a call of its own.
+        # Without a message id, a call is identified by its request, else by its row, else by its line.
         ident = answer.id or (
             ""
             if request
@@ -283,7 +290,7 @@ class FileCalls:
             self._advisors(usage.iterations, key, line, when, answer.stop_reason, subagent, entry, flags)
 
     def _first(self, key: CallKey, entry: CallLine, usage: UsageHead, stop: str | None, line: int) -> CallRow:
-        """The first line of an ordinary call: what `_new` gives, all in one, since there are so many."""
+        """Create an ordinary call from its first line: `_new` with all steps inlined for speed."""
         session, when, subagent, geo = entry.sessionId, entry.timestamp, entry.agentId, usage.inference_geo
         flags, version = 0, entry.version
         if stop is None and (self._wrote_placeholders if version == self._version else self._is_placeholder(version)):
@@ -296,7 +303,7 @@ class FileCalls:
         try:
             since = _read_time(when) - _EPOCH  # type: ignore[arg-type]
             time: int | None = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds // 1000 * 1000
-        except (ValueError, TypeError):  # no time, none with a zone, or another form of one
+        except (ValueError, TypeError):  # no time, one without a zone, or in another format
             time = microseconds(when)
             flags |= _zoneless(time, when)
         parts, details, server = usage.cache_creation, usage.output_tokens_details, usage.server_tool_use
@@ -321,7 +328,7 @@ class FileCalls:
         self, key: CallKey, entry: CallLine, usage: UsageHead, line: int, when: str | None, stop: str | None,
         subagent: str | None, flags: int, counts: Sequence[int],
     ) -> CallRow:  # fmt: skip
-        """The first line of a call."""
+        """Create a call from its first line."""
         geo = usage.inference_geo
         time = microseconds(when)
         flags |= _zoneless(time, when)
@@ -340,7 +347,7 @@ class FileCalls:
     def _join(
         self, call: CallRow, counts: Sequence[int], entry: CallLine, when: str | None, stop: str | None, line: int, flags: int
     ) -> None:  # fmt: skip
-        """Another line of a call that is there: the larger of each count."""
+        """Add another line to a known call: keep the larger of each count."""
         if counts[1] > call.output:
             call.output_line = line
         for name, count in zip(COUNTS, counts, strict=True):
@@ -361,8 +368,7 @@ class FileCalls:
             call.flags |= _zoneless(call.time, when)
 
     def _fill_terms(self, call: CallRow, usage: UsageHead, entry: CallLine) -> None:
-        """Tier, speed and place decide on the price: the first line that names one does, which may not be the first of all.
-        So it is with the session that made the request."""
+        """Set tier, speed and region, which decide the price, and the requesting session, if no earlier line did."""
         geo = None if usage.inference_geo == "not_available" else usage.inference_geo
         call.service_tier = usage.service_tier if call.service_tier is None else call.service_tier
         call.speed = usage.speed if call.speed is None else call.speed
@@ -370,7 +376,7 @@ class FileCalls:
         call.session_id = call.session_id or entry.requestSessionId or None
 
     def _is_placeholder(self, version: str | None) -> bool:
-        """Whether a line of this client that says nothing of the end may hold only what the stream said first."""
+        """Return whether this version of Claude Code may write placeholder counts on a line without a stop reason."""
         if version != self._version:
             self._version, self._wrote_placeholders = version, is_placeholder(version, None)
         return self._wrote_placeholders
@@ -379,7 +385,10 @@ class FileCalls:
         self, rounds: list[Iteration], key: CallKey, line: int, when: str | None, stop: str | None, subagent: str | None,
         entry: CallLine, flags: int,
     ) -> None:  # fmt: skip
-        """An advisor's tokens stand only here: rounds with a model of their own, or named as an advisor's."""
+        """Collect the calls of advisors: iterations with another model, or of the type of an advisor.
+
+        The tokens of an advisor are not part of the counts of the response itself.
+        """
         sums: dict[str, list[int]] = {}
         for item in rounds:
             if item.type == "advisor_message" or (item.model is not None and item.model != key[2]):
@@ -388,7 +397,7 @@ class FileCalls:
                 read = item.cache_read_input_tokens or 0
                 for place, amount in enumerate((item.input_tokens or 0, item.output_tokens or 0, short, long, read)):
                     found[place] += amount
-        flags &= ~PARTIAL  # that was about the response itself
+        flags &= ~PARTIAL  # this flag is about the response itself
         for name, counts in sums.items():
             if max(counts) > LARGEST_COUNT:
                 counts, flags = [0] * 7, flags | ODD
@@ -407,7 +416,7 @@ def _raised(_: int, problem: Exception) -> None:
 
 
 def is_cost_state(line: bytes) -> bool:
-    """Whether a line is a count of the client's own."""
+    """Return whether a line is a `cost-state` line, Claude Code's own count."""
     if _COST_STATE not in line[:_STATE_SPAN]:
         return False
     value = decode_loosely(line)
@@ -423,7 +432,7 @@ def _zoneless(time: int | None, text: str | None) -> int:
 
 
 def usage_counts(usage: UsageHead) -> tuple[int, ...]:
-    """Input, output, 5-minute and 1-hour writes, reads, thinking, searches."""
+    """Return the counts of a usage in the order of `COUNTS`."""
     parts, details, server = usage.cache_creation, usage.output_tokens_details, usage.server_tool_use
     short, long = usage.cache_creation_input_tokens or 0, 0
     if parts is not None:
@@ -441,7 +450,7 @@ def usage_counts(usage: UsageHead) -> tuple[int, ...]:
 
 
 def _only_more_output(usage: UsageHead, before: UsageHead | None, call: CallRow, line: int) -> bool:
-    """Whether counts differ from those of the line before in nothing but the output; then the call has the larger one."""
+    """Return whether counts differ from those of the previous line only in the output; then keep the larger output."""
     if before is None:
         return False
     told, before.output_tokens = before.output_tokens, usage.output_tokens
@@ -455,7 +464,10 @@ def _only_more_output(usage: UsageHead, before: UsageHead | None, call: CallRow,
 
 
 def _writes(parts: CacheWrites | None, written: int) -> tuple[int, int]:
-    """Tokens written for five minutes and for an hour. Older clients tell only the sum, all of it for five minutes."""
+    """Return the tokens written to the cache for five minutes and for an hour.
+
+    Older versions of Claude Code record only the sum, all of it for five minutes.
+    """
     if parts is None:
         return written, 0
     short, long = parts.ephemeral_5m_input_tokens or 0, parts.ephemeral_1h_input_tokens or 0

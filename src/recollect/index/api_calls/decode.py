@@ -1,6 +1,6 @@
-"""Decode API calls out of lines: only what counting needs of a line, in one pass.
+"""Decode the fields of a line that are needed to count API calls, in one pass.
 
-A line that is not as expected (glued objects, counts that are none, lone surrogates) is read again by `format.fitted`.
+A line that the decoder refuses (glued objects, invalid counts, lone surrogates) is read again by `format.fitted`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from ...format.entries import REFUSED, decode_loosely
 from ...format.usage import LARGEST_COUNT, LARGEST_SEARCHES, whole_count
 
 NEEDLE: Final = b'put_tokens"'
-"""The end of `input_tokens` and `output_tokens`, and of the names of all counts that have to do with the cache: no usage that
-a client writes is without one, and none writes these names with escapes. Inside quoted text the quote is escaped, so that a
-transcript within a transcript has not."""
+"""The end of `input_tokens`, of `output_tokens` and of the names of all cache counts.
+
+Every usage that Claude Code writes contains one of these names, never with escapes. Inside quoted text the quotation mark
+is escaped, so a transcript that is quoted in a transcript does not contain the needle.
+"""
 
 Count = Annotated[int, Meta(ge=0, le=LARGEST_COUNT)]
 Searches = Annotated[int, Meta(ge=0, le=LARGEST_SEARCHES)]
@@ -47,7 +49,11 @@ class Iteration(Struct, gc=False):
 
 
 class UsageHead(Struct, gc=False):
-    """Fields, here and below, follow the order in which clients write them: the decoder looks for a name behind the last one."""
+    """The usage of a response.
+
+    Fields, here and below, are in the order in which Claude Code writes them: the decoder expects a name after the last
+    one, which is faster.
+    """
 
     input_tokens: Count | None = None
     cache_creation_input_tokens: Count | None = 0
@@ -70,7 +76,7 @@ class AnswerHead(Struct, gc=False):
 
 
 class InnerHead(Struct, gc=False):
-    """A response of a subagent, carried by a `progress` line (2.1.0 to 2.1.42)."""
+    """A response of a subagent inside a `progress` line (Claude Code 2.1.0 to 2.1.42)."""
 
     type: str | None = None
     message: AnswerHead | None = None
@@ -85,11 +91,11 @@ class ProgressHead(Struct, gc=False):
 
 
 class Presence(Struct, gc=False):
-    """An object of which only its being there counts."""
+    """An object of which only the presence matters."""
 
 
 class CallLine(Struct, gc=False):
-    """A line as far as counting goes; names as on disk."""
+    """The fields of a line that are needed to count its calls, with their names on disk."""
 
     isSidechain: bool | None = None
     cwd: str | None = None
@@ -112,8 +118,8 @@ decode_call_line: Final = msgspec.json.Decoder(CallLine).decode
 
 
 def patient_lines(data: bytes, number: int) -> Iterator[tuple[CallLine, bool]]:
-    """Read the objects of a line that the decoder refuses, and tell whether some count in them was none."""
-    from ...format.decode import parse_lines  # most files have no such line
+    """Yield the objects of a line that the decoder refused, each with whether it had an invalid count."""
+    from ...format.decode import parse_lines  # imported here: most files have no such line
     from ...format.fitted import fitted
     from ...format.line import RawLine
 
@@ -132,7 +138,7 @@ def patient_lines(data: bytes, number: int) -> Iterator[tuple[CallLine, bool]]:
 
 
 def time_of(data: bytes) -> str | None:
-    """The time that an entry says it is of."""
+    """Return the timestamp of an entry."""
     try:
         return decode_call_line(data).timestamp
     except REFUSED:
@@ -140,7 +146,7 @@ def time_of(data: bytes) -> str | None:
 
 
 def is_whole(data: bytes) -> bool:
-    """Whether bytes without a line feed are one complete JSON object."""
+    """Return whether bytes without a line feed are one complete JSON object."""
     if data.lstrip()[:1] != b"{" or data.rstrip()[-1:] != b"}":
         return False
     return isinstance(decode_loosely(data), dict)

@@ -1,16 +1,17 @@
-"""Which of the copies of an API call counts: one response is counted once, however many lines and files it stands in.
+"""Decide which copy of an API call counts: a response is counted once, however many lines and files contain it.
 
-Rows of one message and request (and model) are one call, wherever they stand in a home. It gets the largest of each count and
-is booked on the session that made the request, where a copy names it (`requestSessionId`); else where it appeared first: the
-earliest time; where that is the same (copies keep their times), a line that was not copied before one that was, a session
-before a subagent, the file that was begun first (a fork repeats older rows behind newer lines), then by path.
+Rows with one message, request and model are one call, wherever they are in a home. The call gets the largest of each
+count. It is assigned to the session that made the request, if a copy names it (`requestSessionId`); else to the place where
+it appeared first. First is the earliest time. Copies keep their times, so between equal times come: a line that was not
+copied before one that was, a session before a subagent, the file that was begun first (a fork repeats older rows after
+newer lines), then the path.
 
-Rows of one message with different requests are different calls, as hand-made ids and those of gateways repeat; but within one
-session's family (its file and its subagents) a subagent's row is a copy of the main conversation's, or of another
-subagent's where there is none there. What counts then is the main one, as it stands; only where no line of it has more than
-a placeholder for its output, or where there is no main one, the largest of each count is taken.
+Rows of one message with different requests are different calls, because hand-made ids and those of gateways repeat. But
+within one session's family (its file and its subagents) such a row of a subagent is a copy of the main conversation's row,
+or of another subagent's if the main conversation has none. Then the main row counts, with its own counts; only if all its
+lines have placeholders for their output, or there is no main row, the largest of each count is taken.
 
-Nothing here depends on the order in which files were taken in.
+The result does not depend on the order in which files were indexed.
 """
 
 from __future__ import annotations
@@ -25,24 +26,24 @@ import apsw
 
 from .flags import COPIED, COUNTS, FOR_ALL, LOWER_BOUND, ODD, PROGRESS
 
-#: File, line and part: what tells a row from all others.
+#: File, line and part: the key of a row.
 Place = tuple[int, int, int]
 
 
 class Copy(NamedTuple):
-    """A call as one file tells it, as far as deciding goes."""
+    """A call as one file records it, with the facts on which the decision depends."""
 
     place: Place
     request_id: str
     model: str
     session_id: str | None
-    """The session that its file belongs to."""
+    """The session to which its file belongs."""
     made_by: str | None
-    """The session that made the request, where the row names it."""
+    """The session that made the request, if the row names it."""
     is_main: bool
-    """It stands in the main conversation of its session."""
+    """Whether it is in the main conversation of its session."""
     order: tuple[Any, ...]
-    """The least of several is the first appearance."""
+    """Sort key: the copy with the smallest one appeared first."""
     counts: tuple[int, ...]
     flags: int
 
@@ -52,7 +53,7 @@ class Copy(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """A call that stands in several places: where it is booked, and with what."""
+    """A call with several copies: the row on which it is counted, with its session, counts and flags."""
 
     place: Place
     session_id: str | None
@@ -68,20 +69,20 @@ class _Call:
         self.model = model
         self.copies = copies
         self.given_up: list[Copy] = []
-        """Copies of the same response under another request, which do not count."""
+        """Copies of this response under another request, which do not count."""
 
     def take_in(self, nameless: list[Copy]) -> None:
-        """Take in rows that lack the model: they are lines of this call, but it is booked on them only if need be."""
+        """Add rows without a model: they are copies of this call, but a row with a model is preferred to count on."""
         self.copies += [copy._replace(order=(True, *copy.order[1:])) for copy in nameless]
 
     @property
     def rank(self) -> tuple[Any, ...]:
-        """Calls of the main conversation first, then by their first appearance."""
+        """Return a sort key: calls of the main conversation first, then by their first appearance."""
         first = min(self.copies, key=lambda copy: copy.order)
         return not any(copy.is_main for copy in self.copies), first.order, first.request_id, self.model
 
     def families(self) -> dict[str, bool]:
-        """Sessions that the call stands in, and whether in their main conversation."""
+        """Return the sessions that contain the call, each with whether it is in the main conversation."""
         found: dict[str, bool] = {}
         for copy in self.copies:
             for family in copy.families:
@@ -103,7 +104,10 @@ class _Call:
 
 
 def decide(message_id: str, copies: Sequence[Copy]) -> dict[Place, Counted | None]:
-    """Decide on all rows of one message. Gives those of calls that stand in several places: None for what does not count."""
+    """Decide on all rows of one message.
+
+    Returns the rows of calls with several copies: for each call the row that counts, and None for the others.
+    """
     if len(copies) < 2:
         return {}
     calls: dict[tuple[str, str], _Call] = {}
@@ -122,7 +126,7 @@ def decide(message_id: str, copies: Sequence[Copy]) -> dict[Place, Counted | Non
 
 
 def _give_names(calls: dict[tuple[str, str], _Call]) -> None:
-    """Join calls without a model with the first one of the same request that has one."""
+    """Join each call without a model to the first call of its request that has one."""
     for key in [key for key in calls if not key[1]]:
         named = [call for (request, model), call in calls.items() if request == key[0] and model]
         if named:
@@ -130,12 +134,12 @@ def _give_names(calls: dict[tuple[str, str], _Call]) -> None:
 
 
 def _without_copies_in_families(ranked: Iterable[_Call]) -> list[_Call]:
-    """Leave out calls that are copies, under another request, of a call that comes before them."""
+    """Leave out calls that are copies, under another request, of a call that ranks before them."""
     kept: list[_Call] = []
     beside: dict[tuple[str, str], int] = {}
-    """By family and model: the first call that is kept, by its place."""
+    """By family and model: the position in `kept` of the first call of the family."""
     beneath: dict[tuple[str, str], int] = {}
-    """The first one that stands there in a subagent alone."""
+    """By family and model: the position in `kept` of the first call that only subagents of the family contain."""
     for call in ranked:
         families = call.families()
         originals = [(beneath if is_main else beside).get((family, call.model)) for family, is_main in families.items()]
@@ -159,8 +163,10 @@ _SELECT = f"""
 
 
 def decisions(db: apsw.Connection, where: str, *, within: str = "f.home_id") -> Iterator[dict[Place, Counted | None]]:
-    """Decide on the rows that a condition chooses (`a` are the calls, `f` their files), message by message. Only rows for which
-    `within` is the same can be copies of each other."""
+    """Decide on the rows that a condition selects (`a` are the calls, `f` their files), message by message.
+
+    Only rows with equal values of `within` can be copies of each other.
+    """
     rows = db.execute(f"{_SELECT.format(within=within)} WHERE {where} ORDER BY 1, 2")
     for (_, message), copies in groupby(rows, lambda row: row[:2]):
         yield decide(message, [_copy(row) for row in copies])

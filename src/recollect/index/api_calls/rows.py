@@ -1,4 +1,4 @@
-"""One API call as one file tells it: the row that ingest hands to a sink (see `store`)."""
+"""One API call as one file records it: the row that indexing writes to a sink (see `store`)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from .flags import COUNTS, FOR_ALL, ODD, PROGRESS, ZONELESS
 
 
 class CallRow(Struct, gc=False):
-    """A call in one file: its lines joined, with the largest of each count. Key: message, request and model."""
+    """An API call in one file: its lines joined, with the largest of each count. Key: message, request and model."""
 
     message_id: str
-    """Of an advisor's part of a response with `#advisor` behind it."""
+    """The id of the API's message, with `#advisor` appended for an advisor's part of a response."""
     request_id: str
     model: str
     line: int
-    """The first line of it, from 1."""
+    """The first line of the call, from 1."""
     part: int
-    """Which of the calls that begin on that line, from 0. Line and part tell the calls of a file apart."""
+    """Number of the call among those that begin on this line, from 0. Line and part identify a call in its file."""
     time: int | None
     input: int
     output: int
@@ -31,11 +31,11 @@ class CallRow(Struct, gc=False):
     geo: str | None
     stop_reason: str | None
     subagent_id: str | None
-    """None where it is the one that the file belongs to, or the main conversation."""
+    """None for the subagent to which the file belongs, and for the main conversation."""
     git_branch: str | None
     cwd: str | None
     session_id: str | None
-    """The session that made the request, where a copied line names it (`requestSessionId`, since 2.1.326)."""
+    """The session that made the request, if a copied line names it (`requestSessionId`, since Claude Code 2.1.326)."""
     flags: int
     output_line: int
     """The line with the largest output."""
@@ -48,7 +48,7 @@ class CallRow(Struct, gc=False):
         )  # fmt: skip
 
     def join(self, later: CallRow) -> None:
-        """Take in more lines of the same call, which come behind those that are here."""
+        """Add later lines of this call."""
         if later.output > self.output:
             self.output_line = later.output_line
         for name in COUNTS:
@@ -68,8 +68,10 @@ class CallRow(Struct, gc=False):
 
 
 def joined_in_file(rows: list[CallRow]) -> list[CallRow]:
-    """Join the rows of one file, in the order of its lines, that are one call. A row that lacks its model belongs to the first
-    call of the same message and request that names one."""
+    """Join rows of one file that belong to one call. Rows are in the order of the file's lines.
+
+    A row without a model belongs to the first call of its message and request that has one.
+    """
     named: dict[tuple[str, str], str] = {}
     for row in rows:
         if row.model:

@@ -1,10 +1,10 @@
-"""Where ingest puts the API calls of files: the protocol that a store of calls keeps, and the catalogue's own tables.
+"""Store the API calls of files: the protocol of a sink for calls, and the sink that writes to the catalogue's tables.
 
     sink = SqliteCalls(catalogue.connection, pricing, left_out)
     sink.put(file_id, calls)          # in one transaction, for any number of files
     sink.settle()                     # then every response is counted once
 
-`recollect.testing.call_sink_contract` holds what every sink must keep.
+`recollect.testing.call_sink_contract` tests what every sink must do.
 """
 
 from __future__ import annotations
@@ -23,50 +23,52 @@ from .flags import COUNTS
 from .rows import CallRow, joined_in_file
 
 _MANY: Final = 500
-"""From so many messages on it is quicker to ask once which of all stand in several places."""
+"""With more messages than this, one query for all messages that have several rows is faster than one for each."""
 
 
 class CallSink(Protocol):
-    """A store of API calls, as ingest writes to it: in one transaction, which the caller begins and ends.
+    """A store of API calls that indexing writes to, in one transaction, which the caller begins and ends.
 
-    A file is known by its number. What else the sink needs of it to decide which copy of a call counts (home, path, kind,
-    session, time of its first line) it has from those who take note of files.
+    A file is identified by its id. The other facts that decide which copy of a call counts (home, path, kind, session,
+    time of the file's first line) are recorded by the stage that reads the file, not by the sink.
     """
 
     def put(self, file_id: int, calls: Collection[CallRow]) -> None:
-        """Add calls of a file. None of them has the line and part of one that the file has already.
+        """Add calls of a file. None of them has the line and part of a call that the file already has.
 
         A call that cannot be stored is left out, and the others are stored."""
 
     def take(self, file_id: int, messages: Collection[str]) -> list[CallRow]:
-        """Take out the calls that a file has of these messages, in the order of its lines: they are put back, joined with
-        what came."""
+        """Remove the calls of these messages from a file and return them, in the order of its lines.
+
+        The caller joins them with new lines and puts them back.
+        """
 
     def revisit(self, file_id: int) -> None:
-        """Decide anew, at the next `settle`, on the calls of a file: its name or its first time is another one."""
+        """Decide again, at the next `settle`, on the calls of a file whose name or first time has changed."""
 
     def forget(self, file_id: int) -> None:
         """Remove all calls of a file."""
 
     def settle(self) -> None:
-        """Decide which copies count, of every message that was touched since the last time.
+        """Decide which copies count, for every message that was touched since the last `settle`.
 
-        The outcome depends on what is there alone, not on the order in which it came.
+        The result depends only on the stored calls, not on the order in which they were added.
         """
 
 
 class Pricing(Protocol):
-    """What calls cost."""
+    """A price table for API calls."""
 
     version: str
-    """Another one where the same call may cost something else."""
+    """Version of the prices: it changes when the cost of any call may change."""
 
     def costs(self, calls: Iterable[CallRow]) -> list[int | None]:
-        """Micro-dollars of each; None where the model has no price."""
+        """Return the cost of each call in micro-dollars; None if its model has no price."""
 
 
 def add_calls(sink: CallSink, file_id: int, calls: list[CallRow], *, grown: bool) -> None:
-    """Hand on the calls of a file that was read from its start, or of what came to a file that has grown."""
+    """Write calls of a file to a sink: all of them, or with `grown` those of the new lines."""
     if grown:
         calls = sink.take(file_id, {call.message_id for call in calls}) + calls
     if grown or not all(call.model for call in calls):
@@ -82,9 +84,9 @@ _INSERT: Final = f"INSERT INTO api_calls({', '.join(_COLUMNS)}) VALUES ({', '.jo
 
 
 class SqliteCalls:
-    """The calls in the tables `api_calls` and `shared_calls` of the catalogue, each with its price.
+    """Store calls with their costs in the tables `api_calls` and `shared_calls` of the catalogue.
 
-    Calls that cannot be stored are named in `left_out`.
+    Calls that cannot be stored are recorded in `left_out`.
     """
 
     def __init__(self, db: apsw.Connection, pricing: Pricing, left_out: LeftOut) -> None:
@@ -93,10 +95,10 @@ class SqliteCalls:
         self._number = Strings(db).numbers
         self._pricing = pricing
         self._texts: tuple[tuple[str | None, ...], tuple[int | None, ...]] = ((), ())
-        """The texts of the call before, and their numbers."""
+        """The texts of the previous call, and their ids in `strings`."""
         self._touched: set[str] = set()
         self._is_bulk = db.execute("SELECT 1 FROM api_calls LIMIT 1").get is None
-        """Whether all calls come at once: then the indexes are made when they are there, in half the time."""
+        """Whether the table is empty: then its indexes are created after all rows are inserted, in half the time."""
         if self._is_bulk:
             for name, _ in _INDEXES:
                 db.execute(f"DROP INDEX IF EXISTS {name}")
@@ -107,7 +109,7 @@ class SqliteCalls:
         rows = []
         for row, cost in self._priced(file_id, calls):
             texts = (row.model, row.service_tier, row.speed, row.geo, row.stop_reason, row.git_branch, row.cwd)
-            if texts != known:  # mostly those of the call before: comparing is quicker than asking for each
+            if texts != known:  # usually equal to those of the previous call: comparing is faster than looking up each
                 try:
                     known, numbers = texts, tuple([number[text] for text in texts])
                 except Exception as problem:
@@ -127,7 +129,7 @@ class SqliteCalls:
         self._touched.update([row.message_id for row in calls])
 
     def _priced(self, file_id: int, calls: Collection[CallRow]) -> list[tuple[CallRow, int | None]]:
-        """Each call with what it costs, all at once; where one fails, each by itself."""
+        """Price all calls at once; if that fails, price each by itself and leave out those that fail."""
         try:
             return list(zip(calls, self._pricing.costs(calls), strict=True))
         except Exception as problem:
@@ -207,7 +209,7 @@ class SqliteCalls:
 def write_decisions(
     db: apsw.Connection, where: str, pricing: Pricing, *, into: str = "shared_calls", within: str = "f.home_id"
 ) -> None:
-    """Decide on calls (see `decisions`), and write down those that stand in several places, as `shared_calls` has them."""
+    """Decide on calls (see `decisions`), and write those with several copies to a table like `shared_calls`."""
     insert = f"INSERT INTO {into} VALUES ({', '.join('?' * (8 + len(COUNTS)))})"
     for decided in decisions(db, where, within=within):
         db.executemany(insert, [_shared(db, *item, pricing) for item in decided.items()])
@@ -223,7 +225,7 @@ def _shared(db: apsw.Connection, place: Place, counted: Counted | None, pricing:
 
 
 def text_of(column: str) -> str:
-    """The text behind a column with a number of `strings`."""
+    """Return the SQL expression for the text whose id in `strings` a column holds."""
     return f"(SELECT text FROM strings WHERE id = {column})"
 
 

@@ -1,8 +1,8 @@
-"""The stage "calls": every API call of every file, for `usage`. It looks only at lines that hold token counts.
+"""Run the stage "calls": index every API call of every file, for `usage`. Only lines with token counts are decoded.
 
-    report = sync_calls(catalogue, homes, pricing)       # files that are as they were are not opened
+    report = sync_calls(catalogue, homes, pricing)       # files that did not change are not opened
 
-What is found goes to a sink (see `store`), which counts a call once that stands in several files of a home.
+The calls go to a sink (see `store`), which counts a call once even if several files of a home contain it.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
 
 STAGE: Final = "calls"
 BUFFER: Final = 1 << 19
-"""Small enough to stay close to the processor: what was just copied into it is searched and decoded there."""
+"""Small enough to stay in the processor's cache while its lines are searched and decoded."""
 LONGEST: Final = 160 << 20
-"""No longer line is held: no client can read such a line either."""
+"""A longer line is skipped: Claude Code cannot read such a line either."""
 BATCH_BYTES: Final = 512 << 20
-"""After so many bytes what was found is kept for good. Calls in several files are looked for among all that there are then."""
+"""Bytes that are read between two commits. At each commit, copies are searched among all calls stored so far."""
 _PRICES: Final = "prices"
-"""The note of the price table that the calls in the catalogue are priced by."""
+"""The note with the version of the price table that gave the calls in the catalogue their costs."""
 TIMESTAMP: Final = b'"timestamp":"'
 LONGEST_TIME: Final = 48
-"""Bytes within which a time ends, whatever way it is written."""
+"""The most bytes of a time, in whatever format."""
 
 
 @dataclass(slots=True)
@@ -60,9 +60,9 @@ class CallsReport:
     """Lines that were decoded."""
     unreadable: int = 0
     left_out: LeftOut = field(default_factory=LeftOut)
-    """Rows that could not be taken in."""
+    """Rows that could not be indexed."""
     left: list[FileChange] = field(default_factory=list)
-    """What was not taken in, or not to its end, since it was enough."""
+    """Files that were not read, or not to their end, because `most_bytes` was reached."""
 
 
 def sync_calls(
@@ -77,8 +77,8 @@ def sync_calls(
 ) -> CallsReport:
     """Bring the calls of these homes up to date. Without changes nothing is locked, opened or written.
 
-    `changes` are those that the caller has found just now. After `most_bytes` it stops, at the end of some line: the next sync
-    goes on there. However few they are, something is taken in.
+    `changes` are the changes, if the caller has just found them. After `most_bytes` the sync stops at the end of a line,
+    and the next sync continues there. Every sync reads at least some lines, however small `most_bytes` is.
     """
     homes = list(homes)
     report = CallsReport()
@@ -89,7 +89,7 @@ def sync_calls(
     if not changes:
         return report
     with catalogue.locked(lock_seconds):
-        if catalogue.note("change") != before:  # another process may have done it meanwhile
+        if catalogue.note("change") != before:  # another process may have indexed the changes meanwhile
             changes = changed(catalogue, homes, STAGE)
         if changes:
             from ...graph.gc_pause import gc_paused
@@ -103,7 +103,7 @@ def sync_calls(
 
 
 def drop_other_prices(catalogue: Catalogue, pricing: Pricing, lock_seconds: float = LOCK_SECONDS) -> None:
-    """Throw away calls that were priced by another table: they are read anew. To be done before changes are looked for."""
+    """Delete calls priced with another price table, so that they are indexed again. Call it before finding changes."""
     if _priced_by(catalogue) == pricing.version:
         return
     with catalogue.locked(lock_seconds), catalogue.transaction() as db:
@@ -137,16 +137,16 @@ class _Intake:
         self._report = report
         self._progress = progress
         self._allowed = None if most_bytes is None else max(most_bytes, 1)
-        # Memory of its own pages: the system copies into what begins a few bytes behind a page's start much more slowly.
+        # Memory that begins at the start of a page: the system copies much more slowly into memory that does not.
         self._buffer = mmap.mmap(-1, BUFFER)
         self._view = memoryview(self._buffer)
         self._begun: int | None = None
         self._begins = False
-        """Whether the time that the file was begun at is still looked for."""
+        """Whether no time of the file's beginning has been found yet."""
         self._cut_short = False
-        """Whether the file that was read last was left before its end, since it was enough."""
+        """Whether reading of the last file stopped before its end, because `most_bytes` was reached."""
         self._ends_oddly = False
-        """Whether the last line of it does not look like an object: it may be part of one that goes over several lines."""
+        """Whether the last line does not look like an object: it may be part of an object that spans several lines."""
 
     def run(self) -> None:
         place, total = 0, len(self._changes)
@@ -174,7 +174,7 @@ class _Intake:
     def _file(self, change: FileChange) -> None:
         if note_touched(self._catalogue, change):
             return
-        if change.reason == "moved":  # by its name, too, it is told where a call is booked
+        if change.reason == "moved":  # the path helps to decide which copy of a call counts
             self._sink.revisit(change.file_id)
         if change.reason in ("rewritten", "gone"):
             self._sink.forget(change.file_id)
@@ -216,7 +216,7 @@ class _Intake:
             db.execute("INSERT OR REPLACE INTO cost_states VALUES (?, ?, ?)", (change.file_id, state[0], state[1]))
         if self._begun is not None:
             db.execute("INSERT OR REPLACE INTO call_files VALUES (?, ?)", (change.file_id, self._begun))
-            if change.start > 0:  # it may be another file's copy now
+            if change.start > 0:  # with its first time, this file's calls may rank differently among copies
                 self._sink.revisit(change.file_id)
         if found.calls:
             self._add(change, found)
@@ -233,8 +233,10 @@ class _Intake:
         self._report.calls += len(found.calls)
 
     def _is_of_another(self, change: FileChange) -> bool:
-        """Whether a file got the name of another session or subagent: then other lines of it are copies. It may also have
-        been another stage that took note of the new name; then it cannot be told."""
+        """Return whether a moved file may now belong to another session or subagent: then other lines of it are copies.
+
+        If another stage has already recorded the new path, the old one is unknown, and the answer is yes.
+        """
         path, session, subagent = self._catalogue.connection.execute(
             "SELECT path, iif(kind = 'session', session_id, NULL), subagent_id FROM files WHERE id = ?",
             (change.file_id,),
@@ -243,7 +245,7 @@ class _Intake:
         return path == change.path or session != own or subagent != change.subagent_id
 
     def _read(self, stream: BinaryIO, change: FileChange, found: FileCalls) -> tuple[int, int, tuple[int, str] | None]:
-        """Hand on every line with token counts. Returns the end of the last line, the number of lines, the cost state."""
+        """Collect the calls of a file. Return the end of the last line, the number of lines, the last cost state."""
         self._begun, self._cut_short, self._ends_oddly = None, False, False
         self._begins = change.start == 0 or self._has_no_begin(change)
         if len(self._buffer) > BUFFER * 8:
@@ -255,7 +257,11 @@ class _Intake:
         room = len(buffer)
         left = change.size - change.start
         enough = None if self._allowed is None else change.start + self._allowed - self._report.bytes
-        base, have, lines = change.start, 0, change.lines_before  # `base`: where the buffer's first byte stands
+        base, have, lines = (
+            change.start,
+            0,
+            change.lines_before,
+        )  # `base`: offset in the file of the buffer's first byte
         state: tuple[int, str] | None = None
         first = change.start > 0
         skipping = False
@@ -263,10 +269,10 @@ class _Intake:
             got = fill(view[have : have + min(room - have, left)]) or 0 if left > 0 else 0
             left -= got
             end = have + got
-            if first and end:  # the line feed of a line that was taken without it
+            if first and end:  # the line feed of a line that was read before it had one
                 first = False
                 cut = 2 if buffer[:2] == b"\r\n" else 1 if buffer[:1] == b"\n" else 0
-                if cut and read_at(stream, change.start - 1, 1) != b"\n":  # else it is a blank line
+                if cut and read_at(stream, change.start - 1, 1) != b"\n":  # else this is a blank line
                     view[: end - cut] = bytes(view[cut:end])
                     base, end = base + cut, end - cut
             last = buffer.rfind(b"\n", 0, end) + 1
@@ -275,7 +281,7 @@ class _Intake:
                     have = end
                     continue
                 if room >= LONGEST:
-                    base, have, skipping = base + end, 0, True  # too long: only its end is looked for
+                    base, have, skipping = base + end, 0, True  # too long: search only for the end of the line
                     continue
                 larger = mmap.mmap(-1, min(room * 4, LONGEST))
                 larger[:end] = buffer[:end]
@@ -308,7 +314,10 @@ class _Intake:
     def _read_entries(
         self, stream: BinaryIO, change: FileChange, found: FileCalls
     ) -> tuple[int, int, tuple[int, str] | None]:
-        """The same for a file with objects that go over several lines, or may still do so: entry by entry."""
+        """Collect the calls of a file entry by entry, because some objects span several lines, or may do so.
+
+        Returns what `_read` returns.
+        """
         from ..catalogue.ingest import FileLines
         from .collect import ANSWER, is_cost_state
         from .decode import NEEDLE, time_of
@@ -333,12 +342,12 @@ class _Intake:
         return lines.end, lines.lines, state
 
     def _has_no_begin(self, change: FileChange) -> bool:
-        """Whether no line of a file had a time until now."""
+        """Return whether no line of the file had a time in earlier syncs."""
         db = self._catalogue.connection
         return db.execute("SELECT 1 FROM call_files WHERE file_id = ?", (change.file_id,)).get is None
 
     def _look_for_begin(self, data: mmap.mmap | bytes, end: int) -> None:
-        """The first time that stands there, as long as none was found."""
+        """Search for the first time in the data, and record it as the file's beginning."""
         mark = -1
         while self._begun is None and (mark := data.find(TIMESTAMP, mark + 1, end)) >= 0:
             place = mark + len(TIMESTAMP)
@@ -350,7 +359,7 @@ class _Intake:
         self, buffer: mmap.mmap, last: int, end: int, base: int, lines: int, found: FileCalls,
         state: tuple[int, str] | None, skipping: bool,
     ) -> tuple[int, int, tuple[int, str] | None]:  # fmt: skip
-        """The rest of a file behind its last line feed is taken where it is one whole object."""
+        """Collect the calls of what follows the last line feed, if it is a complete object. Returns like `_read`."""
         from .collect import ANSWER, is_cost_state
         from .decode import NEEDLE, is_whole
 
@@ -372,6 +381,6 @@ class _Intake:
 
 
 def _looks_like_an_object(buffer: mmap.mmap, end: int) -> bool:
-    """Whether the line that ends there begins and ends with a brace."""
+    """Return whether the line that ends at `end` begins and ends with a brace."""
     line = buffer[buffer.rfind(b"\n", 0, end - 1) + 1 : end].strip()
     return line[:1] == b"{" and line[-1:] == b"}"

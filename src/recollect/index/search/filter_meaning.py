@@ -21,7 +21,7 @@ def fits(filter_name: str, asked: str, name: str) -> bool:
 
 
 def path_fits(asked: str, path: str, *, below: bool = True) -> bool:
-    """Return whether `asked` is the path, its last parts, or (with `below`) a folder above it. Case is not folded."""
+    """Return whether `asked` is the path, its last parts, or (with `below`) a folder above it. Case matters."""
     path = path.replace("\\", "/")
     asked = asked.replace("\\", "/")
     if "*" in asked:
@@ -75,7 +75,7 @@ def session_fits(value: str, session_id: str | None, title: str | None) -> bool:
 
 
 def time_range(name: str, value: str) -> tuple[int | None, int | None]:
-    """Return the range that a `before:` or `after:` filter means in microseconds: start (inclusive), end (exclusive)."""
+    """Return the range of a `before:` or `after:` filter in microseconds: start (inclusive) and end (exclusive)."""
     from ...format.moments import parse_moment
 
     moment = parse_moment(value)

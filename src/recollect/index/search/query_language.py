@@ -47,7 +47,7 @@ MAX_PARTS = 200
 
 
 def parse(query: str) -> All:
-    """Parse a query; all parts of the result must match. Raises QueryError with the mistake's position and an example."""
+    """Parse a query; all parts of the result must match. Raises QueryError with the position of a mistake."""
     if len(query) > MAX_LENGTH:
         raise QueryError(f"the query has {len(query):,} characters; {MAX_LENGTH:,} are the most", slug="bad-query")
     return _Parser(query).parse()

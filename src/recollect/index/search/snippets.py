@@ -199,7 +199,7 @@ def _end_of_word(text: str, at: int) -> int | None:
 
 
 def _is_one_word(text: str) -> bool:
-    """Return whether a text is in one case, or has only its first letter in upper case: the tokenizer keeps it whole."""
+    """Return whether a text is in one case, or only its first letter is a capital: the tokenizer keeps it whole."""
     return text.islower() or text.isupper() or text[1:].islower()
 
 

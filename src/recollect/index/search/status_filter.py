@@ -1,6 +1,7 @@
-"""Build a query of the word index for entries by status. Statuses are in the catalogue, as they change while sessions grow.
+"""Build a query of the word index for entries by status.
 
-Most entries of a file have one status: they are selected by the id of their file, and the exceptions by their own ids.
+Statuses are stored in the catalogue only, because they change while sessions grow. Most entries of a file have one
+status: they are selected by the id of their file, and the exceptions by their own ids.
 """
 
 from __future__ import annotations

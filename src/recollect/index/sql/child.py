@@ -1,11 +1,11 @@
-"""The process that answers one question in SQL: open the database to read, lock everything, look at the question, run it.
+"""Run one SQL query in a child process: open the database read-only, lock the process down, check the query, run it.
 
-Started anew for each question by `recollect.index.sql.query`, reads one frame from stdin, writes frames to stdout, and ends:
+`recollect.index.sql.query` starts a child for each query. It reads one frame from stdin, writes frames to stdout, and ends:
 
     {"columns": [[name, type], ...]}, {"rows": [[...], ...]} any number of times, then {"end": reason why rows are missing}
-    or {"error": kind, "message": ..., "position": byte offset in the question, "length": ...}
+    or {"error": kind, "message": ..., "position": byte offset in the query, "length": ...}
 
-When stdin ends, whoever asked is gone, and so is this process, in the middle of whatever it does.
+The end of stdin means that the parent process is gone: then the child exits at once, whatever it is doing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PLAIN: Final = frozenset({
     "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "FLOAT", "DOUBLE", "VARCHAR",
     "BLOB", "JSON", "BIT", "NULL",
 })  # fmt: skip
-#: DuckDB's own locks. `read_only` keeps statements from changing tables; these keep them from everything else.
+#: DuckDB's own restrictions. `read_only` protects the tables; these settings forbid everything else.
 _CLOSED: Final = {
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
@@ -47,7 +47,7 @@ _CLOSED: Final = {
 
 
 class Answering:
-    """One question, from its frame to the last frame of the answer."""
+    """One query, from the frame of its request to the last frame of its result."""
 
     def __init__(self, request: dict[str, Any], out: io.RawIOBase) -> None:
         self.request = request
@@ -71,7 +71,7 @@ class Answering:
             self.send(**_told(problem))
         except (MemoryError, RecursionError) as problem:
             self.send(error="Out of Memory", message=type(problem).__name__)
-        except Exception as problem:  # whatever it is, it is told
+        except Exception as problem:  # the parent gets a message for every error
             self.send(error="Internal", message=f"{type(problem).__name__}: {problem}"[:500])
 
     def open(self) -> duckdb.DuckDBPyConnection:
@@ -86,13 +86,13 @@ class Answering:
         }
         target = request.get("parquet")
         if target:
-            del config["enable_external_access"]  # the file must be named before that door is shut
+            del config["enable_external_access"]  # `allowed_paths` must be set before external access is disabled
         connection = duckdb.connect(request["database"], read_only=True, config=config)
         if target:
             connection.execute("SET allowed_paths = [?]".replace("?", _quoted(target)))
             connection.execute("SET enable_external_access = false")
         if request.get("time_zone"):
-            with contextlib.suppress(duckdb.Error):  # a zone that DuckDB does not know: it takes the system's
+            with contextlib.suppress(duckdb.Error):  # an unknown zone: DuckDB uses that of the system
                 connection.execute("SET TimeZone = ?", [request["time_zone"]])
         connection.execute("SET lock_configuration = true")
         return connection
@@ -129,7 +129,7 @@ class Answering:
         self.send(end="")
 
     def send_what_fits(self, rows: list[Any], left_bytes: int, *, is_first: bool) -> None:
-        """Send as many of the rows as the limit of bytes allows, and end. An answer whose first row is too large is an error."""
+        """Send as many rows as the limit of bytes allows, then the end; an error if the very first is too large."""
         for place, row in enumerate(rows):
             frame = pack({"rows": [row]})
             left_bytes -= len(frame)
@@ -147,7 +147,7 @@ class Answering:
             data = data[self.out.write(data) or 0 :]
 
     def write_parquet(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """The rows into the one file that this process may write."""
+        """Write the rows to a Parquet file, the one file that this process may write."""
         limit = self.request["rows"]
         body = _without_end(self.request["sql"])
         made = f"CREATE TEMP TABLE answer AS SELECT * FROM (\n{body}\n) LIMIT {limit + 1}"
@@ -162,7 +162,7 @@ class Answering:
 
 
 def _without_end(text: str) -> str:
-    """One statement without its `;` and what comes behind it."""
+    """Return a statement without its `;` and what follows it."""
     import duckdb
 
     data = text.encode()
@@ -179,7 +179,7 @@ def _packable(rows: list[Any], plain: bool) -> list[Any]:
 
 
 def _told(problem: Exception) -> dict[str, Any]:
-    """An error of DuckDB: its kind, its sentence, and where in the question."""
+    """Parse an error of DuckDB into its kind, its message and its position in the query."""
     kind, _, rest = str(problem).partition(": ")
     try:
         found = json.loads(rest)
@@ -192,7 +192,7 @@ def _told(problem: Exception) -> dict[str, Any]:
 
 
 def _limit(request: dict[str, Any]) -> None:
-    """What the system itself can hold this process to."""
+    """Set the limits that the operating system can enforce: memory, file size, core dumps, run time."""
     try:
         import resource
     except ImportError:  # not on Windows
@@ -206,11 +206,11 @@ def _limit(request: dict[str, Any]) -> None:
             resource.setrlimit(what, (limit, limit))
         except (OSError, ValueError):
             continue
-    signal.alarm(int(request["seconds"]) + 5)  # whoever asked ends us earlier; this is for when it hangs
+    signal.alarm(int(request["seconds"]) + 5)  # the parent kills this process earlier, unless it hangs
 
 
 class _Utc(datetime.tzinfo):
-    """The zone of every moment on its way out, with what DuckDB calls on zones of pytz."""
+    """The time zone of every time in a result, with the methods that DuckDB calls on zones of pytz."""
 
     def utcoffset(self, _: datetime.datetime | None) -> datetime.timedelta:
         return datetime.timedelta(0)
@@ -226,7 +226,7 @@ class _Utc(datetime.tzinfo):
 
 
 def _stand_in_for_pytz() -> None:
-    """DuckDB asks pytz for the zone of moments it hands to Python. All of ours leave in UTC, so no package is needed."""
+    """Replace the package pytz, which DuckDB uses for the time zones of results: here all times are in UTC."""
     stand_in: Any = types.ModuleType("pytz")
     stand_in.utc = _Utc()
     stand_in.timezone = lambda _: stand_in.utc
@@ -241,15 +241,15 @@ def _end_with_asker() -> None:
 
 def main() -> None:
     out = io.FileIO(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever prints must not get between the frames
+    os.dup2(2, 1)  # printed text must not get between the frames
     if hasattr(signal, "SIGINT"):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever asked
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     request = read_frame(lambda count: os.read(0, count))
     _stand_in_for_pytz()
     threading.Thread(target=_end_with_asker, daemon=True).start()
-    import duckdb  # noqa: F401  before the limits: the library itself is large
+    import duckdb  # noqa: F401  before the limits, because the library itself is large
 
-    os.umask(0o077)  # a Parquet file holds what transcripts hold: for its owner alone
+    os.umask(0o077)  # only its owner may read a Parquet file, as it holds data of transcripts
     _limit(request)
     Answering(request, out).run()
-    os._exit(0)  # nothing is left to tidy up, and tidying takes time
+    os._exit(0)  # nothing needs cleaning up, and Python's own cleanup takes time

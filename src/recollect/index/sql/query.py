@@ -1,9 +1,9 @@
-"""Questions in SQL: asked in a process of their own, with limits on time, rows, bytes and memory, and a way to stop.
+"""Run SQL queries in a child process, with limits on time, rows, bytes and memory, and a way to cancel.
 
     answer = Question(database, "SELECT count(*) FROM sessions").answer()
 
-The process opens the database read-only and is locked before it sees the question (`sql_child`). Stopping kills it, so that
-no query can hold out.
+The child (`child.py`) opens the database read-only and is locked down before it reads the query. Cancelling kills the
+child, so every query can be stopped.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ EXAMPLE: Final = 'recollect sql "SELECT project, count(*) FROM sessions GROUP BY
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one question may take."""
+    """Limits of one query."""
 
     seconds: float = 10.0
     rows: int = 100_000
     memory: int = 1 << 30
     bytes: int = 64 << 20
-    """Of the rows on their way."""
+    """Limit on the bytes of the rows that the child sends."""
     threads: int = field(default_factory=lambda: min(os.cpu_count() or 1, 4))
 
 
 @dataclass(frozen=True, slots=True)
 class ResultColumn:
-    """A column of an answer: its name, which no other column has, and DuckDB's type."""
+    """A column of a result: its name, which is unique in the result, and DuckDB's type."""
 
     name: str
     type: str
@@ -47,7 +47,7 @@ class ResultColumn:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The rows of an answer. `cut` is "rows" or "bytes" where a limit left some out."""
+    """The result of a query. `cut` is "rows" or "bytes" if that limit cut some rows off."""
 
     columns: tuple[ResultColumn, ...]
     rows: list[list[Any]]
@@ -55,16 +55,16 @@ class Answer:
     seconds: float = 0.0
     count: int = 0
     sealed: bool = False
-    """Whether the system, too, kept the process from opening files."""
+    """Whether the operating system also prevented the process from opening files (see `seal`)."""
 
     def dicts(self) -> list[dict[str, Any]]:
-        """Rows by the names of their columns."""
+        """Return the rows as dictionaries by column name."""
         names = [column.name for column in self.columns]
         return [dict(zip(names, row, strict=True)) for row in self.rows]
 
 
 class Question:
-    """One question. `answer` waits for the answer; `cancel` may be called from another thread at any time."""
+    """One SQL query. `answer` waits for the result; `cancel` may be called from another thread at any time."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Question:
         self._end("cancel")
 
     def answer(self) -> Answer:
-        """The answer. Raises QueryError, Refused or Unavailable; after Ctrl-C the process is gone as well."""
+        """Run the query and return its result. Raises QueryError, Refused or Unavailable; Ctrl-C ends the child too."""
         began = time.monotonic()
         process = self._start()
         clock = threading.Timer(self.limits.seconds, self._end, ("time",))
@@ -129,7 +129,7 @@ class Question:
         with self._lock:
             if self._ended_by:
                 raise self._ended(None)
-            # No environment: nothing in it may change how the process runs. Windows cannot start without its own.
+            # An empty environment, so that no variable changes how the child runs. Windows needs the real one.
             environment: dict[str, str] | None = None if os.name == "nt" else {}
             self._process = process = subprocess.Popen(
                 child_command("recollect.index.sql.child"),
@@ -140,7 +140,7 @@ class Question:
                 bufsize=0,
             )
         assert process.stdin is not None
-        with contextlib.suppress(OSError):  # it died: what it was is told by its exit
+        with contextlib.suppress(OSError):  # the child died: `answer` reports that by its exit code
             process.stdin.write(frame)
         return process
 
@@ -171,7 +171,7 @@ class Question:
                 self._process.kill()
 
     def _ended(self, code: int | None) -> RecollectError:
-        """Why there is no answer."""
+        """Return the error that explains why there is no result."""
         if self._ended_by == "cancel":
             return QueryError("the query was cancelled", slug="sql-cancelled")
         if self._ended_by == "time":
@@ -219,7 +219,7 @@ def _parameters(given: Sequence[Any] | Mapping[str, Any]) -> Any:
 
 
 def _columns(given: Any) -> tuple[ResultColumn, ...]:
-    """Columns with names of their own: the second `count` is `count_1`."""
+    """Give columns unique names: a second `count` becomes `count_1`."""
     taken: set[str] = set()
     columns = []
     for name, kind in given:
@@ -233,7 +233,7 @@ def _columns(given: Any) -> tuple[ResultColumn, ...]:
 
 
 def with_place(sql: str, message: str, position: object, length: object) -> str:
-    """The sentence with line and column, and below it the line with marks under what is wrong."""
+    """Add line and column to an error message, and below it the line with marks under the mistake."""
     if not isinstance(position, int):
         return message
     before = sql.encode("utf-8", "replace")[:position].decode("utf-8", "ignore")
@@ -243,7 +243,7 @@ def with_place(sql: str, message: str, position: object, length: object) -> str:
     if line >= len(lines):
         return message
     shown, start = lines[line].replace("\t", " "), 0
-    if len(shown) > 100:  # a long line is shown around the place
+    if len(shown) > 100:  # of a long line, show the part around the mistake
         start = max(column - 50, 0)
         shown = ("…" if start else "") + shown[start : start + 100]
         start -= 1 if start else 0

@@ -1,11 +1,11 @@
-"""The database that SQL is asked of, brought up to date from the catalogue: only files whose rows changed are copied again.
+"""Bring the DuckDB database for SQL queries up to date with the catalogue: copy only files whose rows changed.
 
     database = refresh(catalogue, homes, pricing)
 
-It is a copy of a copy. Work is done on a second file that takes the first one's place when it is complete: whoever reads the
-first goes on reading it, and a process that dies leaves nothing half-made. What the file was made of is noted in the
-catalogue, so that an unchanged store is known without opening it. Each set of homes has a file of its own, as a response that
-stands in two homes counts once among them.
+A second file is written, which replaces the first one when it is complete: readers of the first file are not disturbed, and
+a process that dies leaves no incomplete database. A note in the catalogue records the state from which the file was made, so
+an unchanged database is recognised without opening it. Each set of homes has a file of its own, because a response that two
+homes contain counts once in the set.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 
 _STAGED: Final = ".staged"
 _UNUSED_SECONDS: Final = 30 * 86400
-"""A database of homes that nobody asked for so long is removed."""
+"""A database that was not renewed for this long is removed."""
 _AT_ONCE: Final = 4096
 LINES_AT_ONCE: Final = 50_000
 BLOCK_BYTES: Final = 65536
-"""DuckDB's own 256 KiB waste room in small tables; below 64 KiB it packs numbers no more."""
+"""Block size. DuckDB's 256 KiB waste space in small tables; below 64 KiB it no longer compresses numbers."""
 MOST_CHANGED: Final = 0.3
-"""Where more of the files than this changed, the database is made anew."""
+"""If a larger share of the files changed, the whole database is rebuilt."""
 
 
 def refresh(catalogue: Catalogue, homes: Sequence[Home], pricing: Pricing) -> Path:
-    """The path of the database, which holds what the catalogue holds of these homes."""
+    """Bring the database of these homes up to date with the catalogue, and return its path."""
     ids = sorted(found for home in homes if (found := catalogue.home_id(home.real_root)) is not None)
     path = database_path(catalogue, ids)
     if _is_current(catalogue, path, ids):
@@ -57,7 +57,7 @@ def refresh(catalogue: Catalogue, homes: Sequence[Home], pricing: Pricing) -> Pa
 
 
 def forget(catalogue: Catalogue, path: Path) -> None:
-    """A database that cannot be read is not used again."""
+    """Delete the note of a database that cannot be read, so that the next `refresh` rebuilds it."""
     with catalogue.locked():
         catalogue.connection.execute("DELETE FROM notes WHERE name = ?", (_note_name(path),))
 
@@ -80,7 +80,7 @@ def _is_current(catalogue: Catalogue, path: Path, ids: Sequence[int]) -> bool:
 
 
 def _state(catalogue: Catalogue, path: Path, ids: Sequence[int]) -> str | None:
-    """What the file would have to be made of, and what it is as a file; None where there is none."""
+    """Return the catalogue's state for these homes and the stamp of the database; None if there is no database."""
     try:
         stamp = file_stamp(os.stat(path))
     except OSError:
@@ -96,7 +96,7 @@ def _listed(ids: Iterable[int]) -> str:
 
 
 def definitions() -> list[str]:
-    """Everything that makes an empty database what it is."""
+    """Return all statements and settings that define a database."""
     loads = [table.create() + table.select("files") + table.load("rows") for table in (*SOURCES, STRINGS)]
     return [*loads, SESSION_COSTS, *(table.statement() for table in TABLES), str(BLOCK_BYTES)]
 
@@ -105,7 +105,7 @@ VERSION: Final = version_of(definitions())
 
 
 class _Refreshing:
-    """One run. The caller holds the catalogue's lock."""
+    """One refresh of a database. The caller holds the catalogue's lock."""
 
     def __init__(self, catalogue: Catalogue, path: Path, ids: Sequence[int], pricing: Pricing) -> None:
         self._catalogue = catalogue
@@ -122,7 +122,7 @@ class _Refreshing:
             stale = self._stale()
             if stale is None:
                 self._make(self._made, anew=True, asked=self._all_files())
-                disk.write_new(self._staged, _chunks(self._made))  # with a mode of ours, whatever the umask is
+                disk.write_new(self._staged, _chunks(self._made))  # with a private file mode, whatever the umask
             else:
                 disk.copy_tree(self._path, self._staged)
                 self._make(self._staged, anew=False, asked=stale)
@@ -137,7 +137,7 @@ class _Refreshing:
         self._catalogue.set_note(_note_name(self._path), state)
 
     def _tidy(self) -> None:
-        """What a run that was killed left, and what nobody has asked for a long time."""
+        """Remove files that a killed run left, and databases that were not renewed for a long time."""
         oldest = time.time() - _UNUSED_SECONDS
         for name in os.listdir(self._path.parent):
             path = self._path.parent / name
@@ -150,7 +150,7 @@ class _Refreshing:
         return [row[0] for row in self._db.execute(f"SELECT id FROM files WHERE home_id IN {_listed(self._ids)}")]
 
     def _stale(self) -> list[int] | None:
-        """Numbers of files whose rows must be copied again or dropped; None where all must."""
+        """Return the ids of files whose rows must be copied again or deleted; None if the database must be rebuilt."""
         noted = self._db.execute("SELECT value FROM notes WHERE name = ?", (_note_name(self._path),)).get
         try:
             version, _, *stamp = json.loads(noted)
@@ -203,7 +203,7 @@ class _Refreshing:
             out.execute("CHECKPOINT")
 
     def _batches(self, files: Sequence[int]) -> Iterator[list[int]]:
-        """Files in groups of so many lines that a load stays small, whatever the store."""
+        """Yield files in groups with a limited number of lines, so that each load stays small."""
         lines: dict[int, int] = dict(
             iter(self._db.execute("SELECT file_id, lines FROM progress WHERE stage = 'entries'"))
         )
@@ -219,19 +219,19 @@ class _Refreshing:
             yield batch
 
     def _ask(self, files: Iterable[int]) -> None:
-        """A temporary table of the catalogue with the files whose rows are wanted."""
+        """Fill a temporary table of the catalogue with the files whose rows are to be copied."""
         self._db.execute("CREATE TEMP TABLE IF NOT EXISTS asked_files(id INTEGER PRIMARY KEY)")
         self._db.execute("DELETE FROM temp.asked_files")
         self._db.executemany("INSERT INTO temp.asked_files VALUES (?)", ((file,) for file in files))
 
     def _ask_shared(self) -> None:
-        """A temporary table with the calls of these homes that stand in several places, as `shared_calls` has them."""
+        """Fill a temporary table like `shared_calls` with the API calls of these homes that have several copies."""
         self._db.execute("DROP TABLE IF EXISTS temp.asked_shared")
         self._db.execute(
             "CREATE TEMP TABLE asked_shared AS SELECT * FROM shared_calls WHERE file_id IN temp.asked_files"
             + (" AND FALSE" if len(self._ids) > 1 else "")
         )
-        if len(self._ids) > 1:  # a response may stand in two of them
+        if len(self._ids) > 1:  # two of the homes may contain copies of one response
             write_decisions(
                 self._db, f"f.home_id IN {_listed(self._ids)}", self._pricing, into="temp.asked_shared", within="''"
             )
@@ -239,7 +239,7 @@ class _Refreshing:
     def _load(self, out: duckdb.DuckDBPyConnection, table: RawTable, into: str) -> None:
         with tempfile.NamedTemporaryFile(
             dir=self._path.parent, prefix=".rows-", suffix=".csv", delete=False
-        ) as rows:  # closed before it is read: Windows would not share it
+        ) as rows:  # closed before DuckDB reads it: Windows does not share open files
             rows.writelines(self._lines(table.select("temp.asked_files")))
         try:
             if os.path.getsize(rows.name):

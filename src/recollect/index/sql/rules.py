@@ -1,7 +1,7 @@
-"""What a question may be: one SELECT over tables. Decided on its syntax tree, before anything is bound or run.
+"""Allow only queries that are one SELECT over tables, judged by the syntax tree before anything is bound or run.
 
-A SELECT of DuckDB can do more than ask: `enable_logging()` is a table function, an INSERT may stand in a WITH, `query()` runs
-text. So kinds of nodes and table functions are let through by name, and all others are refused.
+A SELECT of DuckDB can do more than read: `enable_logging()` is a table function, an INSERT may be part of a WITH, `query()`
+runs text. So node types and table functions are allowed by name, and all others are refused.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 if TYPE_CHECKING:
     import duckdb
 
-#: Table functions that only make or unpack rows, or tell of tables.
+#: Table functions that only generate or unpack rows, or describe tables.
 TABLE_FUNCTIONS: Final = frozenset({
     "range", "generate_series", "unnest", "repeat", "repeat_row", "json_each", "json_tree", "histogram", "histogram_values",
     "summary", "generate_subscripts", "regexp_split_to_table", "icu_calendar_names", "pg_timezone_names",
     "duckdb_columns", "duckdb_functions", "duckdb_keywords", "duckdb_tables", "duckdb_types", "duckdb_views",
     "pragma_show", "pragma_table_info", "pragma_version",
 })  # fmt: skip
-#: Functions that run or plan text, read settings, write logs, or take raw bytes for inner states.
+#: Functions that run or plan text, read settings, write logs, or interpret raw bytes as internal states.
 REFUSED_FUNCTIONS: Final = frozenset({
     "json_serialize_plan", "json_deserialize_sql", "current_setting", "getvariable", "getenv", "write_log", "nextval",
     "setval", "currval", "to_aggregate_state", "combine", "finalize", "variant_bytes_to_variant", "parse_duckdb_log_message",
@@ -34,14 +34,14 @@ _TABLES: Final = frozenset({
 
 
 class Refusal(NamedTuple):
-    """Why a question is refused, and where in it (a byte offset) that stands."""
+    """Why a query is refused, with the byte offset of the refused part."""
 
     reason: str
     position: int | None
 
 
 def the_question(connection: duckdb.DuckDBPyConnection, text: str) -> duckdb.Statement | Refusal:
-    """The one SELECT that a text is, or why it may not run. Raises DuckDB's error for what it cannot read."""
+    """Parse a text that must be one allowed SELECT; else return why it may not run. Raises DuckDB's syntax errors."""
     statements = connection.extract_statements(text)
     if len(statements) != 1 or _type_of(statements[0]) != "SELECT":
         return Refusal(_not_one_question(statements), None)
@@ -55,7 +55,7 @@ def the_question(connection: duckdb.DuckDBPyConnection, text: str) -> duckdb.Sta
 def _type_of(statement: duckdb.Statement) -> str:
     try:
         return str(statement.type.name)
-    except Exception:  # a kind of statement that Python's enumeration does not know yet
+    except Exception:  # a statement type that is missing in the enumeration of DuckDB's Python package
         return "this statement"
 
 
@@ -71,7 +71,7 @@ def _not_one_question(statements: Sequence[duckdb.Statement]) -> str:
 
 
 def refusal(tree: Any) -> Refusal | None:
-    """The first thing in the tree of `json_serialize_sql` that is not allowed; None for a question that may run."""
+    """Return the first part of a tree of `json_serialize_sql` that is not allowed; None if the query may run."""
     for node in _nodes(tree):
         kind = node.get("type")
         where = node.get("query_location")
@@ -99,7 +99,7 @@ def _words(kind: object) -> str:
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
-    """Every object of the tree, without recursion: questions may be nested deeply."""
+    """Yield every object of the tree. Not recursive: queries may be nested deeply."""
     waiting: list[Any] = [tree]
     while waiting:
         node = waiting.pop()

@@ -1,8 +1,8 @@
-"""The last door shut, on Linux: a process that has opened what it needs gives up opening anything else.
+"""Forbid a Linux process to open anything more, by a seccomp filter, once it has opened what it needs.
 
-Refused afterwards, whatever code runs: opening, making, removing and renaming files, sockets, other programs, looking into
-other processes. DuckDB's own settings forbid all this already; this holds even where one of them is got around. Where the
-system has no such filter, or forbids filters, `seal` says so and the settings stand alone.
+The filter refuses, whatever code runs: opening, creating, removing and renaming files, sockets, starting programs, access
+to other processes. DuckDB's own settings forbid all this already; the filter holds even if one of them is bypassed. If the
+system has no such filter, or forbids it, `seal` returns False and only the settings protect.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _DENY: Final = 0x00050000 | 1  # SECCOMP_RET_ERRNO with EPERM
 _ALLOW: Final = 0x7FFF0000
 _LOAD, _EQUALS, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 
-#: Calls that are refused: name to number on x86_64 and aarch64 (None: that system has no such call).
+#: System calls that are refused: name -> number on x86_64 and on aarch64 (None: no such call there).
 _REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
     "open": (2, None), "creat": (85, None), "openat": (257, 56), "openat2": (437, 437), "open_by_handle_at": (304, 265),
     "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201), "accept": (43, 202),
@@ -36,7 +36,7 @@ _REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
     "inotify_add_watch": (254, 27), "setxattr": (188, 5), "io_uring_setup": (425, 425), "memfd_create": (319, 279),
     "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282), "keyctl": (250, 219),
 }  # fmt: skip
-#: machine -> (its number for auditing, which of the two columns, number of the call `seccomp`)
+#: machine -> (its number for auditing, its column in `_REFUSED`, number of the system call `seccomp`)
 _MACHINES: Final = {"x86_64": (0xC000003E, 0, 317), "aarch64": (0xC00000B7, 1, 277)}
 
 
@@ -46,14 +46,14 @@ def refused_calls(machine: str) -> list[int]:
 
 
 def program(machine: str) -> bytes:
-    """The filter: another machine's calls and the listed ones are refused, the rest goes on."""
+    """Build the filter program: refuse the listed system calls and those of another architecture, allow the rest."""
     calls = refused_calls(machine)
     steps: list[tuple[int, int, int, int]] = [
         (_LOAD, 0, 0, 4),
         (_EQUALS, 1, 0, _MACHINES[machine][0]),
         (_RETURN, 0, 0, _DENY),
         (_LOAD, 0, 0, 0),
-        (_AT_LEAST, len(calls) + 1, 0, 0x40000000),  # x32 would be a second name for every call
+        (_AT_LEAST, len(calls) + 1, 0, 0x40000000),  # the x32 ABI has a second number for every call
     ]
     steps += [(_EQUALS, len(calls) - place, 0, number) for place, number in enumerate(calls)]
     steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _DENY)]
@@ -61,7 +61,7 @@ def program(machine: str) -> bytes:
 
 
 def seal() -> bool:
-    """Give up everything listed, for all threads, for good. False where that is not to be had."""
+    """Install the filter for all threads, permanently. Return False if the system does not allow that."""
     machine = platform.machine()
     if sys.platform != "linux" or machine not in _MACHINES or struct.calcsize("P") != 8:
         return False

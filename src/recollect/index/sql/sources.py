@@ -1,7 +1,7 @@
-"""Where the tables behind SQL come from: for each table in the schema `raw`, what is selected from the catalogue.
+"""Define how each table in the schema `raw` is selected from the catalogue.
 
-Rows travel as CSV that SQLite itself writes, since making 300,000 Python rows would take four times as long; so each column
-says how it is written and how it is read again.
+Rows are transferred as CSV that SQLite itself writes, because making 300,000 Python rows would take four times as long. So
+each column defines how it is written and how it is read again.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-#: How a kind of column is written by SQLite, read from CSV, and turned into what DuckDB keeps.
+#: Kinds of columns: below, how SQLite writes each, how DuckDB reads it from CSV, and how DuckDB stores it.
 NUMBER, TEXT, LONG, UUID, TIME, STRING, FLAG, REAL = "number", "text", "long", "uuid", "time", "string", "flag", "real"
 _WRITTEN: Final = {
-    TEXT: "'\"'||replace({0},'\"','\"\"')||'\"'",  # quoted whatever is in it
+    TEXT: "'\"'||replace({0},'\"','\"\"')||'\"'",  # always quoted
     UUID: "CASE typeof({0}) WHEN 'blob' THEN '~'||hex({0}) ELSE '\"'||replace({0},'\"','\"\"')||'\"' END",
-    # A line of CSV has an end; SQLite's own functions for a part of a text would stop at a NUL.
+    # A line of CSV has a maximum length. Only long texts are cut, because SQLite's substr() stops at a NUL.
     LONG: "'\"'||replace(iif(octet_length({0}) > 4000000, substr({0}, 1, 1000000), {0}),'\"','\"\"')||'\"'",
 }
 _TYPES: Final = {NUMBER: "BIGINT", TIME: "TIMESTAMPTZ", FLAG: "BOOLEAN", REAL: "DOUBLE"}
 _READ: Final = {TEXT: "VARCHAR", LONG: "VARCHAR", UUID: "VARCHAR", REAL: "DOUBLE"}
 _KEPT: Final = {
     UUID: "CASE WHEN starts_with(c.{0}, '~') AND length(c.{0}) = 33 THEN (c.{0}[2:])::UUID::VARCHAR ELSE c.{0} END",
-    # Moments that no calendar has would end the whole load.
+    # A time outside of the calendar would make the whole load fail.
     TIME: "CASE WHEN c.{0} BETWEEN -62135596800000000 AND 253402300799999999 THEN make_timestamptz(c.{0}) END",
     FLAG: "c.{0} <> 0",
 }
@@ -47,14 +47,17 @@ class RawColumn:
 
 @dataclass(frozen=True, slots=True)
 class RawTable:
-    """`source` has `{files}` where the condition on files goes. A table that is `whole` is filled anew each time."""
+    """A table of the schema `raw`.
+
+    `source` contains `{files}` as the placeholder for the condition on files. A `whole` table is refilled each time.
+    """
 
     name: str
     source: str
     columns: tuple[RawColumn, ...]
     whole: bool = False
     parents: bool = False
-    """Its column `parent` is kept as the number of that row, where it stands in the same file: a third of the size."""
+    """Whether `parent` is stored as the parent's entry id if both are in one file, which takes a third of the space."""
 
     def create(self) -> str:
         kinds = [f"{_quoted(column.name)} {_TYPES.get(column.kind, 'VARCHAR')}" for column in self.columns]
@@ -63,12 +66,12 @@ class RawTable:
         return f"({', '.join(kinds)})"
 
     def select(self, files: str) -> str:
-        """One CSV line per row, as bytes."""
+        """Return the SELECT for SQLite that gives one CSV line per row, as bytes."""
         body = ",',',".join(column.written() for column in self.columns)
         return f"SELECT CAST(concat({body},char(10)) AS BLOB) FROM {self.source.format(files=files)}"
 
     def load(self, path: str) -> str:
-        """The SELECT that reads such lines."""
+        """Return the SELECT for DuckDB that reads these lines from a file."""
         kept = ", ".join(f"{column.kept()} AS {_quoted(column.name)}" for column in self.columns)
         read = ", ".join(f"'{column.name}': '{column.read()}'" for column in self.columns)
         quoted = path.replace("'", "''")
@@ -92,12 +95,12 @@ def _quoted(name: str) -> str:
 
 
 def _columns(text: str) -> tuple[RawColumn, ...]:
-    """Columns from lines of `name | kind | expression`; an empty expression is `t.name`."""
+    """Parse columns from lines of `name | kind | expression`; an empty expression means `t.name`."""
     rows = [[part.strip() for part in line.split("|", 2)] for line in text.strip().splitlines()]
     return tuple(RawColumn(name, kind, expression or f"t.{name}") for name, kind, expression in rows)
 
 
-#: The main transcript of the session that a file belongs to: in its own folder where there is one.
+#: The main transcript of the session to which a file belongs, preferably the one in the file's own project folder.
 _MAIN_FILE: Final = (
     "(SELECT s.file_id FROM sessions s JOIN files g ON g.id = s.file_id WHERE s.session_id = t.session_id "
     "AND g.home_id = t.home_id ORDER BY g.folder IS t.folder DESC, g.id LIMIT 1)"
@@ -316,7 +319,7 @@ SOURCES: Final[tuple[RawTable, ...]] = (
 
 STRINGS: Final = RawTable("strings", "strings t", _columns("id | number |\ntext | text |"), whole=True)
 
-#: What the responses of each session cost together.
+#: The total cost of the responses of each session.
 SESSION_COSTS: Final = """CREATE OR REPLACE TABLE raw.session_costs AS
     SELECT home, session_id, try_cast(sum(cost_micro_usd) AS BIGINT) AS cost FROM
     (SELECT f.home, coalesce(s.session_id, r.session_id, f.session_id) AS session_id, coalesce(s.cost, r.cost) AS cost_micro_usd

@@ -1,7 +1,7 @@
-"""The tables of SQL, column by column. `docs/reference/sql.md` is made from this module.
+"""Define the tables for SQL queries, column by column. `docs/reference/sql.md` is generated from this module.
 
-They are views over a few tables in the schema `raw`, which `sql_refresh` fills from the catalogue. What many rows share
-(session, project, home) stands in `raw.files` once and is joined by the number of the file.
+They are views over a few tables in the schema `raw`, which `refresh` fills from the catalogue. What many rows share
+(session, project, home) is stored once in `raw.files` and joined by the id of the file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SqlTable:
 
 
 def _columns(text: str) -> tuple[SqlColumn, ...]:
-    """Columns from lines of `name | type | expression | meaning`; an empty expression is the column of that name."""
+    """Parse columns from lines of `name | type | expression | meaning`; an empty expression means the column's name."""
     rows = [[part.strip() for part in line.split(" | ", 3)] for line in text.strip().splitlines()]
     return tuple(SqlColumn(name, kind, expression or name, doc) for name, kind, expression, doc in rows)
 
@@ -307,10 +307,10 @@ TABLES: Final[tuple[SqlTable, ...]] = (
 
 
 def names() -> dict[str, list[str]]:
-    """Tables and their columns, for completion."""
+    """Return the names of tables and their columns, for completion."""
     return {table.name: [column.name for column in table.columns] for table in TABLES}
 
 
 def version_of(statements: list[str]) -> int:
-    """A number for what a database was made by: another one is not used."""
+    """Return a checksum of the definitions; a database made with another version is not used."""
     return zlib.crc32("\n".join(statements).encode())

@@ -1,7 +1,7 @@
-"""How the process that answers SQL and the one that asks talk: frames of MessagePack, each with its length before it.
+"""Encode messages between the SQL child process and its parent: frames of MessagePack, each preceded by its length.
 
-Nothing that is read can run: values are plain, and those MessagePack does not know (decimals, dates, times, intervals, whole
-numbers beyond 64 bits, uuids) are tagged texts that `unpack` turns back, or leaves as text where they make no sense.
+Decoding never runs code: values are plain data. Types that MessagePack lacks (decimals, dates, times, intervals, integers
+beyond 64 bits, uuids) are sent as tagged texts; `unpack` converts them back, or leaves a text that it cannot convert.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import msgspec
 
 _LENGTH: Final = struct.Struct("<I")
 MOST_BYTES: Final = 256 << 20
-"""No frame is longer: whoever says so is not to be believed."""
+"""The longest frame that is accepted; a larger length means that the stream is damaged."""
 
 _DECIMAL, _DATE, _TIME, _MOMENT, _INTERVAL, _WHOLE, _UUID = range(1, 8)
 _I64: Final = 1 << 63
@@ -25,13 +25,13 @@ _encoder: Final = msgspec.msgpack.Encoder()
 
 
 def pack(value: Any) -> bytes:
-    """A frame."""
+    """Encode a value as a frame."""
     data = _encoder.encode(value)
     return _LENGTH.pack(len(data)) + data
 
 
 def tagged(value: Any) -> Any:
-    """A value of a result as it can be packed."""
+    """Convert a value of a result to a form that can be packed."""
     if value is None or isinstance(value, str | float | bool | bytes):
         return value
     if isinstance(value, int):
@@ -39,7 +39,7 @@ def tagged(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [tagged(item) for item in value]
     if isinstance(value, dict):
-        # Keys of maps need not be texts, and what is no plain value cannot be a key: then pairs.
+        # Keys of DuckDB's maps need not be texts, and a tagged or nested value cannot be a key here: then send pairs.
         if all(isinstance(key, str) for key in value):
             return {key: tagged(item) for key, item in value.items()}
         return [[tagged(key), tagged(item)] for key, item in value.items()]
@@ -90,12 +90,12 @@ _decoder: Final = msgspec.msgpack.Decoder(ext_hook=_untagged)
 
 
 def unpack(data: bytes) -> Any:
-    """The value of a frame."""
+    """Decode the value of a frame."""
     return _decoder.decode(data)
 
 
 def read_frame(read: Callable[[int], bytes]) -> Any:
-    """The next frame's value; raises EOFError at the end and ValueError for what is no frame."""
+    """Read the value of the next frame. Raises EOFError at the end, and ValueError for an invalid frame."""
     head = _exactly(read, _LENGTH.size)
     (length,) = _LENGTH.unpack(head)
     if length > MOST_BYTES:

@@ -215,7 +215,10 @@ class WordsWriter:
         self.added += 1
 
     def commit(self, mark: int) -> None:
-        """Commit all changes. The caller then sets the mark in the catalogue; a crash in between causes both again."""
+        """Commit all changes. The caller then sets the mark in the catalogue; a crash in between repeats both.
+
+        `mark` is the highest entry id whose words are committed.
+        """
         self._writer.commit()
         self.mark = mark
 
