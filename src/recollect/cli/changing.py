@@ -1,10 +1,10 @@
-"""What all changing commands share: the plan is shown, asked for where it matters, carried out, and can be undone.
+"""Show the plan of a changing command, confirm it if needed, carry it out, and report how to undo it.
 
-What takes away or rewrites something that is there is asked for on a terminal; without one it needs --yes. What only adds, or
-changes a single to-do, is done at once. `confirm` is that rule, for every command.
+A change that removes or rewrites something is confirmed on a terminal; without one it needs --yes. A change that only adds,
+or changes a single to-do, is made at once. `confirm` is that rule, for every command.
 
 JSON of every changing command: the command's own fields, and `change` (the number for `recollect undo`, null on a dry run),
-`dry_run`, `steps` (the plan, a line a step).
+`dry_run`, `steps` (the plan, one line for each step).
 """
 
 from __future__ import annotations
