@@ -1,4 +1,4 @@
-"""Make commands, and give each run of one what all commands share: common options, the library, and ways to answer.
+"""Make commands, and provide each run with what all commands share: common options, the library, and output.
 
 A command is made with `@command("name", ...)`; its first argument is the `CommandRun` of this run:
 

@@ -1,4 +1,4 @@
-"""Print the status line with as few imports as possible: it runs again and again while somebody types.
+"""Print the status line with as few imports as possible: it runs again and again during work.
 
 Whatever goes wrong, a line is printed and the exit code is 0: a status line must never be in the way. Each call indexes only
 a part of what is new, so that the line stays within its time on a store that was never counted.

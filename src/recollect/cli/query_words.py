@@ -10,7 +10,7 @@ _GUARD = "\x00"
 
 
 class QueryCommand(click.Command):
-    """Reads arguments with a single minus as words of the query (`-h` is the help if it is the first word)."""
+    """Reads arguments with a single minus as words of the query (`-h` is the help unless a word comes before it)."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         with_value = {
