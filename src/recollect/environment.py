@@ -1,4 +1,4 @@
-"""The one place, besides the faces, that looks at the environment: where homes and our own folders are.
+"""Read the environment: where homes and our own folders are. Besides this module, only the faces read it.
 
 Homes: what the caller names, else CLAUDE_CONFIG_DIR (several may be given, separated by commas), else ``~/.claude`` and
 ``~/.config/claude``. Our own folders: RECOLLECT_CONFIG_DIR, RECOLLECT_DATA_DIR, RECOLLECT_CACHE_DIR, else the platform's.
@@ -24,7 +24,7 @@ _XDG = {
 def home_candidates(
     named: Sequence[str | os.PathLike[str]] = (), environ: Mapping[str, str] | None = None
 ) -> tuple[list[Path], bool]:
-    """Folders to look at, and whether the user named them (then each must be a home)."""
+    """Return the folders that may be homes, and whether the user named them (then each must be a home)."""
     from pathlib import Path
 
     folders, are_named = home_folders(named, environ)
@@ -34,7 +34,7 @@ def home_candidates(
 def home_folders(
     named: Sequence[str | os.PathLike[str]] = (), environ: Mapping[str, str] | None = None
 ) -> tuple[list[str], bool]:
-    """The same as texts, for who has to start fast."""
+    """Return what `home_candidates` does, as texts: importing pathlib would slow down the start."""
     env = os.environ if environ is None else environ
     if named:
         return [_expand(os.fspath(item)) for item in named], True
@@ -45,21 +45,21 @@ def home_folders(
 
 
 def own_folder(kind: str, environ: Mapping[str, str] | None = None) -> Path:
-    """Recollect's own folder for "config", "data" or "cache"."""
+    """Return Recollect's own folder for "config", "data" or "cache"."""
     from pathlib import Path
 
     return Path(own_folder_name(kind, environ))
 
 
 def own_folder_name(kind: str, environ: Mapping[str, str] | None = None) -> str:
-    """The same as text. Raises Refused where it lies inside of a home."""
+    """Return the path of Recollect's own folder as text. Raises Refused if it lies inside a home."""
     folder = _own_folder_name(kind, environ)
     refuse_inside(folder, home_folders((), environ)[0])
     return folder
 
 
 def refuse_inside(folder: str, homes: Sequence[str]) -> None:
-    """Raise Refused where a folder of our own lies inside of a home: Claude Code deletes there, and reading must not write."""
+    """Raise Refused if a folder of our own lies inside a home: Claude Code deletes there, and reading must not write."""
     real = os.path.realpath(folder)
     for home in homes:
         root = os.path.realpath(home)
@@ -102,7 +102,7 @@ def leave_out_current_folder() -> None:
 
 
 def user_folder(kind: str | None = None, environ: Mapping[str, str] | None = None) -> Path:
-    """Return the user's own folder; or with "config" or "data" the one below it in which programs look for that."""
+    """Return the user's home folder; or with "config" or "data" the folder below it in which programs store that."""
     from pathlib import Path
 
     env = os.environ if environ is None else environ
@@ -113,31 +113,31 @@ def user_folder(kind: str | None = None, environ: Mapping[str, str] | None = Non
 
 
 def places_told(environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return what the environment says about our own folders: a program that a timer starts must be told the same."""
+    """Return what the environment says about our own folders, to pass it on to a program that a timer starts."""
     env = os.environ if environ is None else environ
     names = ("RECOLLECT_DATA_DIR", "RECOLLECT_CACHE_DIR", "RECOLLECT_CONFIG_DIR", "XDG_DATA_HOME", "XDG_CACHE_HOME")
     return {name: os.path.abspath(os.path.expanduser(env[name])) for name in names if env.get(name)}
 
 
 def environment_in_english() -> dict[str, str]:
-    """Return the environment for a program whose messages are read by us."""
+    """Return the environment for a program whose messages we parse."""
     return {**os.environ, "LC_ALL": "C"}
 
 
 def current_session_id(environ: Mapping[str, str] | None = None) -> str | None:
-    """The session in which this program was started by Claude Code; None outside of one."""
+    """Return the session in which Claude Code started this program; None outside of one."""
     env = os.environ if environ is None else environ
     return env.get("CLAUDE_CODE_SESSION_ID", "").strip() or None
 
 
 def time_zone(environ: Mapping[str, str] | None = None) -> str | None:
-    """The time zone that the user chose by name; None where it is the system's."""
+    """Return the time zone that the user chose by name; None if it is the system's."""
     env = os.environ if environ is None else environ
     return env.get("TZ", "").removeprefix(":") or None
 
 
 def font_folders(environ: Mapping[str, str] | None = None) -> list[Path]:
-    """Return where this system keeps its fonts."""
+    """Return the folders in which this system has its fonts."""
     from pathlib import Path
 
     env = os.environ if environ is None else environ

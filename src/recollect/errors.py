@@ -61,7 +61,7 @@ class Refused(RecollectError):
 
 
 class QueryError(RecollectError):
-    """A query that cannot be understood; `place` is the part of it that is wrong, as (start, end)."""
+    """A query that cannot be parsed; `place` is the wrong part of it, as (start, end)."""
 
     exit_code = 7
     default_slug = "query-error"

@@ -1,7 +1,7 @@
-"""Start this very Recollect again as a child process, and keep the code of the current folder out of it.
+"""Start this installation of Recollect again as a child process, without code from the current folder.
 
-`python -m` puts the current folder first on `sys.path`: the `re.py` of a cloned repository would run in place of Python's own.
-So every child gets an isolated interpreter (`-I`: no current folder, no PYTHON* variables, no user site) and the folders in which
+`python -m` puts the current folder first on `sys.path`: the `re.py` of a cloned repository would replace Python's own. So
+every child gets an isolated interpreter (`-I`: no current folder, no PYTHON* variables, no user site) and the folders in which
 this process found its own code.
 """
 
@@ -16,11 +16,11 @@ _LOOK = "import json,sys,importlib.util as u;s=u.find_spec('recollect');print(js
 
 
 def code_folders() -> list[str]:
-    """List the folders of `sys.path` without the current one, which stays only where Recollect or Python is installed in it."""
+    """List the folders of `sys.path` without the current one, unless Recollect or Python is installed in it."""
     own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     try:
         current = os.path.realpath(os.getcwd())
-    except OSError:  # it was deleted: nothing can be imported from there
+    except OSError:  # the folder was deleted: nothing can be imported from there
         current = ""
     found: list[str] = []
     for folder in [*sys.path, own]:
@@ -46,14 +46,14 @@ def leave_out_current_folder() -> None:
 
 
 def child_command(module: str) -> list[str]:
-    """Give the command that runs `main()` of a module of Recollect in an isolated process."""
+    """Return the command that runs `main()` of a module of Recollect in an isolated process."""
     import json
 
     return [sys.executable, "-I", "-S", "-c", _CHILD.format(module=module), json.dumps(code_folders())]
 
 
 def own_command() -> list[str]:
-    """Give the command that starts this very Recollect from any folder, whatever PATH and PYTHONPATH are then."""
+    """Return the command that starts this installation of Recollect from any folder, whatever PATH and PYTHONPATH are."""
     import json
     import subprocess
 

@@ -1,1 +1,1 @@
-"""The command line: parse a request, call the library, render an answer. Data on stdout, talk on stderr."""
+"""The command line: parse a request, call the library, render an answer. Data goes to stdout, remarks to stderr."""

@@ -1,10 +1,10 @@
-"""What all changing commands share: the plan is shown, asked for where it matters, carried out, and can be undone.
+"""Show the plan of a changing command, confirm it if needed, carry it out, and report how to undo it.
 
-What takes away or rewrites something that is there is asked for on a terminal; without one it needs --yes. What only adds, or
-changes a single to-do, is done at once. `confirm` is that rule, for every command.
+A change that removes or rewrites something is confirmed on a terminal; without one it needs --yes. A change that only adds,
+or changes a single to-do, is made at once. `confirm` is that rule, for every command.
 
 JSON of every changing command: the command's own fields, and `change` (the number for `recollect undo`, null on a dry run),
-`dry_run`, `steps` (the plan, a line a step).
+`dry_run`, `steps` (the plan, one line for each step).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NO_EFFECT = "Accepted as by all changing commands; here nothing has to be forced
 
 
 def changing_options(force: str = TO_APPEND) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """--dry-run, --yes and --force; `force` says what that does here."""
+    """Add the options --dry-run, --yes and --force; `force` is the help of the last one."""
 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         for option in (
@@ -42,13 +42,13 @@ yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 
 
 def refuse_empty_path(*paths: str | None) -> None:
-    """An empty path would be the current folder, which nobody meant."""
+    """Refuse an empty path: it would become the current folder, which nobody meant."""
     if any(path is not None and not path.strip() for path in paths):
         raise click.UsageError("a path must not be empty")
 
 
 def confirm(what: str, *, yes: bool, question: str = "Go ahead?") -> None:
-    """Raise Refused unless the user wants it: by --yes, or asked on a terminal. `what` says what would happen."""
+    """Raise Refused unless the user agrees: by --yes, or when asked on a terminal. `what` says what would happen."""
     if yes:
         return
     if not standard_input.is_terminal():
@@ -61,7 +61,7 @@ def confirm(what: str, *, yes: bool, question: str = "Go ahead?") -> None:
 
 
 def carry_out(run: CommandRun, plan: Plan, *, dry_run: bool, yes: bool) -> Committed | None:
-    """Show the plan and stop (dry run), or make the change. What takes something away is asked for first."""
+    """Show the plan and stop (dry run), or make the change. A destructive change is confirmed first."""
     if dry_run:
         if run.is_text:
             run.print(f"would: {plan.title}")
@@ -86,7 +86,7 @@ def carry_out(run: CommandRun, plan: Plan, *, dry_run: bool, yes: bool) -> Commi
 
 
 def tell_notes(run: CommandRun, plan: Plan) -> None:
-    """What a person should know about the plan, in text only: JSON has it among the fields."""
+    """Print the notes of a plan, in text only: JSON has them among its fields."""
     if run.is_text:
         for note in plan.notes:
             run.say(f"note: {note}")

@@ -1,4 +1,4 @@
-"""Whether what is printed may have colours, where nobody said so on the command line."""
+"""Decide whether output is coloured if the command line does not say so."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ import sys
 
 
 def are_wanted() -> bool:
-    """On a terminal that knows them, unless NO_COLOR is set to something (no-color.org)."""
+    """Return whether stdout is a terminal with colours, and NO_COLOR is not set (no-color.org)."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and sys.stdout.isatty()

@@ -1,4 +1,4 @@
-"""Make commands, and give each run of one what all commands share: common options, the library, and ways to answer.
+"""Make commands, and provide each run with what all commands share: common options, the library, and output.
 
 A command is made with `@command("name", ...)`; its first argument is the `CommandRun` of this run:
 
@@ -36,22 +36,22 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 _AT_ONCE = 1 << 16
-"""Characters of a long answer that are written together."""
+"""How many characters of a long answer are written together."""
 T = TypeVar("T")
 
 
 @dataclass
 class CommandRun:
-    """One run of a command: its common options, the library that it asks, and how it answers."""
+    """One run of a command: its common options, its library, and how it answers."""
 
     homes: list[str] = field(default_factory=list)
     format: str = "text"
     color: bool | None = None
     lock_seconds: float = 10.0
     may_change: bool = False
-    """Whether this run changes something: then it does so whether or not somebody reads what it says about it."""
+    """Whether this run changes something: then it goes on even if its output cannot be written."""
     unwritten: OutputFailed | None = None
-    """Why what is said about a change could not be written; the change itself was carried out."""
+    """Why the output about a change could not be written; the change itself was made."""
     _library: Library | None = None
 
     @property
@@ -65,14 +65,14 @@ class CommandRun:
 
     @property
     def changes(self) -> Changes:
-        """The changes of the library. Whoever asks for them is about to change something."""
+        """Return the changes of the library, and note that this run is about to change something."""
         self.may_change = True
         found = self.library.changes
         found.journal.lock_seconds = self.lock_seconds
         return found
 
     def forget_library(self) -> None:
-        """Open the library again at the next question, because `homes` was changed."""
+        """Open the library again at the next use, because `homes` was changed."""
         self._library = None
 
     @property
@@ -84,7 +84,7 @@ class CommandRun:
         self._echo(safe(text), err=True)
 
     def advise_on_project(self, project: str | None) -> None:
-        """Say so where no session is of the project that a command was asked for, and name projects like it."""
+        """Print a remark if no session is of the requested project, with the names of similar projects."""
         advice = None if project is None else self.library.project_advice(project)
         if advice is not None:
             self.say(advice)
@@ -99,7 +99,7 @@ class CommandRun:
 
     @contextlib.contextmanager
     def _unread(self, err: bool = False) -> Iterator[None]:
-        """Let output that cannot be written (`| head -1`, a full disk) end a command that only reads, not one that changes."""
+        """Let a failure to write output (`| head -1`, a full disk) end a command that only reads, not one that changes."""
         try:
             yield
         except (BrokenPipeError, OutputFailed) as problem:
@@ -110,12 +110,12 @@ class CommandRun:
             discard_output(err)
 
     def style(self, text: str, **styles: Any) -> str:
-        """Make a text safe for the terminal and colour it; it stays plain where colours are off."""
+        """Make a text safe for the terminal and colour it; without colours it stays plain."""
         cleaned = safe(text)
         return click.style(cleaned, **styles) if self.colored else cleaned
 
     def print_styled(self, text: str) -> None:
-        """Print a text whose parts went through `style` or `safe` already."""
+        """Print a text whose parts already went through `style` or `safe`."""
         self._echo(text, color=self.colored)
 
     @property
@@ -142,10 +142,10 @@ class CommandRun:
             self.say(empty)
 
     def _stream_object(self, rows: Iterable[Row], totals: Mapping[str, Any]) -> None:
-        """Print one object with all rows, written as they come: of a list of any length only a few are in memory."""
+        """Print one object with all rows as they come, so that only a few rows are in memory."""
         waiting, size, first = ['{\n  "rows": ['], 0, True
         for row in rows:
-            text = _dumps(_data(row), indent=2).replace("\n", "\n    ")  # strings of JSON have no line feed
+            text = _dumps(_data(row), indent=2).replace("\n", "\n    ")  # strings in JSON have no line feed
             waiting.append(f"{'' if first else ','}\n    {text}")
             first, size = False, size + len(text)
             if size > _AT_ONCE:
@@ -158,7 +158,7 @@ class CommandRun:
         self._echo("".join(waiting))
 
     def table(self, rows: Iterable[Row], columns: Sequence[Column]) -> int:
-        """Print a table, every cell made safe first. Returns how many rows it has; nothing is printed where there are none."""
+        """Print a table, every cell made safe first. Returns the number of rows; without rows nothing is printed."""
         import shutil
 
         on_terminal = sys.stdout.isatty()
@@ -176,11 +176,11 @@ class CommandRun:
                 sys.stdout.writelines(f"{line}\n" for line in lines)
                 sys.stdout.flush()
             except BrokenPipeError:
-                raise ReaderGone from None  # by itself, click would end the program
+                raise ReaderGone from None  # click would end the program
 
 
 class ReaderGone(BrokenPipeError):
-    """Nobody reads what is printed. Without a number of the system: by that, click would end the program with 1."""
+    """Nobody reads the output any more. Has no errno: because of one, click would end the program with 1."""
 
 
 def _data(row: Row) -> Row:
@@ -192,13 +192,13 @@ _LONG_JSON: Final = 10_000
 
 
 def _dumps(value: Any, indent: int | None = None) -> str:
-    """Write JSON in ASCII: lone surrogates survive, and no byte of it can act on a terminal."""
+    """Write JSON in ASCII: lone surrogates survive, and no byte of it can control a terminal."""
     text = json.dumps(value, default=_plain)
     if indent is None:
         return text
     if len(text) < _LONG_JSON:
         return json.dumps(value, indent=indent, default=_plain)
-    from msgspec.json import format as indented  # does it in C; not worth its import for less
+    from msgspec.json import format as indented  # faster, in C; not worth its import for less
 
     return indented(text, indent=indent)
 
@@ -212,7 +212,7 @@ def _plain(value: Any) -> Any:
 
 
 def _shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --home, --json, --jsonl and --no-color, which are taken before and after the name of the command alike."""
+    """Add --home, --json, --jsonl and --no-color, which are accepted before and after the name of the command."""
 
     def remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
         def callback(context: click.Context, _: click.Parameter, value: Any) -> None:
@@ -244,7 +244,7 @@ def _shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def command(
     name: str, *, epilog: str = "", hidden: bool = False, cls: type[click.Command] = click.Command
 ) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a function a command whose first argument is its `CommandRun`. `epilog` holds the examples, one on each line."""
+    """Turn a function into a command whose first argument is its `CommandRun`. `epilog` holds examples, one on each line."""
 
     def wrap(function: Callable[..., Any]) -> click.Command:
         def invoke(*args: Any, **kwargs: Any) -> Any:
@@ -266,7 +266,7 @@ shared_options = _shared_options
 
 
 def report(error: RecollectError, run: CommandRun) -> None:
-    """Print an error to stderr: a sentence, the nearest names, a hint. As JSON where JSON was asked for."""
+    """Print an error to stderr: a sentence, the nearest names, a hint. As JSON if JSON was requested."""
     nearest = list(getattr(error, "nearest", ()))
     if not run.is_text:
         data: dict[str, Any] = {"slug": error.slug, "message": error.message, "hint": error.hint, "nearest": nearest}
@@ -282,7 +282,7 @@ def report(error: RecollectError, run: CommandRun) -> None:
 
 
 def complete_session(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Complete a session id in the shell; offer nothing where the homes cannot be read."""
+    """Complete a session id in the shell; nothing if the homes cannot be read."""
     from ..library.library import open_library
 
     try:

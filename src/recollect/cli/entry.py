@@ -11,7 +11,7 @@ from recollect.environment import leave_out_current_folder
 
 
 def run() -> None:
-    """Run the command that `sys.argv` names, with no code and no program of the current folder."""
+    """Run the command in `sys.argv`, without any code or program from the current folder."""
     if sys.version_info < (3, 11):  # noqa: UP036  a checkout can be run by any Python
         sys.stderr.write(f"recollect needs Python 3.11 or later, and this is {sys.version.split()[0]}\n")
         sys.exit(8)
@@ -42,6 +42,6 @@ def _print_help() -> bool:
             text = stream.read()
         sys.stdout.write(text)
         sys.stdout.flush()
-    except OSError:  # not there (a checkout without it), or the reader went away
+    except OSError:  # missing (a checkout without it), or the reader is gone
         return False
     return True

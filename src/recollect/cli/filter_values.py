@@ -1,4 +1,4 @@
-"""Values of options that choose: an empty one (of a variable that is not set, say) is a mistake, not everything or nothing."""
+"""Refuse empty values of filter options: an empty value, of an unset variable for example, is a mistake."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ else:  # generic only in the newest click
 
 
 class FilterValue(_ParamType):
-    """A click type: any text that says something."""
+    """A click type: any text that is not blank."""
 
     name = "text"
 

@@ -1,4 +1,4 @@
-"""A progress bar for the time it takes to read what changed: on a terminal, and only when there is something to wait for."""
+"""Show a progress bar while changed files are read: on a terminal, and only if there is something to wait for."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable, Iterator
 
 PATIENCE = 0.5
-"""Seconds before a bar appears: whoever has to wait no longer does not need one."""
+"""Seconds before a bar appears: a shorter wait does not need one."""
 
 
 @contextlib.contextmanager
 def indexing_bar(words: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Gives what `Library.index(progress=...)` takes; None where nobody looks."""
+    """Yield the function for `Library.index(progress=...)`; None without a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

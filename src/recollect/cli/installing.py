@@ -1,4 +1,4 @@
-"""Install something or take it out: the plan is shown, asked for, and carried out. `commands/keep.py` tells its JSON."""
+"""Install or remove something: show the plan, confirm it, and carry it out. `commands/keep.py` describes the JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..library.installing import InstallPlan
 
 PER_HOME = ("hook", "statusline")
-"""What goes into the settings of each home."""
+"""What is installed into the settings of each home."""
 
 
 def install_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,7 +31,7 @@ def install_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def install(run: CommandRun, what: str, *, remove: bool, yes: bool, dry_run: bool, **more: Any) -> None:
-    """Install something, or take it out; into the settings of every open home, where it belongs there."""
+    """Install or remove something; what belongs into settings, for every open home."""
     run.may_change = True
     library = run.library
     library.changes.journal.lock_seconds = run.lock_seconds

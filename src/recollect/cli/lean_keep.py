@@ -1,7 +1,7 @@
-"""`recollect keep --quiet` without click, and `recollect keep` where nothing is new: a hook runs it at the end of every turn.
+"""Run `recollect keep --quiet` without click, and `recollect keep` if nothing is new: a hook runs it after every turn.
 
-Only `recollect [--home DIR]... keep [--quiet]` is understood here. Whatever else is asked for, or needs more words than these, is
-left to the command: `try_keep` answers None, and the command goes on with the walks through the homes that were made here.
+Only `recollect [--home DIR]... keep [--quiet]` is handled here. Everything else, and whatever needs more output, is left to
+the command: `try_keep` returns None, and the command uses the walks through the homes that were made here.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from ..library.keep_check import Walk
 
 WALKS: dict[str, Walk] = {}
-"""The walks through the homes that `try_keep` made for this run, by the folder of the home. A run is a process."""
+"""The walks through the homes that `try_keep` made in this process, by the folder of the home."""
 
 
 def try_keep(arguments: Sequence[str], walks: dict[str, Walk] | None = None) -> int | None:
-    """Return the exit code, or None where the command has to do it. The walks are put into `walks`."""
+    """Return the exit code, or None if the command has to run. The walks are put into `walks`."""
     understood = _understood(arguments)
     found = walk_homes(understood[0]) if understood is not None else None
     if understood is None or found is None:
@@ -35,13 +35,13 @@ def try_keep(arguments: Sequence[str], walks: dict[str, Walk] | None = None) -> 
 
 
 def _keep(homes: Sequence[str], walks: dict[str, Walk]) -> int | None:
-    """Keep what is new, and say nothing unless something was wrong; None where the command has to say it."""
+    """Keep what is new, and print nothing unless something was wrong; None if the command has to report it."""
     from ..library.homes import open_homes
     from ..library.keeping import damage_words, keep_homes
 
     try:
         reports = keep_homes(open_homes(homes), walks=walks)
-    except Exception:  # whatever is wrong stays wrong, and the command tells it
+    except Exception:  # the error will occur again, and the command reports it
         return None
     except KeyboardInterrupt:
         return 130
@@ -54,7 +54,7 @@ def _keep(homes: Sequence[str], walks: dict[str, Walk]) -> int | None:
 
 
 def _understood(arguments: Sequence[str]) -> tuple[list[str], bool] | None:
-    """Return the homes that are named and whether to be quiet; None where something else is asked for."""
+    """Return the named homes and whether to be quiet; None if something else is requested."""
     homes: list[str] = []
     quiet, named = False, False
     words = iter(arguments)
@@ -80,6 +80,6 @@ def _print(walks: dict[str, Walk]) -> int | None:
     try:
         sys.stdout.write("\n".join(lines) + "\n")
         sys.stdout.flush()
-    except OSError:  # the command itself tells what is wrong with the output
+    except OSError:  # the command itself reports what is wrong with the output
         return None
     return 0

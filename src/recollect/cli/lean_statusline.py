@@ -1,7 +1,7 @@
-"""Print the status line on as few imports as can be: it runs again and again while somebody types.
+"""Print the status line with as few imports as possible: it runs again and again during work.
 
-Whatever goes wrong, a line is printed and the exit code is 0: a status line must never be in the way. Each call takes in a part
-of what is new, so that the line stays within its time on a store that was never counted.
+Whatever goes wrong, a line is printed and the exit code is 0: a status line must never be in the way. Each call indexes only
+a part of what is new, so that the line stays within its time on a store that was never counted.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..library.status_figures import StatusFigures
 
-#: Seconds of the processor after which no more is taken in, and how many bytes of transcripts one of them is good for.
+#: Seconds of CPU time after which nothing more is indexed, and how many bytes of transcripts are read in one second.
 _ENOUGH_SECONDS = 0.1
 _BYTES_A_SECOND = 250 << 20
-#: Whatever the time, this much is read, so that every line comes further; and never more than that.
+#: At least this much is read whatever the time, so that every line makes progress; and at most that much.
 LEAST_BYTES, MOST_BYTES = 1 << 20, 6 << 20
-#: The client sends a few kilobytes: what is longer is not from it.
+#: Claude Code sends a few kilobytes: longer input is not from it.
 MOST_INPUT = 1 << 20
 
 
 def read_input() -> str:
-    """Return what stands on stdin; nothing where it is closed, a terminal, or no text."""
+    """Return the text on stdin; empty if stdin is closed, a terminal, or not text."""
     try:
         stream = sys.stdin
         if stream is None or stream.isatty():
@@ -35,7 +35,7 @@ def read_input() -> str:
         return ""
     return (
         text.removeprefix("\ufeff") if len(text) <= MOST_INPUT else ""
-    )  # some shells put a mark before what they hand on
+    )  # some shells put a byte order mark before their output
 
 
 def print_statusline(text: str, homes: list[str], timezone: str | None = None) -> None:
@@ -46,7 +46,7 @@ def print_statusline(text: str, homes: list[str], timezone: str | None = None) -
 
         given = _given(text)
         line = status_line(given, _figures(given, homes, timezone))
-    except Exception:  # whatever it is: the client shows this line to somebody who works
+    except Exception:  # whatever it is: Claude Code shows this line to somebody at work
         line = ""
     line = line or "recollect: no figures"
     try:
@@ -56,7 +56,7 @@ def print_statusline(text: str, homes: list[str], timezone: str | None = None) -
             plain = line.replace("≥", ">=").encode("ascii", "replace").decode()
             sys.stdout.write(plain + "\n")
         sys.stdout.flush()
-    except (OSError, ValueError, AttributeError):  # nobody listens, the disk is full, or stdout is closed
+    except (OSError, ValueError, AttributeError):  # no reader, a full disk, or a closed stdout
         from .streams import discard_output
 
         with suppress(OSError, ValueError, AttributeError):
@@ -64,7 +64,7 @@ def print_statusline(text: str, homes: list[str], timezone: str | None = None) -
 
 
 def _given(text: str) -> dict[str, Any]:
-    """Return what Claude Code sent; nothing where that is no object."""
+    """Parse what Claude Code sent; empty if it is not an object."""
     try:
         value = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError):
@@ -73,7 +73,7 @@ def _given(text: str) -> dict[str, Any]:
 
 
 def _figures(given: dict[str, Any], homes: list[str], timezone: str | None) -> StatusFigures | None:
-    """Count; None where that fails (an index in use, a damaged home): then the line shows what Claude Code sent."""
+    """Count the figures; None if that fails (an index in use, a damaged home): then the line shows what Claude Code sent."""
     from ..library.library import open_library
 
     session = given.get("session_id")
@@ -87,6 +87,6 @@ def _figures(given: dict[str, Any], homes: list[str], timezone: str | None) -> S
 
 
 def _bytes_to_read() -> int:
-    """How much may be read in what is left of the time, the start of the interpreter counted."""
+    """Return how many bytes may be read in the remaining time, including the start of the interpreter."""
     left = int((_ENOUGH_SECONDS - time.process_time()) * _BYTES_A_SECOND)
     return min(max(left, LEAST_BYTES), MOST_BYTES)

@@ -1,7 +1,7 @@
-"""Entry point: the table of commands, imported one by one when called, and exit codes.
+"""Run commands: the table of commands, imported one by one when called, and exit codes.
 
 0 ok, 1 findings or no match, 2 usage, 3 not found, 4 damaged, 5 busy, 6 refused, 7 query error, 8 unavailable, 70 bug,
-130 interrupted, 129 and 143 ended by SIGHUP and SIGTERM: what was begun is taken back first, as with Ctrl-C.
+130 interrupted, 129 and 143 ended by SIGHUP and SIGTERM: what was begun is rolled back first, as with Ctrl-C.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 
 class LazyGroup(click.Group):
-    """Knows its commands by name and imports a command's module when it is needed."""
+    """A group of commands that imports a command's module when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -90,7 +90,7 @@ class LazyGroup(click.Group):
         return found if isinstance(found, click.Command) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands without importing any of them."""
+        """Write the list of commands without importing any of them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, words) for name, (_, words) in COMMANDS.items()])
 
@@ -117,7 +117,7 @@ def cli(context: click.Context, version: bool) -> None:
 
 
 def main(arguments: Sequence[str] | None = None, *, healed: bool = False) -> int:
-    """Run once and return the exit code. All errors end here. A damaged index is built anew, and the question asked again."""
+    """Run once and return the exit code. All errors end here. A damaged index is rebuilt, and the command run again."""
     run = CommandRun()
     code = _run(run, arguments, healed)
     try:
@@ -153,7 +153,7 @@ def _run(run: CommandRun, arguments: Sequence[str] | None, healed: bool) -> int:
     except click.ClickException as error:
         try:
             error.show()
-        except UnicodeEncodeError:  # an argument that is no text, on a stream that takes nothing else
+        except UnicodeEncodeError:  # an argument that is not text, on a stream that accepts only text
             click.echo(f"Error: {safe(error.format_message())}", err=True)
         return error.exit_code
     except click.exceptions.Exit as request:
@@ -166,7 +166,7 @@ def _run(run: CommandRun, arguments: Sequence[str] | None, healed: bool) -> int:
         run.unwritten = problem
         return Unavailable.exit_code
     except BrokenPipeError:
-        # The reader went away (`| head`): nothing is wrong with a question, but Python must not complain while it shuts down.
+        # The reader is gone (`| head`): that is not an error of a query, but Python must not complain while it shuts down.
         discard_output()
         if not run.may_change:
             return 0
@@ -198,7 +198,7 @@ def _run(run: CommandRun, arguments: Sequence[str] | None, healed: bool) -> int:
 
 
 class Ended(KeyboardInterrupt):
-    """A signal that asks the process to end: everything is taken back as after Ctrl-C."""
+    """A signal that asks the process to end: everything is rolled back as after Ctrl-C."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -206,19 +206,19 @@ class Ended(KeyboardInterrupt):
 
 
 def _end(number: int, frame: object) -> None:
-    signal.signal(number, signal.SIG_IGN)  # once is enough: cleaning up is not to be interrupted
+    signal.signal(number, signal.SIG_IGN)  # once is enough: cleaning up must not be interrupted
     raise Ended(number)
 
 
 def _hear_signals() -> None:
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup sets it to be ignored
             signal.signal(number, _end)
 
 
 def _mistake_in_arguments(error: BaseException, arguments: Sequence[str]) -> RecollectError | None:
-    """What is wrong with the arguments, where that is why the system or a library refused them."""
+    """Return the error for arguments that the system or a library refused; None for other errors."""
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
         return NotFound("a path is longer than the system allows", slug="path-too-long")
     if isinstance(error, UnicodeError) and any(not word.isascii() and _is_no_text(word) for word in arguments):
@@ -229,7 +229,7 @@ def _mistake_in_arguments(error: BaseException, arguments: Sequence[str]) -> Rec
 def _is_no_text(word: str) -> bool:
     try:
         word.encode()
-    except UnicodeEncodeError:  # bytes that are no text arrive as lone surrogates
+    except UnicodeEncodeError:  # bytes that are not text arrive as lone surrogates
         return True
     return False
 

@@ -1,4 +1,4 @@
-"""Options that take a moment as people type it: `2026-03-02`, `7d`, `yesterday`."""
+"""Parse options with a moment as people type it: `2026-03-02`, `7d`, `yesterday`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ else:  # generic only in the newest click
 
 
 class _Moments:
-    """What the two click types share. With `end`, a day means its end, so that `--until 2026-03-02` includes that day."""
+    """The shared part of two click types. With `end`, a day means its end, so that `--until 2026-03-02` includes that day."""
 
     name = "moment"
 
@@ -33,14 +33,14 @@ class _Moments:
 
 
 class MomentType(_Moments, _ParamType):
-    """A click type: local time where no zone is typed."""
+    """A click type: local time if no zone is typed."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         return value if isinstance(value, datetime) else self.parsed(value, param, ctx)
 
 
 class MomentText(_Moments, _TextParamType):
-    """A click type for commands with a `--timezone`: checked here, and read by the library in that zone."""
+    """A click type for commands with a `--timezone`: checked here, and parsed by the library in that zone."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         self.parsed(value, param, ctx)

@@ -1,7 +1,7 @@
 """Show long text through a pager, by the rules of git.
 
-RECOLLECT_PAGER, else PAGER, else `less`; empty or `cat` means none. LESS=FRX and LV=-c are set where they are unset. Where LESS
-is set it stays as it is, and text goes to `less` with colours only if it lets them through (`-R`).
+RECOLLECT_PAGER, else PAGER, else `less`; empty or `cat` means none. LESS=FRX and LV=-c are set if they are unset. A LESS that
+is set stays as it is, and text goes to `less` with colours only if that passes them on (`-R`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import click
 from .command_run import CommandRun
 
 _DEFAULTS = {"LESS": "FRX", "LV": "-c"}
-#: Options of less that take what follows them in the same word.
+#: Options of less that take the rest of the word as their value.
 _WITH_VALUE = frozenset('bDhjkoOpPtTxyz#"')
 _SHELL = frozenset("|&;<>()$`\\\"'*?[#~=%{}!\n")
 
 
 def show_paged(run: CommandRun, pieces: Iterator[str]) -> None:
-    """Print the pieces, through a pager where stdout is a terminal. Colours are decided before the first piece is made."""
+    """Print the pieces, through a pager if stdout is a terminal. Colours are decided before the first piece is made."""
     command = pager_command() if sys.stdout.isatty() else None
     if command is None:
         for piece in pieces:
@@ -45,12 +45,12 @@ def show_paged(run: CommandRun, pieces: Iterator[str]) -> None:
             try:
                 pager.wait()
                 return
-            except KeyboardInterrupt:  # meant for the pager, which goes on or ends by itself
+            except KeyboardInterrupt:  # meant for the pager, which continues or ends by itself
                 continue
 
 
 def pager_command() -> str | None:
-    """Find the pager that is wanted; None where there is none."""
+    """Return the pager to use; None for none."""
     named = os.environ.get("RECOLLECT_PAGER", os.environ.get("PAGER"))
     if named is None:
         if os.environ.get("TERM", "dumb") == "dumb":
@@ -65,7 +65,7 @@ def pager_command() -> str | None:
 
 
 def passes_colors(command: str, less: str) -> bool:
-    """Tell whether a pager shows colours instead of the bytes that make them. Pagers other than less are trusted, as by git."""
+    """Return whether a pager shows colours instead of their bytes. Pagers other than less are trusted, as by git."""
     try:
         program, *options = shlex.split(command)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Choose the columns of a table that have something to show."""
+"""Choose the columns of a table that are not empty."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from recollect.cli.command_run import Column
 
 
 def used_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> list[Column]:
-    """Return the columns that have something to show in some row."""
+    """Return the columns that are not empty in some row."""
     return [column for column in columns if any(row.get(column.key) not in (None, "", [], False) for row in rows)]

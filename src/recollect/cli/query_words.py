@@ -1,4 +1,4 @@
-"""The words of a query on the command line: `-word` is one of them, not an option."""
+"""Read the words of a query on the command line: `-word` is one of them, not an option."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _GUARD = "\x00"
 
 
 class QueryCommand(click.Command):
-    """Takes arguments that begin with a single minus as words of the query (`-h` is the help where no word stands before it)."""
+    """Reads arguments with a single minus as words of the query (`-h` is the help unless a word comes before it)."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         with_value = {
@@ -29,5 +29,5 @@ class QueryCommand(click.Command):
 
 
 def joined_words(words: Sequence[str]) -> str:
-    """The query as one text."""
+    """Return the query as one text."""
     return " ".join(word.removeprefix(_GUARD) for word in words)

@@ -1,4 +1,4 @@
-"""Ask in SQL from the command line, and print the answer in the form that was asked for."""
+"""Answer SQL questions on the command line, and print the answer in the requested form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .command_run import Column, CommandRun
 from .indexing_bar import indexing_bar
 
 MOST_SHOWN: Final = 1000
-"""A table for people has no more rows; programs get them all."""
+"""A table for people has at most this many rows; programs get all rows."""
 
 
 def ask(run: CommandRun, query: str, values: Mapping[str, Any] | None = None) -> Answer:
@@ -36,7 +36,7 @@ def write_parquet(run: CommandRun, query: str, values: Mapping[str, Any], target
 
 
 def show(run: CommandRun, answer: Answer) -> None:
-    """Print the answer as a table or as JSON. Where a limit cut it, that is said."""
+    """Print the answer as a table or as JSON, with a remark if a limit cut it."""
     if run.is_text:
         _show_text(run, answer)
     else:
@@ -46,7 +46,7 @@ def show(run: CommandRun, answer: Answer) -> None:
 
 
 def _show_text(run: CommandRun, answer: Answer) -> None:
-    """Print a table; where its columns do not fit side by side, each row as a list of them."""
+    """Print a table; if its columns do not fit side by side, each row as a list of them."""
     room = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
     table = sql_answer.answer_table(answer, MOST_SHOWN, room)
     if table is not None:

@@ -1,6 +1,6 @@
-"""The prompt of `recollect sql`: statements end with `;`, Tab completes tables and columns, the history is kept.
+"""Run the prompt of `recollect sql`: statements end with `;`, Tab completes tables and columns, the history is saved.
 
-Line editing is the standard library's `readline`, where the system has it.
+Line editing is the standard library's `readline`, if the system has it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LEAVE: Final = (".quit", ".exit", ".q")
 
 
 class Prompt:
-    """One sitting. `read` is how a line comes in: `input`, which knows readline."""
+    """One session of the prompt. `read` reads a line: `input`, which uses readline."""
 
     def __init__(self, run: CommandRun, kept: SavedQueries, read: Callable[[str], str] = input) -> None:
         self.run = run
@@ -55,7 +55,7 @@ class Prompt:
                 self._keep_history(editor)
 
     def _statement(self, editor: Any) -> str | None:
-        """Lines up to a `;`, or a command of the prompt; None at the end."""
+        """Read lines up to a `;`, or a command of the prompt; None at the end."""
         lines: list[str] = []
         while True:
             try:
@@ -113,7 +113,7 @@ class Prompt:
             self.run.say(HELP)
 
     def _start_editing(self) -> Any:
-        """readline with our completion and history; None where there is none, or nobody types."""
+        """Set up readline with our completion and history; None if there is no readline or no terminal."""
         if not standard_input.is_terminal():
             return None
         try:
@@ -148,7 +148,7 @@ def _lines(path: Path) -> list[str]:
 
 
 class Completer:
-    """What readline calls with the beginning of a word and 0, 1, 2, ... until there is nothing more."""
+    """Completes for readline, which calls it with the beginning of a word and 0, 1, 2, ... until it returns None."""
 
     def __init__(self) -> None:
         self._found: list[str] = []
@@ -160,7 +160,7 @@ class Completer:
 
 
 def completions(word: str) -> list[str]:
-    """Tables, columns and keywords that begin so; after `table.` the columns of that table."""
+    """Return the tables, columns and keywords that begin with a word; after `table.` the columns of that table."""
     known = column_names()
     table, dot, start = word.rpartition(".")
     if dot and table:

@@ -1,4 +1,4 @@
-"""Standard input, which may be closed (`<&-`): then nobody types there, and nothing stands in it."""
+"""Read standard input, which may be closed (`<&-`): then it is not a terminal, and is empty."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def is_terminal() -> bool:
 
 
 def read_bytes(limit: int) -> bytes:
-    """What stands there, at most `limit` bytes of it."""
+    """Return at most `limit` bytes of standard input."""
     return b"" if sys.stdin is None or sys.stdin.closed else sys.stdin.buffer.read(limit)
 
 

@@ -1,7 +1,7 @@
-"""Standard input, output and error as a command needs them, whatever it was started with (`>&-`, `2>/dev/full`).
+"""Set up standard input, output and error for a command, whatever it was started with (`>&-`, `2>/dev/full`).
 
-What is said on stderr is talk: where it cannot be written it is dropped, and the command goes on. What is written to stdout is
-the answer: where it cannot be written, `OutputFailed` is raised.
+Remarks go to stderr: if they cannot be written they are dropped, and the command goes on. The answer goes to stdout: if it
+cannot be written, `OutputFailed` is raised.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class _Talk(io.FileIO):
 
 
 def open_standard_streams() -> None:
-    """Put the null device where a stream is closed, and let the others fail as this module's docstring says."""
+    """Put the null device in place of closed streams, and make the others fail as this module's docstring says."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:  # closed: without this, the next file that is opened would become the stream
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the system gives out the lowest free number
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the system assigns the lowest free number
     if sys.stdin is None:
         sys.stdin = open(0, closefd=False)  # noqa: SIM115
     sys.stdout = _wrapped(sys.stdout, _Answer, 1)
@@ -55,7 +55,7 @@ def _wrapped(stream: TextIO | None, kind: type[io.FileIO], number: int) -> io.Te
     buffer = io.BufferedWriter(kind(number, "w", closefd=False))
     if not isinstance(stream, io.TextIOWrapper):  # None: it was closed
         return io.TextIOWrapper(buffer, encoding="utf-8", errors="replace")
-    if os.name == "nt" and stream.isatty():  # a console of Windows has a way of writing of its own
+    if os.name == "nt" and stream.isatty():  # a Windows console has its own way of writing
         return stream
     return io.TextIOWrapper(
         buffer,
@@ -67,7 +67,7 @@ def _wrapped(stream: TextIO | None, kind: type[io.FileIO], number: int) -> io.Te
 
 
 def discard_output(err: bool = False) -> None:
-    """Send what is still written to stdout (stderr) nowhere; Python must not complain of it when it ends."""
+    """Discard what is still written to stdout (stderr), so that Python does not complain about it at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, (sys.stderr if err else sys.stdout).fileno())
     os.close(nowhere)

@@ -1,4 +1,4 @@
-"""The library for commands that work on the vault alone: the home may be what was lost."""
+"""Open the library for commands that use only the vault: the home itself may be lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def library_of_vault(run: CommandRun) -> Library:
-    """Open the library of homes that need not be there any more."""
+    """Open the library of homes that need not exist any more."""
     from ..library.library import open_library
 
     library = open_library(run.homes, lost=True)

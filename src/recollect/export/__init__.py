@@ -1,1 +1,1 @@
-"""Renderers that every face shares: text, Markdown, and the formatting of numbers and times. They get plain data."""
+"""Render plain data for every face: text, Markdown, tables, and the formatting of numbers and times."""

@@ -1,4 +1,4 @@
-"""Draw in text: bars, a line of blocks, and a year of days."""
+"""Draw charts in text: bars, a line of blocks, and a year of days."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WEEKDAYS: Final = ("Mon", "", "Wed", "", "Fri", "", "Sun")
 
 
 def bar(value: float, largest: float, width: int = 20) -> str:
-    """Draw a bar as long as the value's share of the largest; at least a sliver for what is not nought."""
+    """Draw a bar as long as the value's share of the largest; any value above 0 gets at least a sliver."""
     if value <= 0 or largest <= 0:
         return ""
     eighths = max(round(value / largest * width * 8), 1)
@@ -32,8 +32,8 @@ def sparkline(values: Sequence[float]) -> str:
 
 
 def not_in_future(values: dict[str, int]) -> tuple[dict[str, int], str]:
-    """Return the periods that have begun, and a remark on the others: a wrong clock would push all that matters out of sight."""
-    tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()  # it is somewhere already
+    """Return the periods that have begun, and a remark on the others, which a wrong clock made: they would hide the rest."""
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()  # it is tomorrow somewhere already
     begun = {key: amount for key, amount in values.items() if key <= tomorrow or not key[:1].isdigit()}
     if not begun or len(begun) == len(values):
         return values, ""
@@ -41,7 +41,7 @@ def not_in_future(values: dict[str, int]) -> tuple[dict[str, int], str]:
 
 
 def over_time(values: Mapping[str, float], period: str) -> list[tuple[str, float]]:
-    """Return days, weeks, months or years in order, those between them with 0. At most the last few hundred."""
+    """Return days, weeks, months or years in order, with 0 for those in between. At most the last few hundred."""
     if not values:
         return []
     found: list[tuple[str, float]] = []
@@ -50,7 +50,7 @@ def over_time(values: Mapping[str, float], period: str) -> list[tuple[str, float
         found.append((key, values.get(key, 0)))
         try:
             key = _before(key, period)
-        except (OverflowError, ValueError):  # nothing is before the year 1
+        except (OverflowError, ValueError):  # there is no date before the year 1
             break
     return found[::-1]
 
@@ -101,12 +101,12 @@ def _weeks_shown(days: Sequence[date], end: date, weeks: int) -> int:
 
 
 def _first_monday(end: date, shown: int) -> int:
-    """As a number of days: the first and the last week may reach beyond the calendar."""
+    """Return the Monday of the first week as a day number, since the map may reach beyond the calendar."""
     return end.toordinal() - end.weekday() - 7 * (shown - 1)
 
 
 def _shade(value: float, steps: Sequence[float]) -> str:
-    """By rank among the days that have something, so that one dear day does not make all others pale."""
+    """Choose a shade by rank among the days with use, so that one expensive day does not make all others pale."""
     if value <= 0:
         return _SHADES[0]
     below = sum(1 for step in steps if step < value)
@@ -114,11 +114,11 @@ def _shade(value: float, steps: Sequence[float]) -> str:
 
 
 def _month_names(monday: int, weeks: int) -> str:
-    """Each month's name above its first week, or behind the name before where that is in the way."""
+    """Write each month's name above its first week, or after the previous name if that is in the way."""
     line = [" "] * (weeks + 12)
     named = None
     free = 0
-    for week in range(weeks + 4):  # the last month's name may need more room than its weeks
+    for week in range(weeks + 4):  # the last month's name may be wider than its weeks
         day = date.fromordinal(max(monday + 7 * min(week, weeks - 1), 1))
         if (day.year, day.month) != named and week >= free:
             line[4 + week : 7 + week] = day.strftime("%b")

@@ -1,7 +1,7 @@
-"""A conversation as readers see it: messages with their calls, the results and edits at their calls, pictures, subagents.
+"""Prepare a conversation for readers: messages with their calls, the results and edits at their calls, pictures, subagents.
 
-The terminal and the page show these parts; what comes from a transcript is still as it stands there, so a face makes it
-harmless before showing it.
+The terminal and the page show these parts. Text from a transcript is unchanged here, so a face must make it harmless before
+showing it.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from .differences import DiffLine, diff_of_call
 from .formatting import one_line
 
 ReadEntry = Callable[[Row], dict[str, Any]]
-"""Gives the entry of a row as plain data."""
+"""Returns the entry of a row as plain data."""
 
 SPEAKERS: Final = {
     "user": "You", "assistant": "Claude", "meta": "Client", "summary": "Summary of what was before", "system": "System",
     "attachment": "Attachment", "error": "API error", "tool": "Result", "progress": "Progress",
 }  # fmt: skip
 TASK: Final = "Task"
-"""Who speaks as the user of a subagent: nobody typed, the call that started the subagent did."""
+"""The speaker of a subagent's prompts: the call that started the subagent wrote them, not a person."""
 _PROMPT_READ: Final = 4000
-"""A line is cut from so many characters of a prompt."""
+"""How many characters of a prompt are read to make one line of it."""
 PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
 @dataclass(slots=True, frozen=True)
 class Place:
-    """Where a line is: which file of the session (0 is the main one), and its number there."""
+    """The position of a line: the file of the session (0 is the main one), and the line's number in it."""
 
     file: int
     line: int
@@ -63,11 +63,11 @@ class Media:
     bytes: int
     place: Place
     number: int
-    """Which of the line's pictures and documents it is."""
+    """The position among the line's pictures and documents."""
 
     @property
     def is_picture(self) -> bool:
-        """Whether browsers draw it without running anything."""
+        """Return whether browsers show it without running anything."""
         return self.media_type in PICTURES
 
 
@@ -80,12 +80,12 @@ class ShownCall:
     arguments: Any
     place: Place
     result: str | None = None
-    """The words of the result; None where there is no result."""
+    """The text of the result; None if there is no result."""
     result_is_long: bool = False
-    """Whether the line of the result is too long to be held; then `result` is empty."""
+    """Whether the line of the result is too long to be read; then `result` is empty."""
     media: list[Media] = field(default_factory=list)
     path: str = ""
-    """The file that the call edited, with what changed in `diff`."""
+    """The file that the call edited; `diff` has what changed."""
     diff: list[DiffLine] = field(default_factory=list)
     is_error: bool = False
     seconds: float | None = None
@@ -98,7 +98,7 @@ class Part:
     """A piece of a message.
 
     `kind` is text (of a person or a model), plain (other text), thinking, call, orphan (a result without a call), media,
-    unknown, long (a line too long to be held; `value` is its length), or note (what a row without words is).
+    unknown, long (a line too long to be read; `value` is its length), or note (what a row without text is).
     """
 
     kind: str
@@ -111,7 +111,7 @@ class Part:
 
 @dataclass(slots=True)
 class Seam:
-    """A compaction: what stands above was replaced by a summary."""
+    """A compaction: what is above was replaced by a summary."""
 
     trigger: str | None
     tokens_before: int | None
@@ -123,7 +123,7 @@ class ShownMessage:
     """A message as readers see it."""
 
     number: int
-    """Its position in the conversation, from 1."""
+    """The position in the conversation, from 1."""
     uuid: str | None
     role: str
     speaker: str
@@ -134,21 +134,21 @@ class ShownMessage:
     places: list[Place]
     usage: Usage | None = None
     lower_bound: bool = False
-    """Whether its output tokens are only what the stream said at its start."""
+    """Whether the output tokens are only what the stream reported at its start."""
     cost: int | None = None
-    """Micro-dollars, where somebody has priced it."""
+    """Micro-dollars, if the message was priced."""
     seam: Seam | None = None
     branches: list[Branch] = field(default_factory=list)
     """Branches that left the conversation after this message."""
     uuids: list[str] = field(default_factory=list)
-    """Of its rows, and of the results that are shown with it: what links may name."""
+    """The uuids of the message's rows, and of the results that are shown with it: links may name them."""
     last_uuid: str | None = None
     follows: bool = False
-    """Whether the same model goes on with what it said just before."""
+    """Whether the model continues what it said just before."""
 
 
 class ConversationReader:
-    """Turns messages of one session into what readers see. A row longer than `longest` is named, not read."""
+    """Prepares the messages of one session for readers. A row longer than `longest` is listed but not read."""
 
     def __init__(self, conversation: Conversation, entry: ReadEntry, *, longest: int | None = None) -> None:
         self._conversation = conversation
@@ -163,9 +163,9 @@ class ConversationReader:
     def show(
         self, messages: Sequence[Message], first: int = 0, branches: Mapping[str, list[Branch]] | None = None
     ) -> Iterator[ShownMessage]:
-        """Show messages, the first of which has so many before it. Results are shown at their calls, not by themselves.
+        """Prepare messages for readers; `first` messages come before them. Results are shown only at their calls.
 
-        `branches` are those to point at, by the row after which they left.
+        `branches` are the branches to link to, by the row after which they left.
         """
         before: tuple[str, str | None] | None = None
         for number, message in enumerate(messages, first + 1):
@@ -197,7 +197,7 @@ class ConversationReader:
         return self._longest is not None and row.length > self._longest
 
     def _is_shown_at_calls(self, message: Message) -> bool:
-        """Whether a message holds nothing but results of calls that are known."""
+        """Return whether a message holds only results of calls that are known."""
         return message.role == "tool" and all(
             set(row.block_types) <= {"tool_result"} and self._calls.keys() >= set(row.tool_results)
             for row in message.rows
@@ -271,7 +271,7 @@ class ConversationReader:
 
 
 def media_of(entry: dict[str, Any]) -> list[MediaBlock]:
-    """Return the pictures and documents of an entry in order, those inside results too."""
+    """Return the pictures and documents of an entry in order, including those inside results."""
     found: list[MediaBlock] = []
     for block in blocks_of(entry):
         if isinstance(block, MediaBlock):
@@ -282,7 +282,7 @@ def media_of(entry: dict[str, Any]) -> list[MediaBlock]:
 
 
 def words_of(view: MessageView) -> str:
-    """Return the words of a message with those of its calls and results, for finding something in it."""
+    """Return the text of a message with that of its calls and results, for a search in it."""
     parts: list[str] = []
     for block in view.blocks:
         if isinstance(block, TextBlock):
@@ -297,7 +297,7 @@ def words_of(view: MessageView) -> str:
 
 
 def prompt_line(entry: dict[str, Any], width: int = 80) -> str | None:
-    """Return the prompt of an entry in one line, a slash command by its name; None where there are no words."""
+    """Return the prompt of an entry in one line, a slash command by its name; None if there is no text."""
     message = entry.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if content is None:

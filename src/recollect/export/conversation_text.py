@@ -1,4 +1,4 @@
-"""A conversation as text for a terminal. Everything that comes from a transcript is made safe before it is styled."""
+"""Write a conversation as text for a terminal. Everything from a transcript is made safe before it is styled."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .formatting import argument_line, local_minute, model_name, one_line, plura
 from .terminal_text import safe
 
 COLORS: Final = {"user": "cyan", "assistant": "magenta", "summary": "yellow", "error": "red"}
-"""Of those who speak; the others are shown without a colour."""
+"""Colours by speaker; other speakers have none."""
 _QUIET: Final = ("meta", "system", "attachment", "progress")
-"""Roles whose words are shown with full tools only."""
+"""Roles whose text is shown only with full tools."""
 _NEST_LIMIT: Final = 6
 _SHORT_RESULT: Final = 100
 
 
 class Style(Protocol):
-    """Makes text safe for a terminal and gives it colours, where there are any."""
+    """Makes text safe for a terminal and colours it, if colours are on."""
 
     def __call__(self, text: str, *, fg: str | None = None, bold: bool = False, dim: bool = False) -> str: ...
 
@@ -36,7 +36,7 @@ def no_style(text: str, *, fg: str | None = None, bold: bool = False, dim: bool 
 
 @dataclass
 class Heading:
-    """What stands above a conversation."""
+    """The heading of a conversation."""
 
     title: str | None
     facts: list[str]
@@ -45,7 +45,7 @@ class Heading:
     damaged_places: int = 0
     branches: int = 0
     rows_before: int = 0
-    """Rows before the last compaction that are not shown."""
+    """The number of rows before the last compaction that are not shown."""
 
 
 class ConversationText:
@@ -68,7 +68,7 @@ class ConversationText:
         self._shown_subagents: set[str] = set()
 
     def heading(self, heading: Heading) -> str:
-        """Write what stands above the conversation: its title, facts, and what a reader must know first."""
+        """Write the heading of the conversation: its title, facts, and what a reader must know first."""
         style = self._style
         lines = [style(title_line(heading.title), bold=True)]
         lines.append(style(" · ".join(fact for fact in heading.facts if fact), dim=True))
@@ -86,7 +86,7 @@ class ConversationText:
         return "\n".join(lines) + "\n\n"
 
     def pieces(self, messages: Iterable[ShownMessage], *, numbered: bool = False) -> Iterator[str]:
-        """Write messages one after the other. `numbered` names them as `#12`, else by their lines."""
+        """Write messages one after the other. `numbered` labels them as `#12`, otherwise by their lines."""
         for message in messages:
             if message.seam is not None and message.role == "system":
                 yield self._seam(message.seam)
@@ -177,7 +177,7 @@ class ConversationText:
 
 
 def result_line(result: str, tool: str | None = None) -> str:
-    """Write the result of a call in one line, with how many lines it has."""
+    """Write the result of a call in one line, with the number of its lines."""
     lines = result.rstrip("\n").count("\n") + 1
     more = f"  (+{lines - 1} lines)" if lines > 1 else ""
     name = f"{tool}: " if tool else ""

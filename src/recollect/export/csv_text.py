@@ -1,4 +1,4 @@
-"""Write rows as CSV, with nothing in it that a spreadsheet would run or a terminal act on."""
+"""Write rows as CSV that neither a spreadsheet nor a terminal would execute."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .terminal_text import harmless_cell
 
 
 def csv_text(rows: Iterable[dict[str, Any]], names: Iterable[str] = ()) -> str:
-    """Return rows as CSV, a heading first. `names` are the columns; without them, all that hold nothing nested.
+    """Return rows as CSV with a heading. `names` are the columns; without them, all columns without nested values.
 
     Without names and without rows the text is empty.
     """
@@ -21,14 +21,14 @@ def csv_text(rows: Iterable[dict[str, Any]], names: Iterable[str] = ()) -> str:
 
 
 def csv_names(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the columns that rows have in CSV: those that hold nothing nested in any row."""
+    """Return the columns that rows have in CSV: those without a nested value in any row."""
     return [
         key for row in rows[:1] for key in row if not any(isinstance(other.get(key), list | dict) for other in rows)
     ]
 
 
 def csv_lines(rows: Iterable[Iterable[Any]]) -> str:
-    """Return cells as lines of CSV. A text that a spreadsheet would take for a formula gets a `'` in front."""
+    """Return cells as lines of CSV. A text that a spreadsheet would read as a formula gets a `'` in front."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerows([harmless_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)

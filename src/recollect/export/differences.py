@@ -1,4 +1,4 @@
-"""What an edit changed, as lines with a mark."""
+"""Show what an edit changed, as marked lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 from ..format.edit_results import FileEdit, edit_of_call, parse_file_edit
 
 MAX_LINES: Final = 400
-"""Longer differences are cut; the raw line has all of it."""
+"""Longer diffs are cut; the raw line has all of it."""
 _MAX_TEXT: Final = 400_000
 """Longer texts are not compared."""
 _MARKS: Final = {"+": "added", "-": "removed", "@": "place", " ": "same"}
@@ -18,7 +18,7 @@ _MARKS: Final = {"+": "added", "-": "removed", "@": "place", " ": "same"}
 
 @dataclass(slots=True)
 class DiffLine:
-    """A line of a difference."""
+    """A line of a diff."""
 
     kind: str
     """added, removed, same, place (where in the file), cut."""
@@ -26,7 +26,7 @@ class DiffLine:
 
 
 def diff_of_call(name: str, arguments: Any, result: Any, answer: str) -> tuple[str, list[DiffLine]]:
-    """Return the path of the file that a tool call edited, and what changed; empty where the call edited nothing."""
+    """Return the path of the file that a tool call edited, and what changed; empty if the call edited nothing."""
     edit = parse_file_edit(result) or edit_of_call(name, arguments, answer)
     if edit is None:
         return "", []
@@ -34,7 +34,7 @@ def diff_of_call(name: str, arguments: Any, result: Any, answer: str) -> tuple[s
 
 
 def diff_lines(unified: list[str]) -> list[DiffLine]:
-    """Mark the lines of a unified difference; its two lines of file names are left out."""
+    """Mark the lines of a unified diff; its two lines of file names are left out."""
     lines = unified[2:] if unified[:1] and unified[0].startswith("--- ") else unified
     return list(_cut(map(_marked, lines)))
 

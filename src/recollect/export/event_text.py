@@ -1,4 +1,4 @@
-"""What happens in sessions, as lines for a terminal. What comes from a transcript is made safe before it is styled."""
+"""Write what happens in sessions as lines for a terminal. Text from a transcript is made safe before it is styled."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .terminal_text import safe, safe_line
 
 
 class EventText:
-    """Writes events as lines; with `one_session` without the name of the session."""
+    """Writes events as lines; with `one_session`, without the name of the session."""
 
     def __init__(self, style: Style = no_style, *, thinking: bool, one_session: bool) -> None:
         self._style = style
@@ -36,7 +36,7 @@ class EventText:
         self._speaker: tuple[object, ...] | None = None
 
     def lines(self, event: SessionEvent) -> list[str]:
-        """Write an event; nothing for one that says nothing to a person."""
+        """Write an event; nothing for an event that means nothing to a person."""
         told = self._told(event)
         if not told:
             return []
@@ -44,7 +44,7 @@ class EventText:
         return [f"{start}{line}" for line in told]
 
     def _start(self, event: SessionEvent) -> str:
-        """Write the time, and the session and subagent of the event where these are not clear."""
+        """Write the time, and the session and subagent of the event unless they are clear."""
         clock = self._style(_time_of_day(event.time), dim=True)
         names = [] if self.one_session else [event.session_id[:8]]
         if event.subagent_id is not None:
@@ -89,7 +89,7 @@ class EventText:
 
     def _message(self, event: MessageAdded) -> list[str]:
         parts: list[str] = []
-        self._results = {}  # the events that tell of their end come next
+        self._results = {}  # the events of their end come next
         for block in event.blocks:
             if isinstance(block, ToolResultBlock):
                 self._results[block.tool_use_id] = block

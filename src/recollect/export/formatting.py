@@ -10,17 +10,17 @@ from ..format.one_line import one_line as one_line
 from ..format.times import local_minute as _minute_of
 from ..format.times import to_iso
 
-#: Which argument of a tool tells most, the first one that is there.
+#: The most informative arguments of a tool; the first one that is there is shown.
 _TELLING: Final = (
     "command", "file_path", "notebook_path", "path", "pattern", "query", "url", "description", "prompt", "subject",
     "skill", "taskId", "plan", "name",
 )  # fmt: skip
 _ENOUGH: Final = 4000
-"""A line is cut from so many characters of an argument; the rest of a long argument is not looked at."""
+"""A line is cut from this many characters of an argument; the rest of a long argument is not read."""
 
 
 def size(count: int | None) -> str:
-    """Write a number of bytes: ``512 B``, ``1.2 MB``; nothing where the number is not known."""
+    """Write a number of bytes: ``512 B``, ``1.2 MB``; nothing if the number is not known."""
     if count is None:
         return ""
     value = float(count)
@@ -32,7 +32,7 @@ def size(count: int | None) -> str:
 
 
 def number(value: int | float | None) -> str:
-    """Write a count with its thousands apart: ``12,345``; nothing where the count is not known."""
+    """Write a count with thousands separators: ``12,345``; nothing if the count is not known."""
     return "" if value is None else f"{value:,}"
 
 
@@ -54,7 +54,7 @@ def plural(count: int, word: str, words: str | None = None) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Write a duration: ``0.4s``, ``12s``, ``3m 05s``, ``2h 10m``; nothing where the duration is not known."""
+    """Write a duration: ``0.4s``, ``12s``, ``3m 05s``, ``2h 10m``; nothing if the duration is not known."""
     if value is None:
         return ""
     if value < 10:
@@ -86,7 +86,7 @@ def day(moment: float | datetime | None) -> str:
 def ago(moment: float | datetime | None, now: float | None = None) -> str:
     """Write how long ago a moment was: ``just now``, ``5 min ago``, ``3 h ago``, ``12 d ago``, then its day.
 
-    A moment that lies ahead by more than a minute is written with its time.
+    A moment more than a minute in the future is written with its time.
     """
     if moment is None:
         return ""
@@ -103,7 +103,7 @@ def ago(moment: float | datetime | None, now: float | None = None) -> str:
 
 
 def tail(path: str | None) -> str:
-    """Return the last two parts of a path: enough to know a project by."""
+    """Return the last two parts of a path, which are enough to recognise a project."""
     if not path:
         return ""
     parts = path.replace("\\", "/").rstrip("/").split("/")
@@ -116,12 +116,12 @@ def title_line(title: str | None, width: int = 100) -> str:
 
 
 def model_name(model: str | None) -> str:
-    """Return the name of a model without the maker's name in front."""
+    """Return the name of a model without the prefix `claude-`."""
     return (model or "").removeprefix("claude-")
 
 
 def argument_line(arguments: Any, width: int = 100) -> str:
-    """Say in one line what a tool call was asked to do: its command, its file, its description, or all arguments."""
+    """Describe in one line what a tool call was to do: its command, its file, its description, or all arguments."""
     if not isinstance(arguments, dict) or not arguments:
         return "" if not arguments else one_line(str(arguments)[:_ENOUGH], width) or ""
     if isinstance(arguments.get("description"), str) and "prompt" in arguments:

@@ -1,4 +1,4 @@
-"""A conversation, or one message of it, as Markdown to paste elsewhere."""
+"""Write a conversation, or one message of it, as Markdown to paste elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write the moments of JSON rows for people: to the minute, by the clocks of a zone."""
+"""Write the moments of JSON rows for people: to the minute, in a time zone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def local(text: str) -> str:
 
 
 def local_in(zone: tzinfo | None) -> Callable[[str], str]:
-    """Return what writes a moment of a JSON row by the clocks of a zone, to the minute; None is this machine's zone."""
+    """Return a function that writes a moment of a JSON row in a time zone, to the minute; None is this machine's zone."""
     return lambda text: _to_the_minute(text, zone)
 
 

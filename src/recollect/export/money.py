@@ -1,4 +1,4 @@
-"""Write tokens and money: shared by usage, budgets, the status line and conversations."""
+"""Write tokens and money, for usage, budgets, the status line and conversations."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def tokens(count: int) -> str:
 
 
 def money(totals: Totals) -> str:
-    """Write the cost of some calls: with `+?` where a price is not known, `≥` where the output is a lower bound."""
+    """Write the cost of some calls: with `+?` if a price is not known, `≥` if the output is a lower bound."""
     return cost_in_words(totals.cost, totals.unpriced, totals.lower_bounds)
 
 
 def cost_in_words(cost: int | None, unpriced: int, lower_bounds: int = 0) -> str:
-    """Write a cost with the marks of `money`; `?` where no price of the calls is known."""
+    """Write a cost with the marks of `money`; `?` if no price of the calls is known."""
     if cost is None or (unpriced and not cost):
         return "?" if unpriced else ""
     return f"{'≥' if lower_bounds else ''}{dollars(cost)}{'+?' if unpriced else ''}"
@@ -38,7 +38,7 @@ def cost_in_words(cost: int | None, unpriced: int, lower_bounds: int = 0) -> str
 def message_tokens(model: str | None, seconds: float | None, usage: Usage, *, lower_bound: bool = False) -> str:
     """Write what a message used: ``10 in, 200 out (80 thinking), 30 written (5 min), 500 read, $0.01``.
 
-    `≥` marks an output that is only a placeholder. A count that is missing is written as 0, and that is said.
+    `≥` marks an output that is only a placeholder. A missing count is written as 0, with a remark.
     """
     from ..analysis.cost import message_cost
     from ..analysis.prices.book import price_book

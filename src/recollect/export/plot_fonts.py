@@ -1,7 +1,7 @@
-"""Find a font for the text of pictures: resvg draws no text at all where the family it is asked for is not installed.
+"""Find a font for the text of pictures: resvg draws no text at all if the requested family is not installed.
 
-Families that systems usually have are tried by their names first. Where none is there, the font files of the system are read
-for the name of their family.
+Families that systems usually have are tried by name first. If none is installed, the font files of the system are read for
+the name of their family.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Draw = Callable[[str, str], bytes]
 
 
 def usable_family(draw: Draw, folders: Iterable[Path]) -> str | None:
-    """Return the first family with which letters and digits can be seen; None where there is none."""
+    """Return the first family with which letters and digits are visible; None if there is none."""
     empty = draw(_TRIAL.format(""), _USUAL[0])
     for family in _candidates(folders):
         if draw(_TRIAL.format("Cost $1.5"), family) != empty:
@@ -56,7 +56,7 @@ def _font_files(folders: Iterable[Path]) -> Iterator[Path]:
 
 
 def family_of(path: Path) -> str | None:
-    """Return the family that a TrueType or OpenType file names in its table `name`; None where it is no such file."""
+    """Return the family that a TrueType or OpenType file has in its table `name`; None if it is not such a file."""
     try:
         with path.open("rb") as stream:
             start = 0

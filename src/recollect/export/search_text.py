@@ -1,4 +1,4 @@
-"""Show the results of a search as text and as JSON. Imports little: a search must start fast."""
+"""Write the results of a search as text and as JSON. Imports little: a search must start fast."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def session_data(item: SessionHits, homes: Sequence[str] = ()) -> dict[str, Any]
 
 
 def found_text(found: SearchResults, colored: bool, homes: Sequence[str] = ()) -> Iterator[str]:
-    """Return lines for a terminal or a pipe. Everything from transcripts is made safe before it is styled."""
+    """Yield lines for a terminal or a pipe. Everything from transcripts is made safe before it is styled."""
     for number, item in enumerate(found.sessions):
         if number:
             yield ""
@@ -113,7 +113,7 @@ def _facets(facets: dict[str, dict[str, int]], colored: bool) -> Iterator[str]:
 
 
 def command_line(item: SessionHits, hit: Hit, homes: Sequence[str] = ()) -> str:
-    """Return what to type to see the hit in its conversation."""
+    """Return the command that shows the hit in its conversation."""
     named = [word for home in homes for word in ("--home", home)]
     return " ".join(["recollect", *(_quoted(word) for word in (*named, *item.open_command(hit)))])
 

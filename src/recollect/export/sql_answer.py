@@ -1,4 +1,4 @@
-"""Show the answer to a question in SQL: as rows of a table, as JSON, as CSV."""
+"""Write the answer to an SQL question: as rows of a table, as JSON, as CSV."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from ..index.sql.query import Answer
 
 WIDEST: Final = 60
-"""So much of a cell must have room in a table; the rest of a longer cell may be cut."""
+"""A table must have room for this many characters of a cell; the rest of a longer cell may be cut."""
 _NUMBERS: Final = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "HUGEINT")
 _CSV_ROWS: Final = 1000
-"""Rows that are written together."""
+"""How many rows are written together."""
 
 
 def answer_rows(answer: Answer) -> Iterator[dict[str, Any]]:
-    """Return the rows of an answer as JSON has them, a field for each column."""
+    """Return the rows of an answer as in JSON, a field for each column."""
     names = [column.name for column in answer.columns]
     return (dict(zip(names, map(plain_value, row), strict=True)) for row in answer.rows)
 
@@ -37,7 +37,7 @@ def answer_fields(answer: Answer) -> list[dict[str, str]]:
 
 
 def answer_table(answer: Answer, most: int, room: int) -> tuple[list[dict[str, str]], list[Column]] | None:
-    """Return rows and columns of a table with at most so many rows; None where the columns do not fit into the room."""
+    """Return rows and columns of a table with at most `most` rows; None if the columns do not fit into `room` characters."""
     from rich.cells import cell_len
 
     shown = [[safe_line(text_value(value)) for value in row] for row in answer.rows[:most]]
@@ -56,7 +56,7 @@ def answer_table(answer: Answer, most: int, room: int) -> tuple[list[dict[str, s
 
 
 def answer_lists(answer: Answer, most: int) -> Iterator[str]:
-    """Return each row as a list of its columns, a line each: for answers that are too wide for a table."""
+    """Yield each row as a list of its columns, one line each: for answers that are too wide for a table."""
     heads = [safe_line(column.name) for column in answer.columns]
     margin = max(map(len, heads))
     for place, row in enumerate(answer.rows[:most], 1):
@@ -66,7 +66,7 @@ def answer_lists(answer: Answer, most: int) -> Iterator[str]:
 
 
 def cut_remark(answer: Answer) -> str | None:
-    """Say that a limit cut the answer; None where the answer is whole."""
+    """Say that a limit cut the answer; None if the answer is complete."""
     if not answer.cut:
         return None
     what = f"{number(answer.count)} rows" if answer.cut == "rows" else f"{number(len(answer.rows))} rows (their size)"
@@ -74,7 +74,7 @@ def cut_remark(answer: Answer) -> str | None:
 
 
 def answer_csv(answer: Answer) -> Iterator[str]:
-    """Return the answer as CSV, some lines at a time."""
+    """Yield the answer as CSV, some lines at a time."""
     yield csv_lines([[column.name for column in answer.columns]])
     for start in range(0, len(answer.rows), _CSV_ROWS):
         yield csv_lines([_csv_value(value) for value in row] for row in answer.rows[start : start + _CSV_ROWS])
@@ -88,7 +88,7 @@ def _csv_value(value: Any) -> Any:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value as JSON has it: moments in UTC, decimals and NaN as text, intervals in seconds, bytes in hexadecimal."""
+    """Return a value as in JSON: moments in UTC, decimals and NaN as text, intervals in seconds, bytes in hexadecimal."""
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
@@ -111,7 +111,7 @@ def plain_value(value: Any) -> Any:
 
 
 def text_value(value: Any) -> str:
-    """Return a value as people read it: moments by the local clock, nested values as JSON."""
+    """Return a value for people: moments in local time, nested values as JSON."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -127,6 +127,6 @@ def text_value(value: Any) -> str:
 
 
 def _is_number(type_name: str) -> bool:
-    """Whether a column of this type holds single numbers, which stand on the right."""
+    """Return whether a column of this type holds single numbers, which are aligned right."""
     is_numeric = type_name.startswith(_NUMBERS) or "INT" in type_name.split("(")[0].split("[")[0]
     return is_numeric and "[" not in type_name

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def status_line(given: dict[str, Any], figures: StatusFigures | None) -> str:
-    """Return the line from what Claude Code sends on stdin and what was counted; empty where neither says anything."""
+    """Return the line from what Claude Code sends on stdin and what was counted; empty if both are empty."""
     parts = []
     name = _at(given, "model", "display_name") or _at(given, "model", "id")
     if isinstance(name, str) and name:
@@ -41,7 +41,7 @@ def status_line(given: dict[str, Any], figures: StatusFigures | None) -> str:
 
 
 def _money(sum_: Sum, cost: int | None = None) -> str:
-    """Write a sum, or another sum of the same calls, with the mark of calls that are not taken in yet before all others."""
+    """Write a sum, or `cost` for the same calls; the mark for calls that are not indexed yet replaces a `≥`."""
     totals = sum_.totals
     words = cost_in_words(totals.cost if cost is None else cost, totals.unpriced, totals.lower_bounds)
     return sum_.mark + words.removeprefix("≥") if sum_.mark and words != "?" else words

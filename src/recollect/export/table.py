@@ -1,7 +1,7 @@
-"""Lay out a table: how the columns share the width of a terminal. Words give way, numbers never do.
+"""Lay out a table: share the width of a terminal among the columns. Text may be cut, numbers never.
 
-A number without its end is another number. So columns of words are cut, the widest first; where that is not enough, columns
-that can be spared are left out, the last first; and where that is not enough either, the table is wider than the terminal.
+A number without its end is another number. So columns of text are cut, the widest first; if that is not enough, columns that
+can be spared are left out, the last first; and if that is not enough either, the table is wider than the terminal.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any, Final, NamedTuple
 from .terminal_text import safe_line
 
 BETWEEN: Final = 2
-"""Spaces between two columns."""
+"""Number of spaces between two columns."""
 LEAST: Final = 16
-"""Characters that a column of words keeps: enough for a moment, or to tell names apart."""
+"""How many characters a column of text keeps at least: enough for a moment, or to tell names apart."""
 LEAST_OF_MAIN: Final = 28
-"""The same for the column that the table is read for, such as titles: enough to know one again."""
+"""How many characters the main column, such as the title, keeps at least: enough to recognise one."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Column:
     show: Callable[[Any], str] | None = None
     right: bool = False
     stretch: bool = False
-    """Takes the room that is left, and is what the table is read for: it keeps more of its words than the others."""
+    """Whether this is the main column, which takes the remaining width and is cut less than the others."""
     spare: bool = False
-    """Left out of a table that has no room for all its columns."""
+    """Whether the column is left out if there is no room for all columns."""
     drawn: bool = False
-    """Bars: whole, or not at all."""
+    """Whether the column holds bars, which are shown whole or not at all."""
 
     @property
     def title(self) -> str:
@@ -42,7 +42,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table as text: the line of headings, how many rows there are, and a line for each."""
+    """A table as text: the line of headings, the number of rows, and a line for each row."""
 
     header: str
     count: int
@@ -50,16 +50,16 @@ class Table:
 
 
 class Wish(NamedTuple):
-    """What a column would like to have."""
+    """The width that a column needs."""
 
     place: int
     width: int
     whole: bool
-    """Not to be cut: numbers, and what is drawn."""
+    """Whether the column must not be cut, such as numbers and bars."""
     spare: bool
-    """Not needed where there is no room for it."""
+    """Whether the column may be left out."""
     main: bool = False
-    """What the table is read for."""
+    """Whether this is the main column of the table."""
 
     @property
     def least(self) -> int:
@@ -67,7 +67,7 @@ class Wish(NamedTuple):
 
 
 def shared_out(wishes: Sequence[Wish], room: int) -> list[tuple[int, int]]:
-    """The columns that are shown, by place, each with its width."""
+    """Return the columns that are shown, by position, each with its width."""
     shown = list(wishes)
     while True:
         found = _cut(shown, room)
@@ -78,7 +78,7 @@ def shared_out(wishes: Sequence[Wish], room: int) -> list[tuple[int, int]]:
 
 
 def _cut(wishes: Sequence[Wish], room: int) -> list[tuple[int, int]] | None:
-    """All of these columns, cut where they must be; None where that is not enough."""
+    """Return the widths of all these columns, cut where necessary; None if that is not enough."""
     widths = [wish.width for wish in wishes]
     too_much = sum(widths) + BETWEEN * (len(widths) - 1) - room
     while too_much > 0:
@@ -93,13 +93,13 @@ def _cut(wishes: Sequence[Wish], room: int) -> list[tuple[int, int]] | None:
 def table_lines(
     rows: Iterable[Mapping[str, Any]], columns: Sequence[Column], room: int, *, fill: bool = False
 ) -> Table | None:
-    """Lay out a table, every cell safe to print; None where there are no rows.
+    """Lay out a table, every cell safe to print; None if there are no rows.
 
     `room` is how many characters fit into a line. With `fill`, columns that stretch take what is left of it.
     """
-    from rich.cells import cell_len  # which knows how wide characters are
+    from rich.cells import cell_len  # measures how wide characters are
 
-    same: dict[str, str] = {}  # most cells of a column say the same
+    same: dict[str, str] = {}  # most cells of a column are equal
     widest = [cell_len(column.title) for column in columns]
     cells: list[tuple[str, ...]] = []
     for row in rows:
@@ -140,5 +140,5 @@ def _cell(value: Any, column: Column) -> str:
     if value is None:
         return ""
     text = column.show(value) if column.show else str(value)
-    indent = len(text) - len(text.lstrip(" "))  # how trees are drawn in a column
+    indent = len(text) - len(text.lstrip(" "))  # trees are drawn in a column by indentation
     return " " * indent + safe_line(text)

@@ -1,7 +1,7 @@
-"""Text from transcripts made safe for a terminal: no escape sequence, control or direction mark gets through.
+"""Make text from transcripts safe for a terminal: no escape sequence, control or direction mark gets through.
 
-Escape sequences (colours, titles, clipboard, links) are taken out; other control characters are shown as what they are,
-so that nothing is hidden silently. This holds with and without a terminal; `recollect cat` is the way to raw bytes.
+Escape sequences (colours, titles, clipboard, links) are removed; other control characters are shown as visible symbols, so
+that nothing is hidden silently. This applies with and without a terminal; `recollect cat` prints the raw bytes.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ _SUSPECT: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
-# With these a formula begins, in some spreadsheet or other; the wide, small and other forms are taken for the plain ones.
+# A formula begins with one of these in some spreadsheet; the wide, small and other forms count as the plain ones.
 _FORMULA: Final = ("=", "+", "-", "@", "|", "\t", "\r", "\n", "＝", "＋", "－", "＠", "｜", "﹦", "﹢", "﹣", "﹫", "−")
 _BLANK: Final = " \u00a0\u2003\u200b\u3000\ufeff"
 
 
 def safe(text: str) -> str:
-    """Make text safe to print: line feeds and tabs stay, everything else that a terminal would act on goes."""
+    """Make text safe to print: line feeds and tabs stay, all else that a terminal would act on is removed or shown."""
     if _SUSPECT.search(text) is None:
         return text
     return _SUSPECT.sub(_visible, _SEQUENCES.sub("", text))
 
 
 def harmless_cell(text: str) -> str:
-    """Make text safe for a CSV file: a `'` goes before what a spreadsheet would take for a formula."""
+    """Make text safe for a CSV file: a `'` is put before what a spreadsheet would read as a formula."""
     is_formula = text.startswith(("\t", "\r", "\n")) or text.lstrip(_BLANK).startswith(_FORMULA)
     return f"'{safe(text)}" if is_formula else safe(text)
 
 
 def safe_line(text: str, width: int | None = None) -> str:
-    """Make one safe line of a text: white space folded, cut to `width` characters."""
+    """Make one safe line of a text: white space collapsed, cut to `width` characters."""
     line = " ".join(safe(text).split())
     if width is not None and len(line) > width:
         line = line[: max(width - 1, 0)] + "…"
@@ -61,7 +61,7 @@ def _visible(match: re.Match[str]) -> str:
     if code == 0x0D:
         return ""
     if code < 0x20:
-        return chr(0x2400 + code)  # the picture of that control character
+        return chr(0x2400 + code)  # the symbol of that control character
     if code == 0x7F:
         return "\u2421"
     if 0xD800 <= code <= 0xDFFF:

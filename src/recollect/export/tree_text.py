@@ -1,4 +1,4 @@
-"""The branches of a session, drawn for a terminal."""
+"""Draw the branches of a session for a terminal."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .conversation_text import Style, no_style
 from .formatting import local_minute, plural, seconds, title_line
 
 Prompt = Callable[[Row | None], str | None]
-"""Gives the words of a prompt in one line."""
+"""Returns the text of a prompt in one line."""
 
 
 def tree_lines(
     conversation: Conversation, prompt: Prompt, *, session_id: str, title: str | None, style: Style = no_style
 ) -> list[str]:
-    """Draw the turns of a conversation with its compactions, and every branch where it left."""
+    """Draw the turns of a conversation with its compactions, and every branch at the turn after which it left."""
     return _Drawing(conversation, prompt, style).lines(session_id, title)
 
 
@@ -67,7 +67,7 @@ class _Drawing:
         return self._prompt(prompt) or "(no prompt)"
 
     def _branch(self, branch: Branch, depth: int) -> list[str]:
-        """Draw a branch, and below it those that left it."""
+        """Draw a branch, and below it the branches that left it."""
         lines: list[str] = []
         stack = [(branch, depth)]
         while stack:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..analysis.totals import Totals
 
 SHOWN: Final = 20
-"""So many calls are written out where no limit is given."""
+"""How many calls are shown if no limit is given."""
 
 
 def heading(row: Mapping[str, Any]) -> str:
@@ -24,7 +24,7 @@ def heading(row: Mapping[str, Any]) -> str:
 
 
 def explained_lines(row: Mapping[str, Any]) -> Iterator[str]:
-    """Return the lines below the heading: where the call stands, which price holds and why, and each part of the cost."""
+    """Yield the lines below the heading: the call's file and line, its price and why, and each part of the cost."""
     yield (
         f"  {row['file']}:{row['line']}"
         + (f", output on line {row['output_line']}" if row["output_line"] != row["line"] else "")
@@ -53,7 +53,7 @@ def explained_lines(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def explained_end(rows: Sequence[Mapping[str, Any]], shown: int, totals: Totals) -> Iterator[str]:
-    """Return the lines below the last call that is shown: how many more there are, and what all of them cost."""
+    """Yield the lines below the last call that is shown: how many more there are, and what all of them cost."""
     if shown < len(rows):
         yield f"... and {len(rows) - shown:,} more (--limit N, or --json for all)"
     known = "?" if totals.unpriced == len(rows) else ("≥" if totals.lower_bounds else "") + exact_dollars(totals.cost)

@@ -1,4 +1,4 @@
-"""Show a usage report by day as a map: a column a week, dearer days darker."""
+"""Draw a usage report by day as a map: one column for each week, expensive days darker."""
 
 from __future__ import annotations
 

@@ -41,16 +41,16 @@ _COLORS: Final = (
 ENDINGS: Final = (".svg", ".png")
 MOST_BARS: Final = 120
 _LETTER: Final = 7.5
-"""How wide a letter of a label is, at most."""
+"""The largest width of a letter of a label."""
 _LEGEND: Final = 40
-"""Letters of a model's name below the picture."""
+"""How many letters of a model's name are shown below the picture."""
 _NO_XML: Final = re.compile("[\ufffe\uffff]")
 _APART: Final = 24
-"""Room before the bar of what has no time: it is no next day."""
+"""Space before the bar of calls without a time, since that bar is not the next day."""
 
 
 def write_plot(report: UsageReport, target: str, font_folders: Sequence[Path] = ()) -> None:
-    """Write the chart, as a PNG where the name ends so. A PNG needs a font, which is looked for in `font_folders`."""
+    """Write the chart: as a PNG if the name ends in .png, else as an SVG. A PNG needs a font from `font_folders`."""
     path = Path(target)
     svg = draw(report)
     data = _png(svg, font_folders) if path.suffix.lower() == ".png" else svg.encode()
@@ -84,7 +84,7 @@ def _png(svg: str, font_folders: Sequence[Path]) -> bytes:
 
 
 def draw(report: UsageReport) -> str:
-    """Stacked bars of cost by model, one for each row of the report, and for each period between them."""
+    """Draw stacked bars of cost by model, one for each row of the report, and for each period between them."""
     groups = _in_time(report)[-MOST_BARS:] if report.by in PERIODS else report.groups[:MOST_BARS]
     spent: dict[str, int] = {}
     for group in groups:
@@ -114,7 +114,7 @@ def draw(report: UsageReport) -> str:
     keys = [safe_line(group.key) for group in groups]
     labels = [key if len(key) <= 14 else key[:6] + "…" + key[-6:] for key in keys]
     widest = _LETTER * (max(map(len, labels), default=0) + 1)
-    every = max(ceil(widest / slot), 1)  # so that no label stands on the next one
+    every = max(ceil(widest / slot), 1)  # so that no label overlaps the next one
     named = _named(groups, every)
     for place, group in enumerate(groups):
         x, y = _LEFT + slot * place, float(_TOP + inner_height)
@@ -132,7 +132,7 @@ def draw(report: UsageReport) -> str:
             )
         if place in named:
             middle, below, anchor = x + slot / 2, _TOP + inner_height + 16, "middle"
-            if middle + _LETTER * len(labels[place]) / 2 > WIDTH:  # else its end would be cut off
+            if middle + _LETTER * len(labels[place]) / 2 > WIDTH:  # otherwise its end would be cut off
                 middle, anchor = WIDTH - 2, "end"
             parts.append(
                 f'<text x="{middle:.1f}" y="{below}" text-anchor="{anchor}" fill="#555555">{_words(labels[place])}</text>'
@@ -148,7 +148,7 @@ def draw(report: UsageReport) -> str:
 
 
 def _words(text: str) -> str:
-    """Text as XML can hold it: names of models, branches and folders may have characters in them that no picture may."""
+    """Return text as XML can hold it: names of models, branches and folders may contain characters that XML forbids."""
     return escape(_NO_XML.sub("\ufffd", safe_line(text)))
 
 
@@ -157,7 +157,7 @@ def _title(report: UsageReport) -> str:
 
 
 def _left_out(report: UsageReport, drawn: list[Group]) -> str:
-    """What is in the title's sum and has no bar: rows beyond the most that are drawn, and days in the future."""
+    """Describe what is in the title's sum but has no bar: rows beyond the largest number of bars, and days in the future."""
     shown = {group.keys for group in drawn}
     rest = Totals()
     rows = [group for group in report.groups if group.keys not in shown]
@@ -167,7 +167,7 @@ def _left_out(report: UsageReport, drawn: list[Group]) -> str:
 
 
 def _named(groups: list[Group], every: int) -> set[int]:
-    """Places with a label: every so many. What has no time always has its own, and then none stands right before it."""
+    """Return the positions with a label: every `every`-th. Calls without a time have one, with none right before it."""
     found = set(range(0, len(groups), every))
     last = len(groups) - 1
     if groups and groups[last].key == NO_TIME:
@@ -176,7 +176,7 @@ def _named(groups: list[Group], every: int) -> set[int]:
 
 
 def _in_time(report: UsageReport) -> list[Group]:
-    """Periods without use stand between the others; what has no time stands behind them."""
+    """Return the groups in order of time, with empty ones for periods without use; calls without a time come last."""
     known = {group.key: group for group in report.groups}
     timeless = known.pop(NO_TIME, None)
     drawn = over_time(not_in_future(dict.fromkeys(known, 0))[0], report.by)
@@ -184,7 +184,7 @@ def _in_time(report: UsageReport) -> list[Group]:
 
 
 def _scale(top: int) -> tuple[int, int]:
-    """A round step, and a multiple of it that holds the highest bar."""
+    """Return a round step, and a multiple of it that is at least as high as the highest bar."""
     step = 1
     while step * 5 < top:
         for factor in (2, 5, 10):

@@ -16,7 +16,7 @@ def unpriced_remark(calls: int) -> str:
 
 
 def lower_bound_remark(calls: int) -> str:
-    """Say that the output of some calls is only known to be at least what is shown."""
+    """Say that the output of some calls is only a lower bound."""
     return (
         f"≥ output of {plural(calls, 'call')} is a lower bound: only a placeholder was written, as clients "
         "1.0.30 to 2.1.96 did, and later ones where an answer was cut off"
@@ -24,7 +24,7 @@ def lower_bound_remark(calls: int) -> str:
 
 
 def remarks(report: UsageReport, *, more: str = "see --explain") -> list[str]:
-    """Return what has to be said about a report, one sentence each. `more` says where each call can be seen."""
+    """Return the remarks on a report, one sentence each. `more` says how to see each call."""
     when = "today's for everything" if report.today else "each as on the day of use"
     told = [f"days in {report.zone}; prices of {report.prices}, {when}"]
     totals = report.totals

@@ -1,4 +1,4 @@
-"""Show a usage report as a table: a row for each group, their total, a bar for the cost, and a line over time."""
+"""Write a usage report as a table: a row for each group, their total, a bar for the cost, and a line over time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..analysis.usage import Group, UsageReport
 
 _POINTS: Final = 60
-"""So many days, weeks or months are drawn at most."""
+"""How many days, weeks or months are drawn at most."""
 
 
 class Trend(NamedTuple):
@@ -30,7 +30,7 @@ class Trend(NamedTuple):
 
 
 def usage_table(report: UsageReport, groups: Sequence[Group]) -> tuple[list[dict[str, Any]], list[Column]]:
-    """Return the rows of the groups and of the total, and the columns that have something to show."""
+    """Return the rows of the groups and of the total, and the columns that are not empty."""
     names = report.groupings
     largest = max(group.totals.cost for group in report.groups)
     rows = [
@@ -57,7 +57,7 @@ def usage_table(report: UsageReport, groups: Sequence[Group]) -> tuple[list[dict
 
 
 def usage_trend(report: UsageReport) -> Trend | None:
-    """Draw the cost over the periods of a report; None where it has none, or too few for a line."""
+    """Draw the cost over the periods of a report; None if it has no periods, or too few for a line."""
     names = report.groupings
     if names[0] not in PERIODS or len(names) > 1:
         return None
@@ -77,7 +77,7 @@ def usage_csv(report: UsageReport, groups: Sequence[Group]) -> str:
 
 
 def report_totals(report: UsageReport, comparisons: Iterable[Comparison]) -> dict[str, Any]:
-    """Return what stands beside the rows of a report in JSON."""
+    """Return what accompanies the rows of a report in JSON."""
     return {
         "by": report.by,
         "totals": report.totals.data(),
@@ -91,7 +91,7 @@ def report_totals(report: UsageReport, comparisons: Iterable[Comparison]) -> dic
 
 
 def comparison_table(comparisons: Iterable[Comparison]) -> tuple[list[dict[str, Any]], tuple[Column, ...]]:
-    """Return rows and columns that hold Claude Code's own counts against ours."""
+    """Return rows and columns that compare Claude Code's own counts with ours."""
     rows = [
         {
             "session_id": item.session_id[:8],
@@ -121,6 +121,6 @@ def _row(keys: dict[str, str], totals: Totals, models: Iterable[str], drawn: str
 
 
 def _shorten(name: str) -> Callable[[str], str]:
-    """Return what makes the keys of a grouping short enough for a table."""
+    """Return the function that shortens the keys of a grouping for a table."""
     shorten: dict[str, Callable[[str], str]] = {"session": lambda text: text[:8], "project": tail}
     return shorten.get(name, str)

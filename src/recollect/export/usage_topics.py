@@ -1,4 +1,4 @@
-"""Show the topics of `usage --more` as tables: the columns, the drawings and the remark of each."""
+"""Write the topics of `usage --more` as tables: the columns, the drawings and the remark of each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_THE_COST: Final = ("without_cache_micro_usd", "micro_usd_per_hour", "project
 _SESSION: Final = Column("session_id", "session", lambda text: text[:8])
 _WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 WITH_TIMES: Final = ("blocks", "hours", "commits")
-"""Topics whose tables show times: the zone of these has to be said."""
+"""Topics whose tables show times, so that the time zone must be named."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ def topic_table(
     zone: tzinfo | None = None,
     timelines: list[ContextTimeline] | None = None,
 ) -> TopicTable:
-    """Make the table of a topic, with at most `limit` of its rows. `beside` stands beside the rows; `zone` is that of times."""
+    """Make the table of a topic, with at most `limit` of its rows. `beside` has its totals; `zone` is the zone of times."""
     shown = TopicTable([dict(row) for row in rows], ())
     if name == "context":
         _context(shown, timelines or [])
@@ -68,7 +68,7 @@ def topic_table(
 
 
 def _mark_cost(row: dict[str, Any]) -> None:
-    """Write the cost of a row, and what follows from the cost, with marks where something is left out."""
+    """Write the cost of a row, and figures derived from it, with marks if something is left out."""
     if "cost_micro_usd" not in row:
         return
     marks = row["unpriced_calls"], row.get("lower_bound_calls", 0)
@@ -141,7 +141,7 @@ def _context(shown: TopicTable, timelines: list[ContextTimeline]) -> None:
 
 
 def _timeline_line(timeline: ContextTimeline) -> str:
-    """Draw the last prompts as a line of blocks, with a mark where the window was compacted."""
+    """Draw the last prompts as a line of blocks, with a mark at each compaction of the window."""
     shown = timeline.steps[-60:]
     blocks = sparkline([step.counts.prompt for step in shown])
     marks = timeline.after_compaction()[-60:]
@@ -190,7 +190,7 @@ def _hours(shown: TopicTable, beside: dict[str, Any], clock: Callable[[str], str
 
 
 def _week_map(week: list[list[int]]) -> list[str]:
-    """Draw calls by weekday and hour: each shade by the largest of all."""
+    """Draw calls by weekday and hour: each shade relative to the largest of all."""
     largest = max(max(hours) for hours in week)
     lines = [
         f"{name} " + "".join(sparkline([calls, largest])[:1] for calls in hours)

@@ -1,4 +1,4 @@
-"""Write sessions into a bundle, and unpack a bundle into a home, with other project paths if asked."""
+"""Write sessions into a bundle, and unpack a bundle into a home, optionally with other project paths."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ class Unbundling:
                 yield FileToRestore(place, size, info.st_mtime_ns + _A_DAY_NS, chunks)
 
     def _placed(self, unpacked: Home, path: Path, home: Home) -> Iterator[bytes]:
-        """Yield a file's bytes; where the move wrote the folder of the unpacking into it, with the home's folder instead."""
+        """Yield a file's bytes, with the folder of the unpacking, which a move may have written, replaced by the home's."""
         if path.suffix != ".jsonl":
             yield from _chunks(unpacked, path)
             return

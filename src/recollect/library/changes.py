@@ -501,7 +501,7 @@ class Changes:
         """
         return UndoPlan(self.journal, self.journal.record(number, self.library.homes), self.library.vault.store)
 
-    # --- who is meant -------------------------------------------------------------------------------------------------
+    # --- finding sessions and homes -----------------------------------------------------------------------------------
 
     def session(self, reference: str | Session) -> Session:
         """Find the session to change. Refuses one that is in several homes, unless its name says which is meant."""
@@ -594,7 +594,7 @@ class UndoPlan(Plan):
         return {**self.result, "undone": done is not None, "dry_run": done is None, "steps": self._steps}
 
 
-# --- paths as people give them ----------------------------------------------------------------------------------------
+# --- paths as people type them ----------------------------------------------------------------------------------------
 
 
 def path_as_it_was(path: str) -> str:

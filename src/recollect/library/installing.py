@@ -1,10 +1,10 @@
-"""Put Recollect where other programs start it, and take it out again: `library.install(what)`, `library.uninstall(what)`.
+"""Install Recollect where other programs start it, and remove it again: `library.install(what)`, `library.uninstall(what)`.
 
 plan = library.install("hook")      # nothing happens yet
 print(plan.present, *plan.shown, sep="\\n")
-done = plan.commit()                # `library.undo(done.number)` or `library.uninstall("hook")` takes it back
+done = plan.commit()                # `library.undo(done.number)` or `library.uninstall("hook")` undoes it
 
-What can be installed: `hook` (Claude Code keeps at the end of every turn), a timer that keeps (`systemd`, `launchd`, `cron`),
+What can be installed: `hook` (Claude Code runs `keep` after every turn), a timer that runs `keep` (`systemd`, `launchd`, `cron`),
 `statusline` (Claude Code shows what sessions cost), `completion` (a shell completes our commands).
 """
 

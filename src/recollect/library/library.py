@@ -427,7 +427,7 @@ class Library:
             hits_per_session=hits_per_session, facets=facets, progress=progress,
         )  # fmt: skip
 
-    # --- what stands beside the transcripts ---------------------------------------------------------------------------
+    # --- files beside the transcripts ---------------------------------------------------------------------------------
 
     def history(
         self,
@@ -499,7 +499,7 @@ class Library:
         session_id = reference if is_session_id(reference) else self.session(reference).id
         return Watching(self.homes, session_id=session_id, from_start=from_start, polling=polling, budget=budget)
 
-    # --- what is kept -------------------------------------------------------------------------------------------------
+    # --- the vault ----------------------------------------------------------------------------------------------------
 
     def keep(self, *, full: bool = False, progress: Callable[[int, int], None] | None = None) -> list[CaptureReport]:
         """Copy everything new in the homes into the vault, and report what was copied, home by home."""
@@ -555,7 +555,7 @@ class Library:
         """Undo a change byte for byte: the one of this number, or the newest that is not undone."""
         return self.changes.undo(number)
 
-    # --- how it is ----------------------------------------------------------------------------------------------------
+    # --- checks and reports -------------------------------------------------------------------------------------------
 
     def check(
         self,
@@ -594,7 +594,7 @@ class Library:
 
         return flags(self, name, kind=kind)
 
-    # --- what starts by itself ----------------------------------------------------------------------------------------
+    # --- installing ---------------------------------------------------------------------------------------------------
 
     def install(
         self,

@@ -1,4 +1,4 @@
-"""Parse a moment that somebody typed: `2026-03-02`, `2026-03-02T14:30`, `7d`, `12h`, `today`, `yesterday`."""
+"""Parse a moment as people type it: `2026-03-02`, `2026-03-02T14:30`, `7d`, `12h`, `today`, `yesterday`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A change as a plan: what will happen, in data and in words. Nothing happens before `commit`.
+"""Represent a change as a plan: what will happen, as data and as text. Nothing happens before `commit`.
 
 plan = library.changes.rename("last", "Cache the tide tables")
 print(plan.title, *plan.steps, sep="\\n")       # a dry run is a plan that is not committed

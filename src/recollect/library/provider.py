@@ -1,4 +1,4 @@
-"""`ClaudeStorageProvider`: sessions of a project as asyncio code knows them, over the same library.
+"""`ClaudeStorageProvider`: read and write the sessions of projects from asyncio code, over a library.
 
     provider = ClaudeStorageProvider(base_dir="~/.claude")
     sessions = await provider.get_sessions(project_path="/path/to/project")
@@ -11,8 +11,8 @@
         project_path="/path/to/project", message=ChatMessage(role="user", content="Hello"), session_id=session_id
     )
 
-Dictionaries have the names that `--json` and `/api/v1` have. Disk work happens in a thread. What is written is journaled:
-`recollect undo` takes it back.
+Dictionaries have the names of `--json` and `/api/v1`. Disk work happens in a thread. What is written is journaled:
+`recollect undo` undoes it.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class Session:
 
         return open_ledger(self._library).usage("model", Selection(session=self.id)).totals
 
-    # --- changes, each as a plan that is not made before `commit` -----------------------------------------------------
+    # --- changes, as plans: nothing happens before `commit` -----------------------------------------------------------
 
     @property
     def _changes(self) -> Changes:
@@ -144,7 +144,7 @@ class Session:
         """Plan to move the session and everything that belongs to it to the trash."""
         return self._changes.delete([self])
 
-    # --- what a session holds, in the shapes that every face gives --------------------------------------------------
+    # --- content, in the shapes that every face shows ---------------------------------------------------------------
 
     @property
     def title(self) -> str | None:
@@ -332,7 +332,7 @@ class Session:
             rows += sum(len(item.rows) for item in self.subagent_transcripts.values())
         return 4096 + rows * 700 + len(self.transcript.states) * 150
 
-    # --- words -------------------------------------------------------------------------------------------------------
+    # --- text --------------------------------------------------------------------------------------------------------
 
     def value(self, row: Row) -> dict[str, Any]:
         """Return the entry of a row as plain data, read back from its file."""

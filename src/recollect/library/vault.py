@@ -130,7 +130,7 @@ class LibraryVault:
         """Make this machine the one that writes to the vault. Call it only if the other machine no longer does."""
         self.store.take_over()
 
-    # --- how it is ----------------------------------------------------------------------------------------------------
+    # --- status -------------------------------------------------------------------------------------------------------
 
     def status(self, *, now: float | None = None) -> VaultStatus:
         """Report what is kept, and what Claude Code will delete soon."""
@@ -170,7 +170,7 @@ class LibraryVault:
         return found
 
     def problem(self) -> str | None:
-        """Return what is wrong with the vault at a glance, or None. Opens the vault only if it changed since the last keep."""
+        """Return a problem of the vault that a quick check finds, or None. Opens the vault only if it changed since the last keep."""
         if self.sessions is None:
             return None
         vault = self.store

@@ -1,6 +1,6 @@
-"""Builders that ship with the package: Claude homes of every age and every kind of damage.
+"""Build Claude homes of every version of the format and every kind of damage. These builders ship with the package.
 
-They use no clock and no chance: the same calls give the same bytes and the same modification times.
+They use no clock and no random numbers: the same calls give the same bytes and the same modification times.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The sessions of the age homes: the same work, written as each client version writes it."""
+"""Build the sessions of the age homes: the same work, written as each version of Claude Code writes it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TODOS = (todo("Read the recipe", "completed", "Reading the recipe"), todo("Fix t
 
 
 def everyday_session(home: HomeBuilder) -> TranscriptBuilder:
-    """A prompt, tools of several kinds, two at once, a subagent, and the state lines of the age."""
+    """Build a session with a prompt, tools of several kinds, two at once, a subagent, and the state lines of the version."""
     t = home.session(CWD, start="2026-03-02T09:00:00Z")
     dialect = t.dialect
     source = f"{CWD}/teapot.py"
@@ -78,7 +78,7 @@ def everyday_session(home: HomeBuilder) -> TranscriptBuilder:
 
 
 def long_session(home: HomeBuilder) -> tuple[TranscriptBuilder, tuple[str, ...]]:
-    """A rewind, an API error, and since 1.0.128 a compaction; with the rows that the rewind left behind."""
+    """Build a session with a rewind, an API error, and since 1.0.128 a compaction; return also the rows that were rewound."""
     t = home.session(CWD, start="2026-03-03T09:00:00Z", git_branch="feature/strainer")
     t.user("Add a strainer to the teapot.")
     t.call(write(f"{CWD}/strainer.py", "MESH = 3\n"))
@@ -106,7 +106,7 @@ def long_session(home: HomeBuilder) -> tuple[TranscriptBuilder, tuple[str, ...]]
 
 
 def continued_session(home: HomeBuilder, source: TranscriptBuilder) -> TranscriptBuilder | None:
-    """A session that starts with copied rows: resumed up to 1.0.0, branched since 2.1.9."""
+    """Build a session that starts with copied rows: resumed up to 1.0.0, branched since 2.1.9."""
     if not (source.dialect.whole_messages or source.dialect.since("2.1.9")):
         return None
     t = home.session(CWD, start="2026-03-04T09:00:00Z")
@@ -121,7 +121,7 @@ def continued_session(home: HomeBuilder, source: TranscriptBuilder) -> Transcrip
 
 
 def rare_session(home: HomeBuilder) -> TranscriptBuilder:
-    """The kinds of lines that 2.1.325 writes but seldom: plan mode, worktrees, web search, retries, a forked subagent."""
+    """Build the kinds of lines that 2.1.325 writes rarely: plan mode, worktrees, web search, retries, a forked subagent."""
     t = home.session(CWD, start="2026-03-05T09:00:00Z", slug="patient-reading-otter")
     t.state("agent-color", agentColor="blue")
     t.state("agent-setting", agentSetting="taster")
@@ -203,7 +203,7 @@ def _attachments(t: TranscriptBuilder) -> None:
 
 
 def _record_edit(home: HomeBuilder, t: TranscriptBuilder, prompt: str, source: str) -> None:
-    """File history: the state before the edit, as a snapshot and since 2.1.200 as a delta."""
+    """Write the file history before an edit: a snapshot, and since 2.1.200 a delta."""
     if not t.dialect.since("1.0.128"):
         return
     home.backup(t.session_id, source, 1, SOURCE)
@@ -214,7 +214,7 @@ def _record_edit(home: HomeBuilder, t: TranscriptBuilder, prompt: str, source: s
 
 
 def _subagent_progress(t: TranscriptBuilder, subagent_id: str, call_id: str) -> None:
-    """2.1.0 to 2.1.42 repeat the subagent's messages, sometimes as their only record."""
+    """Write the progress rows with which 2.1.0 to 2.1.42 repeat a subagent's messages, sometimes as their only record."""
     if not t.dialect.progress_rows:
         return
     usage = {"input_tokens": 7, "output_tokens": 2, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
@@ -241,7 +241,7 @@ def _end_of_turn(t: TranscriptBuilder) -> None:
 
 
 def _closing_lines(t: TranscriptBuilder, prompt: str) -> None:
-    """What a client of the age leaves at the end of the file."""
+    """Write the lines that Claude Code of the version leaves at the end of the file."""
     if t.dialect.summary_titles:
         t.summary_title("How strong the tea is")
     if t.dialect.since("2.0.77"):
@@ -261,7 +261,7 @@ def _closing_lines(t: TranscriptBuilder, prompt: str) -> None:
 
 
 def _request_log(t: TranscriptBuilder) -> None:
-    """The API requests as a delta log: a shape, messages by hash, and the request that answers refer to."""
+    """Write the API requests as a delta log: a shape, messages by hash, and the request that answers refer to."""
     reference = next(row["requestRef"] for row in t.entries if "requestRef" in row)
     message = {"role": "user", "content": [{"type": "text", "text": "hello"}]}
     digest = hashlib.sha256(encode_line(message)).hexdigest()

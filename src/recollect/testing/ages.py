@@ -1,4 +1,4 @@
-"""A small complete home for each age of the format."""
+"""Build a small complete home for each age of the format."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ ALL_AGES = (
     "2.1.325",
     "2.1.326",
 )
-"""The client versions that stand for the ages, oldest first."""
+"""The versions of Claude Code that stand for the ages, oldest first."""
 
 
 @dataclass(frozen=True)
 class SubagentDescription:
-    """A subagent; `path` is None where its rows are in the main file."""
+    """A subagent; `path` is None if its rows are in the main file."""
 
     subagent_id: str
     tool_use_id: str
@@ -44,7 +44,7 @@ class SubagentDescription:
 
 @dataclass(frozen=True)
 class SessionDescription:
-    """What a reader must find: `thread` are the rows that a resume sends, `lines` counts the lines of the main file."""
+    """What a reader must find: `thread` is the rows that a resume sends, `lines` the number of lines of the main file."""
 
     session_id: str
     path: Path
@@ -59,9 +59,9 @@ class SessionDescription:
 
 @dataclass(frozen=True)
 class AgeDescription:
-    """A built home: `everyday` and `long` exist in every age, `continued` where the client copies rows.
+    """A built home: `everyday` and `long` exist in every age, `continued` if Claude Code of the age copies rows.
 
-    `rare` holds what only 2.1.325 and later write, a state line and an attachment of kinds that nobody knows among it.
+    `rare` holds what only 2.1.325 and later write, including a state line and an attachment of unknown kinds.
     """
 
     version: str
@@ -79,7 +79,7 @@ class AgeDescription:
 
 
 def build_age(root: str | Path, version: str) -> AgeDescription:
-    """Write the home of one age under `root` and say what is in it. Any version works; `ALL_AGES` are the landmarks."""
+    """Write the home of one age under `root` and describe it. Any version works; `ALL_AGES` are the landmarks."""
     home = HomeBuilder(root, version=version, start="2026-03-02T08:00:00Z")
     everyday = everyday_session(home)
     long, abandoned = long_session(home)
@@ -145,7 +145,7 @@ def _newest_side_files(home: HomeBuilder, everyday: TranscriptBuilder) -> int:
     home.paste("a long recipe")
     home.ide_lock(40_123, CWD)
     home.file(".last-cleanup", "2026-03-02T08:00:00.000Z")
-    pid = 4_000_001  # above the usual largest process id, so that it is never alive by accident
+    pid = 4_000_001  # above the usual largest process id, so that no such process is running
     home.running(pid, session, CWD, name="Stronger tea")
     home.session_key(pid)
     return pid

@@ -1,4 +1,4 @@
-"""The exam for sinks of API calls (`recollect.index.api_calls.store.CallSink`): what ingest relies on, whatever stores them.
+"""Test sinks of API calls (`recollect.index.api_calls.store.CallSink`) for what indexing relies on, however they store calls.
 
     from recollect.testing.call_sink_contract import CONTRACTS
 
@@ -6,7 +6,7 @@
     def test_my_sink(check):
         check(MyTrial())             # an empty sink, each time another one
 
-A trial is the sink with a way to make files known to it and to read what it counts.
+A trial is the sink with a way to add files to it and to read what it counts.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ class CountedCall(NamedTuple):
 
 
 class CallSinkTrial(Protocol):
-    """A sink under examination."""
+    """A sink under test."""
 
     @property
     def sink(self) -> CallSink: ...
 
     def add_file(self, path: str, session_id: str, subagent_id: str | None = None, begun: int | None = None) -> int:
-        """Make a file of one and the same home known. Returns its number. A subagent's file has an `subagent_id`."""
+        """Add a file; all are of one home. Returns the file's number. A subagent's file has a `subagent_id`."""
 
     def rename_file(self, file_id: int, path: str) -> None:
-        """Give a file another name; `revisit` follows."""
+        """Rename a file; `revisit` follows."""
 
     def counted(self) -> list[CountedCall]:
-        """All calls that count, in any order."""
+        """Return all calls that count, in any order."""
 
 
 def call(message: str = "m", request: str = "r", *, line: int = 1, output: int = 5, **more: Any) -> CallRow:
-    """A row, as ingest makes it."""
+    """Make a row as indexing makes it."""
     values: dict[str, Any] = dict.fromkeys(CallRow.__struct_fields__)
     values |= dict.fromkeys(("part", "input", "cache_write_5m", "cache_write_1h", "cache_read", "thinking"), 0)
     values |= {"model": "claude-x", "time": 1_000_000, "web_searches": 0, "flags": 0, "output_line": line}

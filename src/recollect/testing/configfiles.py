@@ -1,4 +1,4 @@
-"""Settings, global configuration, feature flags, extensions and the secrets of a home."""
+"""Build settings, global configuration, feature flags, extensions and the secrets of a home."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from recollect.testing.identifiers import hex_id, milliseconds, timestamp, uuid_
 from recollect.testing.staging import Staging
 
 SECRET = "SECRET-MUST-NEVER-SHOW-7f3a91"
-"""Stands in every secret of a built home: no output may ever hold it."""
+"""Part of every secret of a built home: no output may ever contain it."""
 
 
 class ConfigFiles(Staging):
-    """What a home holds beside conversations."""
+    """The configuration files of a home."""
 
     def settings(self, values: Mapping[str, Any] | None = None, *, local: bool = False) -> str:
         name = "settings.local.json" if local else "settings.json"
@@ -29,7 +29,7 @@ class ConfigFiles(Staging):
         models: Mapping[str, Mapping[str, Any]] | None = None,
         **fields: Any,
     ) -> dict[str, Any]:
-        """One project's part of the global configuration, with the figures of its last session."""
+        """Return one project's part of the global configuration, with the figures of its last session."""
         config: dict[str, Any] = {
             "allowedTools": [],
             "mcpContextUris": [],
@@ -64,7 +64,7 @@ class ConfigFiles(Staging):
         name: str = ".claude.json",
         **fields: Any,
     ) -> str:
-        """The global configuration, with an account whose tokens are secrets. `name` may be `../.claude.json`."""
+        """Stage the global configuration, with an account whose tokens are secrets. `name` may be `../.claude.json`."""
         config: dict[str, Any] = {
             "numStartups": 17,
             "firstStartTime": timestamp(self.start),
@@ -84,7 +84,7 @@ class ConfigFiles(Staging):
         return self.json(name, config | fields)
 
     def config_backup(self, name: str | None = None) -> str:
-        """Since 2.1.50 `backups/.claude.json.backup.<ms>`, before that `.claude.json.backup`."""
+        """Stage a backup: `backups/.claude.json.backup.<ms>` since 2.1.50, `.claude.json.backup` before."""
         content = json.dumps({"firstStartTime": timestamp(self.start), "oauthAccount": {"accessToken": SECRET}})
         return self.file(name or f"backups/.claude.json.backup.{milliseconds(self.start)}", content)
 
@@ -93,7 +93,7 @@ class ConfigFiles(Staging):
         return self.json(".credentials.json", {"claudeAiOauth": token | {"scopes": ["user:inference"]}})
 
     def session_key(self, pid: int) -> str:
-        """The token that running sessions talk to each other with."""
+        """Stage the token with which running sessions talk to each other."""
         return self.file(f"sessions/{pid}.{hex_id(64, 'key', pid)}.key", SECRET)
 
     def ide_lock(self, port: int, workspace: str, ide: str = "Visual Studio Code") -> str:
@@ -107,7 +107,7 @@ class ConfigFiles(Staging):
         *,
         data_as_text: bool = True,
     ) -> str:
-        """Cached feature flags: JSON text inside JSON, as the client keeps it, or nested with `data_as_text=False`."""
+        """Stage cached feature flags: JSON text inside JSON as in Claude Code, or nested with `data_as_text=False`."""
         gates = {"example_gate": True, "other_gate": False} if gates is None else gates
         configs = {"example_config": {"limit": 3, "label": "on"}} if configs is None else configs
         received = milliseconds(self.start)

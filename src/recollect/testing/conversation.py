@@ -1,4 +1,4 @@
-"""Prompts, answers, tool results, compactions and rewinds."""
+"""Build prompts, answers, tool results, compactions and rewinds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BLOCK_STEP = 0.2
 
 
 class Conversation(StateLines):
-    """Rows of the message tree. Every method returns the uuid of the (last) row that it wrote."""
+    """Writes rows of the message tree. Every method returns the uuid of the (last) row that it wrote."""
 
     subagent_type = "general-purpose"
 
@@ -35,7 +35,7 @@ class Conversation(StateLines):
     def user(
         self, content: str | list[dict[str, Any]], *, meta: bool = False, parent: Parent = FOLLOWING, **extra: Any
     ) -> str:
-        """A prompt, or with `meta` a line that the client made itself. `extra` are further fields of the row."""
+        """Write a prompt, or with `meta` a line that Claude Code made itself. `extra` are further fields of the row."""
         if not meta:
             self._prompts += 1
             self.prompt_id = uuid_from(self.session_id, "prompt", self._prompts)
@@ -77,10 +77,10 @@ class Conversation(StateLines):
         parent: Parent = FOLLOWING,
         **extra: Any,
     ) -> str:
-        """One API response: one line per content block, one line in all up to 1.0.0.
+        """Write one API response: one line per content block, one line in all up to 1.0.0.
 
-        `final_usage` gives clients with placeholder counts the true ones where a quick stream would (on all lines,
-        since 2.1.70 on the last). `blocks` are further blocks as they are. The calls' line uuids are in `tool_lines`.
+        `final_usage` gives versions with placeholder counts the true ones where a quick stream would (on all lines,
+        since 2.1.70 on the last). `blocks` are further blocks, unchanged. The calls' line uuids are in `tool_lines`.
         """
         self._responses += 1
         content = self._content(text, thinking, tools, blocks)
@@ -155,7 +155,7 @@ class Conversation(StateLines):
         return fields
 
     def api_error(self, text: str = "API Error: Overloaded", status: int = 529, parent: Parent = FOLLOWING) -> str:
-        """The row that the client writes in place of an answer; it is shown but never sent again."""
+        """Write the row that Claude Code writes in place of an answer; it is shown but never sent again."""
         uuid = self.new_uuid()
         message: Entry = {
             "id": uuid_from(uuid, "message"),
@@ -191,7 +191,7 @@ class Conversation(StateLines):
         parent: Parent = FOLLOWING,
         **extra: Any,
     ) -> str:
-        """The answer to a call, hung on the line of that call. What is not given comes from the call itself."""
+        """Write the result of a call, as a child of the line of that call. What is not given comes from the call itself."""
         call = self.calls.get(tool_use_id)
         if content is None:
             content = call.content if call is not None and call.content is not None else ""
@@ -222,17 +222,17 @@ class Conversation(StateLines):
         return uuid
 
     def parallel(self, calls: Sequence[ToolCall], text: str | None = None, **options: Any) -> str:
-        """Calls in one response, then their results: each hangs on the line of its own call."""
+        """Write calls in one response, then their results, each as a child of the line of its own call."""
         before = len(self.calls)
         self.assistant(text, tools=calls, **options)
         return self.results(list(self.calls)[before:])
 
     def call(self, call: ToolCall, text: str | None = None, **options: Any) -> str:
-        """One call and its result."""
+        """Write one call and its result."""
         return self.parallel([call], text, **options)
 
     def results(self, tool_use_ids: Sequence[str] | None = None) -> str:
-        """Answer the given calls, or all that have no answer yet."""
+        """Write results for the given calls, or for all without a result."""
         uuid = self.head or ""
         wanted = list(self.calls) if tool_use_ids is None else tool_use_ids
         for call_id in wanted:
@@ -242,7 +242,7 @@ class Conversation(StateLines):
 
 
 def _block_fields(block_type: str) -> Entry:
-    """Timings that 2.1.325 records for some kinds of blocks."""
+    """Return the timings that 2.1.325 records for some kinds of blocks."""
     if block_type == "thinking":
         return {"thinkingDurationMs": 900, "thinkingDisplay": "full"}
     return {"toolInputStreamMs": 120} if block_type == "tool_use" else {}

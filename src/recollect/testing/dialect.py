@@ -1,7 +1,7 @@
-"""What a client of a given version writes: the facts that the builders turn into bytes.
+"""Describe what Claude Code of a given version writes: the facts that the builders turn into bytes.
 
 Each property names one change of the format and holds the version since which it was seen. Between two measured
-versions the older one's habit is assumed to last until the newer one.
+versions, the older one's behaviour is assumed to last until the newer one.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 SubagentPlace = Literal["inside", "beside", "below"]
-"""Where subagents are kept: in the main file, beside it, or in `<session>/subagents/`."""
+"""Where subagents are stored: in the main file, beside it, or in `<session>/subagents/`."""
 
 TodoNaming = Literal["session", "session-agent", "none"]
 
 
 def version_key(version: str) -> tuple[int, ...]:
-    """Numbers of a version for comparing; what is no number counts as 0."""
+    """Return the numbers of a version for comparing; a part that is not a number counts as 0."""
     return tuple(int(part) if part.isdigit() else 0 for part in version.split("."))
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """The habits of one client version."""
+    """The format that one version of Claude Code writes."""
 
     version: str
     key: tuple[int, ...] = field(init=False, repr=False)
@@ -38,7 +38,7 @@ class Dialect:
 
     @property
     def whole_messages(self) -> bool:
-        """One line per API message, with `costUSD` and `durationMs`, and no `requestId`."""
+        """Return whether there is one line per API message, with `costUSD` and `durationMs`, and no `requestId`."""
         return self.until("1.0.0")
 
     @property
@@ -47,12 +47,12 @@ class Dialect:
 
     @property
     def true_usage(self) -> bool:
-        """Final `output_tokens` and `stop_reason` on every line, not the placeholders of the stream's start."""
+        """Return whether every line has the final `output_tokens` and `stop_reason`, not the stream's placeholders."""
         return self.whole_messages or self.since("2.1.98")
 
     @property
     def envelope_last(self) -> bool:
-        """`userType`, `cwd`, `sessionId`, `version` come after the message and not before it."""
+        """Return whether `userType`, `cwd`, `sessionId`, `version` come after the message, not before it."""
         return self.since("2.1.80")
 
     @property
@@ -77,7 +77,7 @@ class Dialect:
 
     @property
     def turn_position(self) -> bool:
-        """`turnPosition` and `turnOrigin` on prompts; `requestRef`, `madeBy` and their kin on answers."""
+        """Return whether prompts have `turnPosition` and `turnOrigin`, and answers `requestRef`, `madeBy` and the like."""
         return self.since("2.1.325")
 
     @property
@@ -86,7 +86,7 @@ class Dialect:
 
     @property
     def slug(self) -> bool:
-        """A compaction or plan gives the lines after it the plan's name."""
+        """Return whether a compaction or plan gives the lines after it the plan's name."""
         return self.since("2.0.77")
 
     @property
@@ -107,7 +107,7 @@ class Dialect:
 
     @property
     def checkpoint(self) -> bool:
-        """`last-prompt` names the leaf of the active branch."""
+        """Return whether `last-prompt` names the leaf of the active branch."""
         return self.since("2.1.150")
 
     @property
@@ -124,7 +124,7 @@ class Dialect:
 
     @property
     def request_session(self) -> bool:
-        """Answers copied into another session name the one that asked for them: `requestSessionId`."""
+        """Return whether answers copied into another session name their original session: `requestSessionId`."""
         return self.since("2.1.326")
 
     @property

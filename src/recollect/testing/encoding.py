@@ -1,4 +1,4 @@
-"""JSON as the client writes it: compact, Unicode as it is, a lone surrogate as an escape."""
+"""Encode JSON as Claude Code writes it: compact, Unicode unescaped, a lone surrogate as an escape."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def encode_line(value: Any) -> bytes:
-    """One line without its line feed."""
+    """Encode one line without its line feed."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text).encode()
 
 
 def encode_file(value: Any) -> bytes:
-    """A whole JSON file, indented as the client does it."""
+    """Encode a whole JSON file, indented as Claude Code does it."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text).encode()

@@ -1,4 +1,4 @@
-"""Builds a whole Claude home: project folders with transcripts and subagents, and everything beside them."""
+"""Build a whole Claude home: project folders with transcripts and subagents, and everything beside them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class HomeBuilder(SideFiles):
         file_name: str | None = None,
         **options: Any,
     ) -> TranscriptBuilder:
-        """A new session. Its folder follows from `cwd` unless given (so that two projects can share one).
+        """Add a session. Its folder follows from `cwd` unless given (so that two projects can share one).
 
         `modified` is the file's time, else that of its last row. Further `options` go to `TranscriptBuilder`.
         """
@@ -65,12 +65,12 @@ class HomeBuilder(SideFiles):
         return [placed.builder for placed in self._sessions.values()]
 
     def session_path(self, builder: TranscriptBuilder) -> Path:
-        """Where the transcript of `builder` will be."""
+        """Return the path that the transcript of `builder` will have."""
         placed = self._placed(builder)
         return self.root / "projects" / placed.folder / placed.file_name
 
     def subagent_path(self, subagent: SubagentBuilder) -> Path | None:
-        """Where a subagent's transcript will be; None where its lines are in the main file."""
+        """Return the path that a subagent's transcript will have; None if its lines are in the main file."""
         main = subagent.parent_builder
         while isinstance(main, SubagentBuilder):
             main = main.parent_builder
@@ -87,7 +87,7 @@ class HomeBuilder(SideFiles):
         return self.file(f"projects/{placed.folder}/{builder.session_id}/tool-results/{name}.txt", text)
 
     def index_entry(self, builder: TranscriptBuilder) -> dict[str, Any]:
-        """The session's entry for `sessions_index`."""
+        """Return the session's entry for `sessions_index`."""
         prompts = [row for row in builder.entries if row["type"] == "user" and "toolUseResult" not in row]
         return {
             "sessionId": builder.session_id,

@@ -1,4 +1,4 @@
-"""Names and times that look like the client's own but follow from their arguments alone."""
+"""Make names and times that look like Claude Code's own but depend only on their arguments."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from datetime import UTC, datetime, timedelta
 
 NIL_UUID = "00000000-0000-0000-0000-000000000000"
-"""The uuid that the client writes into a checkpoint to withdraw the one before it."""
+"""The uuid that Claude Code writes into a checkpoint to withdraw the previous one."""
 
 DEFAULT_START = "2026-03-02T09:00:00.000Z"
 
@@ -14,13 +14,13 @@ _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def hex_id(length: int, *parts: object) -> str:
-    """`length` hexadecimal digits that depend on `parts` only."""
+    """Return `length` hexadecimal digits that depend on `parts` only."""
     seed = "\x1f".join(str(part) for part in parts)
     return hashlib.shake_256(seed.encode("utf-8", "surrogatepass")).hexdigest((length + 1) // 2)[:length]
 
 
 def uuid_from(*parts: object) -> str:
-    """A version 4 uuid that depends on `parts` only."""
+    """Return a version 4 uuid that depends on `parts` only."""
     digits = hex_id(32, "uuid", *parts)
     variant = "89ab"[int(digits[16], 16) % 4]
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
@@ -48,18 +48,18 @@ def tool_use_id(*parts: object) -> str:
 
 
 def subagent_id(length: int, *parts: object) -> str:
-    """`a` and hexadecimal digits: 7 characters up to 2.1.9, 17 since 2.1.50."""
+    """Return `a` and hexadecimal digits: 7 characters up to 2.1.9, 17 since 2.1.50."""
     return "a" + hex_id(length - 1, "subagent", *parts)
 
 
 def parse_time(value: str | datetime) -> datetime:
-    """A moment in UTC; a text without a zone is taken as UTC."""
+    """Parse a moment in UTC; a text without a zone is in UTC."""
     moment = datetime.fromisoformat(value) if isinstance(value, str) else value
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def timestamp(moment: datetime) -> str:
-    """The client's spelling: milliseconds and a `Z`."""
+    """Write a moment as Claude Code does: milliseconds and a `Z`."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 

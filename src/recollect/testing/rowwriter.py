@@ -1,4 +1,4 @@
-"""The part of a transcript builder that knows lines, the clock and the chain of parents, but no conversation."""
+"""Write the lines of a transcript, with its clock and chain of parents: the lowest part of the transcript builder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recollect.testing.identifiers import DEFAULT_START, parse_time, timestamp, 
 
 
 class _Following:
-    """Default of `parent`: hang the row on the one written before it."""
+    """Default of `parent`: the row written before."""
 
     def __repr__(self) -> str:
         return "FOLLOWING"
@@ -24,7 +24,7 @@ Entry = dict[str, Any]
 
 
 class RowWriter:
-    """Writes rows of one transcript, in the field order of its client version."""
+    """Writes rows of one transcript, in the field order of its Claude Code version."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class RowWriter:
         subagent_id: str | None = None,
         sink: list[Entry | bytes] | None = None,
     ) -> None:
-        """`step` is the time in seconds between two rows; `sink` lets a subagent write into the main file."""
+        """Start a transcript. `step` is the seconds between two rows; `sink` lets a subagent write into the main file."""
         self.session_id = session_id
         self.cwd = cwd
         self.version = version
@@ -64,7 +64,7 @@ class RowWriter:
         self._begin()
 
     def _begin(self) -> None:
-        """For the layers above: set up what they keep, so that all share one signature."""
+        """Set up the state of a subclass, so that all share one constructor signature."""
 
     # -- time ---------------------------------------------------------------------------------------------------------
     def at(self, seconds: float) -> Self:
@@ -74,12 +74,12 @@ class RowWriter:
         return self
 
     def wait(self, seconds: float) -> Self:
-        """Let time pass before the next row, beside the usual step."""
+        """Let time pass before the next row, in addition to the usual step."""
         self.now += timedelta(seconds=seconds)
         return self
 
     def _tick(self, seconds: float | None = None) -> str:
-        """The next row's timestamp. The first row and the first one after `at` do not advance the clock."""
+        """Return the next row's timestamp. The first row and the first one after `at` do not advance the clock."""
         if self._ticked:
             self.now += timedelta(seconds=self.step if seconds is None else seconds)
         self._ticked = True
@@ -92,12 +92,12 @@ class RowWriter:
 
     # -- lines --------------------------------------------------------------------------------------------------------
     def raw(self, line: bytes) -> Self:
-        """A line as it is, without a line feed at its end."""
+        """Add a line unchanged, without a line feed at its end."""
         self._items.append(line)
         return self
 
     def line(self, **fields: Any) -> Self:
-        """A line with these fields and no other; it is no part of the chain, whatever it holds."""
+        """Add a line with exactly these fields; it is not part of the chain, whatever it holds."""
         self._emit(fields)
         return self
 
@@ -106,17 +106,17 @@ class RowWriter:
         return entry
 
     def entry(self, uuid: str) -> Entry:
-        """The row as a dictionary; changes to it are written."""
+        """Return the row as a dictionary; changes to it are written."""
         return self._rows[uuid]
 
     @property
     def row_uuids(self) -> list[str]:
-        """Rows of this builder alone, in the order they were written."""
+        """Return the uuids of this builder's own rows, in the order they were written."""
         return list(self._rows)
 
     @property
     def entries(self) -> list[Entry]:
-        """All lines that were not given raw, in file order."""
+        """Return all lines that were not given raw, in file order."""
         return [item for item in self._items if isinstance(item, dict)]
 
     @property
@@ -149,14 +149,14 @@ class RowWriter:
         extra: Mapping[str, Any] | None = None,
         advance: bool = True,
     ) -> str:
-        """Write one row of the tree and, if `advance`, hang what follows on it."""
+        """Write one row of the tree and, if `advance`, make it the parent of the next."""
         head: Entry = {"parentUuid": self.head if isinstance(parent, _Following) else parent}
         special = dict(head_fields or {})
         if "logicalParentUuid" in special:
             head["logicalParentUuid"] = special.pop("logicalParentUuid")
         head["isSidechain"] = self.is_sidechain
         subagent: Entry = {}
-        # Subagents inside the main file bear no id; only `isSidechain` tells them.
+        # Subagents inside the main file have no id; only `isSidechain` marks them.
         if self.subagent_id is not None and self.dialect.subagent_place != "inside":
             subagent["agentId"] = self.subagent_id
         if self.dialect.envelope_last:

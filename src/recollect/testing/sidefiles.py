@@ -1,4 +1,4 @@
-"""Files that belong to sessions but stand beside their transcripts."""
+"""Build files that belong to sessions but lie beside their transcripts."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class SideFiles(ConfigFiles):
     """Todos, tasks, plans, prompts, backups, logs and caches."""
 
     def todos(self, session_id: str, todos: Sequence[Mapping[str, str]], *, subagent: str | None = None) -> str:
-        """`<session>.json` (up to 1.0.0), or with `subagent` `<session>-agent-<subagent>.json`.
+        """Stage a to-do list: `<session>.json` (up to 1.0.0), or with `subagent` `<session>-agent-<subagent>.json`.
 
-        The session's own list is under `subagent` = the session's id, a subagent's under the id of that subagent.
+        The session's own list has the session's id as `subagent`, a subagent's list the id of that subagent.
         """
         name = session_id if subagent is None else f"{session_id}-agent-{subagent}"
         return self.json(f"todos/{name}.json", [dict(todo) for todo in todos])
 
     def task(self, session_id: str, number: int, subject: str, status: str = "pending", **fields: Any) -> str:
-        """One task of a session's list, with the lock and the high-water mark beside it."""
+        """Stage one task of a session's list, with the lock and the high-water mark beside it."""
         value = {
             "id": str(number),
             "subject": subject,
@@ -54,7 +54,7 @@ class SideFiles(ConfigFiles):
         when: str | datetime | None = None,
         pasted: Mapping[int, str] | None = None,
     ) -> str:
-        """One typed prompt or slash command; `pasted` maps the number of a paste to its text."""
+        """Stage one typed prompt or slash command; `pasted` maps the number of a paste to its text."""
         moment = self.start if when is None else parse_time(when)
         entry: dict[str, Any] = {
             "display": display,
@@ -70,13 +70,13 @@ class SideFiles(ConfigFiles):
         return self.file("history.jsonl", (before.content if before is not None else b"") + encode_line(entry) + b"\n")
 
     def backup(self, session_id: str, path: str, version: int, content: str | bytes) -> str:
-        """A file as it was before an edit, under the name that the transcript's file-history lines give."""
+        """Stage a file as it was before an edit, under the name that the transcript's file-history lines give."""
         return self.file(f"file-history/{session_id}/{backup_name(path, version)}", content)
 
     def running(
         self, pid: int, session_id: str, cwd: str, *, version: str = "2.1.326", status: str = "idle", **fields: Any
     ) -> str:
-        """The entry that a live client keeps while it runs."""
+        """Stage the entry that Claude Code keeps while it runs."""
         started = milliseconds(self.start)
         value = {
             "pid": pid,
@@ -114,19 +114,19 @@ class SideFiles(ConfigFiles):
         return self.file(f"projects/{project_key(cwd)}/memory/{name}", text)
 
     def tool_result_file(self, cwd: str, session_id: str, name: str, text: str) -> str:
-        """Output too long for the transcript; the absolute path returned is what `persistedOutputPath` holds."""
+        """Stage output too long for the transcript; returns the absolute path for `persistedOutputPath`."""
         return self.file(f"projects/{project_key(cwd)}/{session_id}/tool-results/{name}.txt", text)
 
     def custom_title_file(self, cwd: str, session_id: str, title: str) -> str:
         return self.json(f"projects/{project_key(cwd)}/{session_id}/custom-title.json", {"customTitle": title})
 
     def sessions_index(self, cwd: str, entries: Sequence[Mapping[str, Any]]) -> str:
-        """The list that 2.0.77 to 2.1.20 kept; often out of date, so give `entries` as wrong as you like."""
+        """Stage the list that 2.0.77 to 2.1.20 kept. It was often out of date, so `entries` may be wrong."""
         value = {"version": 1, "entries": [dict(entry) for entry in entries]}
         return self.json(f"projects/{project_key(cwd)}/sessions-index.json", value)
 
     def stats_cache(self, days: Mapping[str, int] | None = None, model: str = "claude-opus-5") -> str:
-        """Counts per day that the client shows in /stats; `days` maps a date to its messages."""
+        """Stage the counts per day that Claude Code shows in /stats; `days` maps a date to its messages."""
         counted = {self.start.strftime("%Y-%m-%d"): 12} if days is None else days
         value = {
             "version": 1,

@@ -1,4 +1,4 @@
-"""Files of a home, kept in memory until they are written with fixed modification times."""
+"""Hold the files of a home in memory until they are written with fixed modification times."""
 
 from __future__ import annotations
 
@@ -78,6 +78,6 @@ class Staging:
             path.unlink(missing_ok=True)
             try:
                 path.symlink_to(target)
-            except OSError:  # no right to make links, as on most Windows machines
+            except OSError:  # no right to create links, as on most Windows machines
                 path.write_bytes(self.files[str(PurePosixPath(name).parent / target)].content)
         return self.root

@@ -1,4 +1,4 @@
-"""Lines without a uuid: titles, checkpoints, queue, costs, file history."""
+"""Write lines without a uuid: titles, checkpoints, queue, costs, file history."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from recollect.testing.rowwriter import FOLLOWING, Entry, Parent, RowWriter
 
 
 def backup_name(path: str, version: int) -> str:
-    """Name of a file-history backup: 16 hexadecimal digits of the SHA-256 of the absolute path."""
+    """Return the name of a file-history backup: 16 hexadecimal digits of the SHA-256 of the absolute path."""
     return f"{hashlib.sha256(path.encode()).hexdigest()[:16]}@v{version}"
 
 
 class StateLines(RowWriter):
-    """The state lines of a transcript. They never change the chain of parents."""
+    """Writes the state lines of a transcript. They never change the chain of parents."""
 
     def state(self, type: str, **fields: Any) -> None:
-        """Any state line: `type` first, `sessionId` last, as the client writes them."""
+        """Write any state line: `type` first, `sessionId` last, as Claude Code writes them."""
         self._emit({"type": type, **fields, "sessionId": self.session_id})
 
     def last_prompt(
         self, text: str | None = None, *, leaf: Parent = FOLLOWING, explicit: bool = False, **fields: Any
     ) -> None:
-        """The checkpoint of the active branch. Since 2.1.150 it names the leaf; one given is always written."""
+        """Write the checkpoint of the active branch. Since 2.1.150 it names the leaf; a given leaf is always written."""
         entry: Entry = {}
         if text is not None:
             entry["lastPrompt"] = text
@@ -42,14 +42,14 @@ class StateLines(RowWriter):
         self.last_prompt(leaf=NIL_UUID, explicit=True)
 
     def title(self, text: str, *, ai: bool = False) -> None:
-        """A title given by the user (`custom-title`) or made by the client (`ai-title`)."""
+        """Write a title given by the user (`custom-title`) or made by Claude Code (`ai-title`)."""
         if ai:
             self.state("ai-title", aiTitle=text)
         else:
             self.state("custom-title", customTitle=text)
 
     def summary_title(self, text: str, leaf: str | None = None, *, first: bool = False) -> None:
-        """The title line of clients up to 1.0.128: no session id, no time; `first` puts it at the head of the file."""
+        """Write the title line of versions up to 1.0.128: no session id, no time; `first` puts it at the head of the file."""
         entry: Entry = {"type": "summary", "summary": text, "leafUuid": leaf or self.head}
         if first:
             self._items.insert(0, entry)
@@ -71,7 +71,7 @@ class StateLines(RowWriter):
         lines_removed: int = 0,
         unknown_model: bool = False,
     ) -> None:
-        """Cumulative cost since 2.1.325; `models` holds `inputTokens`, `outputTokens`, `costUSD` ... per model."""
+        """Write the cumulative cost, since 2.1.325; `models` holds `inputTokens`, `outputTokens`, `costUSD` ... per model."""
         counters = (
             "inputTokens outputTokens thinkingTokens cacheReadInputTokens cacheCreationInputTokens "
             "cacheCreationEphemeral5mInputTokens cacheCreationEphemeral1hInputTokens webSearchRequests"
@@ -98,7 +98,7 @@ class StateLines(RowWriter):
     def file_history_snapshot(
         self, message_uuid: str, files: Mapping[str, int | None] | None = None, *, update: bool = False
     ) -> None:
-        """Which backups belong to a prompt: absolute path to version, None where the file did not exist."""
+        """Write which backups belong to a prompt: absolute path to version, None if the file did not exist."""
         snapshot = {
             "messageId": message_uuid,
             "trackedFileBackups": {
@@ -112,7 +112,7 @@ class StateLines(RowWriter):
     def file_history_delta(
         self, message_uuid: str, snapshot_message_uuid: str, path: str, version: int | None, *, number: int = 1
     ) -> None:
-        """One more backup since 2.1.200. `version` None: the file did not exist, and `number` is what is recorded."""
+        """Write one more backup, since 2.1.200. `version` None: the file did not exist, and `number` is recorded."""
         backup = self._backup(path, version, number)
         backup["realParentDir"] = str(PurePosixPath(path).parent)
         self._emit(
@@ -134,5 +134,5 @@ class StateLines(RowWriter):
         }
 
     def _tracking_path(self, path: str) -> str:
-        """Relative to the working directory where the file is inside it."""
+        """Return the path relative to the working directory if the file is inside it."""
         return path.removeprefix(self.cwd.rstrip("/") + "/")

@@ -1,4 +1,4 @@
-"""The exam for session stores: what Recollect relies on, for any store that speaks the protocol.
+"""Test a session store for everything that Recollect relies on, for any store that implements the protocol.
 
     from recollect.testing.store_contract import run_store_contract
 
@@ -6,12 +6,12 @@
         places = itertools.count()
         asyncio.run(run_store_contract(lambda: MyStore(tmp_path / str(next(places)))))
 
-`make_store` gives a store with nothing in it, each time another one. Contracts about methods that the store does not have
-are left out. `reopen` (for stores that outlive the process) gives a second store object over the same data. For a test
-of its own for each contract: parametrize over `CONTRACTS` and call `check_contract`.
+`make_store` returns an empty store, each time another one. Contracts about methods that the store does not have are
+skipped. `reopen` (for stores that outlive the process) returns a second store object over the same data. For a separate
+test of each contract: parametrize over `CONTRACTS` and call `check_contract`.
 
-It asks more than the SDK's own conformance suite: own copies, JSON at its edges, names that look alike, tasks at the same
-time, batches that come twice, keys that try to lead elsewhere.
+The contracts cover more than the SDK's own conformance suite: own copies, edge cases of JSON, similar names, concurrent
+tasks, repeated batches, keys that try to escape.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .store_trial import CONTRACTS, Contract, ContractBroken, Make, Reopen, Tria
 __all__ = ["CONTRACTS", "Contract", "ContractBroken", "Trial", "check_contract", "run_store_contract"]
 
 _WHERE_THE_CONTRACTS_ARE = (_promises, _listing)
-"""Imported because they enter their checks into `CONTRACTS`."""
+"""Imported because these modules register their checks in `CONTRACTS`."""
 
 
 async def check_contract(name: str, make_store: Make, *, reopen: Reopen | None = None) -> bool:
-    """Check one contract. False where the store has not the methods for it; ContractBroken where it fails."""
+    """Check one contract. Returns False if the store lacks the methods for it; raises ContractBroken if the check fails."""
     asked, trial = CONTRACTS[name], Trial(make_store, reopen)
     for need in asked.needs:
         if need == "reopen":
@@ -49,7 +49,7 @@ async def check_contract(name: str, make_store: Make, *, reopen: Reopen | None =
 async def run_store_contract(
     make_store: Make, *, reopen: Reopen | None = None, skip: Iterable[str] = ()
 ) -> dict[str, bool]:
-    """Check all contracts but those named in `skip`. Returns which were checked; raises ContractBroken with all failures."""
+    """Check all contracts but those in `skip`. Returns which were checked; raises ContractBroken with all failures."""
     left_out = set(skip)
     if left_out - set(CONTRACTS):
         raise ValueError(f"no such contract: {', '.join(sorted(left_out - set(CONTRACTS)))}")

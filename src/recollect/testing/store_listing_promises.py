@@ -1,4 +1,4 @@
-"""The contracts of a session store about lists, summaries and deleting."""
+"""Check the contracts of a session store about lists, summaries and deleting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contracts of a session store about what is appended and loaded."""
+"""Check the contracts of a session store about appending and loading."""
 
 from __future__ import annotations
 

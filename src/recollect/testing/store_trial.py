@@ -1,4 +1,4 @@
-"""What the exam for session stores is made of: trials, contracts, and how two JSON values are compared."""
+"""Define trials and contracts for the checks of session stores, and compare JSON values."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Reopen = Callable[[SessionStore], SessionStore | Awaitable[SessionStore]]
 
 
 class ContractBroken(AssertionError):
-    """A store does not keep its contract; the text says which and how."""
+    """A store breaks a contract; the message says which and how."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What a check gets: stores with nothing in them, and a way to open one again."""
+    """Provides a check with empty stores, and a way to open one again."""
 
     make: Make
     reopen: Reopen | None = None
@@ -44,7 +44,7 @@ class Contract:
     name: str
     promise: str
     needs: frozenset[str]
-    """Methods beyond `append` and `load`, and `reopen`, without which it cannot be asked."""
+    """Methods beyond `append` and `load`, and `reopen`, that the check needs."""
     check: Check
 
 
@@ -52,7 +52,7 @@ CONTRACTS: dict[str, Contract] = {}
 
 
 def contract(*needs: str) -> Callable[[Check], Check]:
-    """Enter a check into the exam, by its own name; its docstring is the promise."""
+    """Register a check as a contract under its own name; its docstring is the promise."""
 
     def enter(check: Check) -> Check:
         name = check.__name__.replace("_", "-")
@@ -63,7 +63,7 @@ def contract(*needs: str) -> Callable[[Check], Check]:
 
 
 async def has_method(trial: Trial, method: str) -> bool:
-    """Optional methods may be missing, or may say that they are not implemented."""
+    """Return whether a store has an optional method, which may be missing or raise NotImplementedError."""
     store = await trial.fresh()
     found = getattr(store, method, None)
     if found is None:
@@ -73,7 +73,7 @@ async def has_method(trial: Trial, method: str) -> bool:
     except NotImplementedError:
         return False
     except Exception:
-        return True  # there, but broken: a contract will say how
+        return True  # there, but broken: a contract will report how
     return True
 
 
@@ -85,7 +85,7 @@ def key(session_id: str = "session", subpath: str | None = None, project_key: st
 
 
 def row(number: int, **more: Any) -> dict[str, Any]:
-    """An entry with an id, as most are."""
+    """Make an entry with an id, as most entries have."""
     return {"type": "user", "uuid": f"row-{number}", "n": number, **more}
 
 
@@ -101,7 +101,7 @@ async def expect_entries(store: SessionStore, place: SessionKey, entries: list[d
 
 
 def same(one: Any, other: Any) -> bool:
-    """Equal as JSON values are: 1, 1.0 and true are three different things; the order of keys means nothing."""
+    """Compare JSON values: 1, 1.0 and true are three different values; the order of keys does not matter."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(same(value, other[name]) for name, value in one.items())
     if isinstance(one, list) and isinstance(other, list):

@@ -1,4 +1,4 @@
-"""Tool calls with the results that the client would record for them."""
+"""Build tool calls with the results that Claude Code would record for them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ ResultContent = str | list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call of a tool and, where it was answered, its result.
+    """A tool call and, if it was answered, its result.
 
-    `content` is what the model sees, `structured` is the client's `toolUseResult` (None: none is written; an error's is
-    its text, as the client does it). `id` is given by the builder unless it is set.
+    `content` is what the model sees, `structured` is Claude Code's `toolUseResult` (None: none is written; an error's is its
+    text, as Claude Code does it). `id` is given by the builder unless it is set.
     """
 
     name: str
@@ -33,7 +33,7 @@ def bash(command: str, stdout: str = "", stderr: str = "", *, description: str =
 
 
 def failed(name: str, arguments: Mapping[str, Any], message: str, *, id: str | None = None) -> ToolCall:
-    """A call that ended in an error: the structured result is a text then."""
+    """Build a call that ended in an error; its structured result is a text."""
     return ToolCall(name, arguments, id, message, f"Error: {message}", True)
 
 
@@ -100,7 +100,7 @@ def todo(content: str, status: str = "pending", active_form: str | None = None) 
 
 
 def structured_patch(old: str, new: str) -> list[dict[str, Any]]:
-    """Hunks as the client records them: counted from 1, each line with its mark."""
+    """Return hunks as Claude Code records them: counted from 1, each line with its mark."""
     before, after = old.splitlines(), new.splitlines()
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     hunks = []

@@ -1,4 +1,4 @@
-"""Builds one transcript, with its subagents, as a client of a given version writes it."""
+"""Build one transcript, with its subagents, as Claude Code of a given version writes it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_MODEL_SEES = frozenset({"system", "attachment", "progress"})
 
 
 class TranscriptBuilder(Conversation):
-    """A session's main file. Rows follow one another unless `parent` is given; `thread` is what a resume would send."""
+    """Builds a session's main file. Rows follow one another unless `parent` is given; `thread` is what a resume would send."""
 
     def _begin(self) -> None:
         super()._begin()
@@ -37,7 +37,7 @@ class TranscriptBuilder(Conversation):
         return self.system("turn_duration", durationMs=duration_ms, isMeta=False, **extra)
 
     def attachment(self, kind: str, *, rendered: str | None = None, parent: Parent = FOLLOWING, **fields: Any) -> str:
-        """What the client adds to a prompt. Since 2.1.325 the text that the model sees stands beside it."""
+        """Write what Claude Code adds to a prompt. Since 2.1.325 the row also has the text that the model sees."""
         uuid = self.new_uuid()
         body: Entry = {"attachment": {"type": kind, **fields}, "type": "attachment", "uuid": uuid}
         body["timestamp"] = self._tick(0.01)
@@ -54,7 +54,7 @@ class TranscriptBuilder(Conversation):
         parent: Parent = FOLLOWING,
         **data: Any,
     ) -> str:
-        """A progress row (2.1.0 to 2.1.42): part of the parent chain, but no message."""
+        """Write a progress row (2.1.0 to 2.1.42): part of the parent chain, but not a message."""
         uuid = self.new_uuid()
         body: Entry = {"type": "progress", "data": {"type": kind, **data}}
         body |= {"parentToolUseID": parent_tool_use_id or tool_use_id, "toolUseID": tool_use_id}
@@ -70,9 +70,9 @@ class TranscriptBuilder(Conversation):
         preserved: Sequence[str] = (),
         pre_tokens: int = 155_000,
     ) -> str:
-        """A boundary and the summary below it; returns the summary's uuid.
+        """Write a boundary and the summary below it; returns the summary's uuid.
 
-        Rows named in `preserved` stay part of the conversation: the client hangs them below the summary again.
+        Rows named in `preserved` stay part of the conversation: Claude Code makes them children of the summary again.
         """
         if self.dialect.slug and self.slug is None:
             self.slug = "patient-reading-otter"
@@ -105,19 +105,19 @@ class TranscriptBuilder(Conversation):
         return anchor
 
     def rewind(self, to: str | None) -> None:
-        """Go back to row `to` (None: to the start): what follows hangs there, what was written stays in the file.
+        """Go back to row `to` (None: the start), the parent of the next row. What was written stays in the file.
 
-        Clients with checkpoints withdraw theirs by one that names no row.
+        Versions with checkpoints withdraw theirs by a checkpoint that names no row.
         """
         if self.dialect.checkpoint:
             self.withdraw_checkpoint()
         self.head = to
 
     def fork_copy(self, source: RowWriter, up_to: str | None = None, *, style: ForkStyle = "fork-session") -> None:
-        """Take over the rows of another session up to and including `up_to`, and go on from there.
+        """Copy the rows of another session up to and including `up_to`, and continue from there.
 
-        `fork-session` (also how 0.2.126 and 1.0.0 resume) and `branch` keep the uuids, `sdk` gives new ones; the latter
-        two say `forkedFrom`.
+        `fork-session` (also how 0.2.126 and 1.0.0 resume) and `branch` keep the uuids, `sdk` gives new ones; the latter two
+        write `forkedFrom`.
         """
         renamed: dict[str, str] = {}
         groups: dict[int, list[str]] = {}
@@ -146,7 +146,7 @@ class TranscriptBuilder(Conversation):
     # -- what a resume would send -------------------------------------------------------------------------------------
     @property
     def thread(self) -> list[str]:
-        """User and assistant rows from the start, or the last compaction, to the head, in the order they are sent.
+        """Return the user and assistant rows from the start, or the last compaction, to the head, in the order they are sent.
 
         Derived from what was built, not from reading the lines back; checkpoints given by hand are not considered.
         """
@@ -177,21 +177,21 @@ class TranscriptBuilder(Conversation):
         workflow: str | None = None,
         text: str | None = None,
     ) -> SubagentBuilder:
-        """Start a subagent by a tool call; go on in what is returned and end it with its `finish`."""
+        """Start a subagent by a tool call; continue with the returned builder and end it with its `finish`."""
         arguments = {"description": description, "prompt": prompt, "subagent_type": subagent_type}
         before = len(self.calls)
         self.assistant(text, tools=[ToolCall(self.dialect.subagent_tool, arguments)])
         return SubagentBuilder(self, list(self.calls)[before], prompt, description, subagent_type, workflow)
 
     def all_subagents(self) -> Iterator[SubagentBuilder]:
-        """Subagents of this transcript and theirs, in the order of their start."""
+        """Yield the subagents of this transcript and their subagents, in the order of their start."""
         for subagent in self.subagents:
             yield subagent
             yield from subagent.all_subagents()
 
 
 class SubagentBuilder(TranscriptBuilder):
-    """The transcript of a subagent. Up to 2.0.27 its lines go into the main file."""
+    """Builds the transcript of a subagent. Up to 2.0.27 its lines go into the main file."""
 
     def __init__(
         self,
@@ -231,7 +231,7 @@ class SubagentBuilder(TranscriptBuilder):
         self, content: str | list[dict[str, Any]], *, meta: bool = False, parent: Parent = FOLLOWING, **extra: Any
     ) -> str:
         uuid = super().user(content, meta=meta, parent=parent, **extra)
-        # A subagent's lines bear the id of the prompt that the user typed.
+        # A subagent's lines have the id of the prompt that the user typed.
         self.prompt_id = self.parent_builder.prompt_id
         if "promptId" in self.entry(uuid):
             self.entry(uuid)["promptId"] = self.prompt_id
@@ -261,7 +261,7 @@ class SubagentBuilder(TranscriptBuilder):
         return parent.tool_result(self.tool_use_id, blocks, tool_use_result=structured)
 
     def meta(self) -> Entry:
-        """Content of `agent-<id>.meta.json`, by age."""
+        """Return the content of `agent-<id>.meta.json` for the version."""
         meta: Entry = {"agentType": self.subagent_type, "description": self.description}
         if self.dialect.since("2.1.150"):
             meta["toolUseId"] = self.tool_use_id

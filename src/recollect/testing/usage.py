@@ -1,4 +1,4 @@
-"""Token counts as each client age writes them."""
+"""Build token counts as each version of Claude Code writes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PLACEHOLDER_OUTPUT = 3
 
 
 def whole_usage(number: int, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The true counts of the `number`-th response, with `given` laid over them."""
+    """Return the true counts of the `number`-th response, overridden by `given`."""
     usage: dict[str, Any] = {
         "input_tokens": 4 + number % 7,
         "cache_creation_input_tokens": 400 + 37 * number,
@@ -24,7 +24,7 @@ def whole_usage(number: int, given: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def written_usage(dialect: Dialect, usage: Mapping[str, Any], *, final: bool) -> dict[str, Any]:
-    """`usage` with the fields of the age; a placeholder for the output unless the line is `final`."""
+    """Return `usage` with the fields of the version; a placeholder for the output unless the line is `final`."""
     written = dict(usage)
     if not final:
         written["output_tokens"] = min(PLACEHOLDER_OUTPUT, usage["output_tokens"])
@@ -51,7 +51,7 @@ def written_usage(dialect: Dialect, usage: Mapping[str, Any], *, final: bool) ->
 
 
 def empty_usage() -> dict[str, Any]:
-    """The zeros of a message that no model wrote."""
+    """Return the zeros of a message that no model wrote."""
     return {
         "input_tokens": 0,
         "output_tokens": 0,

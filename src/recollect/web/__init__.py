@@ -1,1 +1,1 @@
-"""The browser's face: pages and a JSON interface over the library, on this machine alone."""
+"""Pages and a JSON interface over the library, for a browser on this machine."""

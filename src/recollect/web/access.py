@@ -1,6 +1,6 @@
-"""Who may come in: a one-time link, which a browser trades for a cookie, and a key for scripts.
+"""Check who may use the pages: a one-time link, which a browser trades for a cookie, and a key for scripts.
 
-Secrets are compared by their hashes and in constant time; only hashes are kept. Links and keys have 256 bits.
+Secrets are compared by their hashes and in constant time; only hashes are stored. Links and keys have 256 bits.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 SIGN_IN_SECONDS = 7 * 86400.0
-"""How long a browser stays signed in without coming back."""
+"""How long a browser stays signed in without a request."""
 MAX_BROWSERS = 64
-"""The browser that was away longest is signed out when there are more."""
+"""If there are more browsers, the one whose last request is oldest is signed out."""
 
 
 def _hash(secret: str) -> bytes:
@@ -26,12 +26,12 @@ def _hash(secret: str) -> bytes:
 
 @dataclass
 class Access:
-    """The keys of one server. They live as long as its process."""
+    """The secrets of one server. They live as long as its process."""
 
     port: int
     clock: Callable[[], float] = time.monotonic
     new_link: Callable[[str], None] = lambda _: None
-    """Told the next link whenever one was used, so that another browser can come in."""
+    """Called with a new link whenever one was used, so that another browser can sign in."""
     api_key: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     _link: bytes | None = field(default=None, repr=False)
     _browsers: OrderedDict[bytes, float] = field(default_factory=OrderedDict, repr=False)
@@ -39,17 +39,17 @@ class Access:
 
     @property
     def cookie_name(self) -> str:
-        """Cookies are shared by all ports of a host: the name keeps two servers apart."""
+        """Return the cookie's name, which contains the port: all ports of a host share their cookies."""
         return f"recollect-{self.port}"
 
     def issue_link(self) -> str:
-        """A new one-time token; the one before is void."""
+        """Return a new one-time token; the previous one becomes invalid."""
         token = secrets.token_urlsafe(32)
         self._link = _hash(token)
         return token
 
     def trade_link(self, token: str) -> str | None:
-        """The cookie's value for a valid link, which is void from then on; None for any other."""
+        """Return a cookie's value for a valid link, which becomes invalid; None for any other."""
         with self._lock:
             if self._link is None or not hmac.compare_digest(self._link, _hash(token)):
                 return None
@@ -84,9 +84,9 @@ class Access:
 
 
 def allowed_hosts(port: int, more: Iterable[str] = ()) -> frozenset[str]:
-    """What a Host header may say: this machine by its loopback names, and what the user adds."""
+    """Return the allowed values of the Host header: the loopback names of this machine, and those the user adds."""
     names = ["127.0.0.1", "localhost", "[::1]", *more]
     found = {f"{name.lower()}:{port}" for name in names}
     if port == 80:
-        found |= {name.lower() for name in names}  # browsers leave the usual port out
+        found |= {name.lower() for name in names}  # browsers omit the default port
     return frozenset(found)

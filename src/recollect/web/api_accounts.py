@@ -1,4 +1,4 @@
-"""The endpoints of what is counted: days with activity, blocks of five hours, the cache, budgets, retention."""
+"""Answer the endpoints about counts: days with activity, blocks of five hours, the cache, budgets, retention."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def not_yet(progress: StillIndexing) -> Unavailable:
 
 
 def counted(service: Service, name: object, count: Callable[[Ledger], T]) -> T:
-    """Return what a question to the ledger is answered, waiting for it."""
+    """Return the ledger's answer to a question, waiting for it."""
     try:
         return service.usage.ask(("api", name), count, patience=PATIENCE)
     except StillIndexing as progress:

@@ -1,4 +1,4 @@
-"""The JSON interface as data: each endpoint with its parameters and answer. Routes, checks and OpenAPI come from it."""
+"""Describe the JSON interface as data: each endpoint with its parameters and answer. Routes, checks and OpenAPI use it."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _WORDS = {
 
 
 def check(parameter: Parameter, value: str) -> Any:
-    """A parameter's value as its schema wants it."""
+    """Convert the value of a parameter to the type of its schema. Raises QueryError if it does not match."""
     schema = parameter.schema
     if schema.get("type") == "integer":
         if not value.isascii() or not value.lstrip("-").isdigit() or len(value) > 15:
@@ -109,12 +109,12 @@ def _bad(parameter: Parameter, value: str, why: str) -> QueryError:
 
 
 def bad_parameter(message: str, hint: str | None = None) -> QueryError:
-    """A parameter or a body that cannot be used."""
+    """Return the error for a parameter or a body that cannot be used."""
     return QueryError(message, hint=hint, slug="bad-parameter")
 
 
 def check_body(schema: Schema, value: Any) -> dict[str, Any]:
-    """A body is an object of a few named strings, numbers and flags."""
+    """Check that a body is an object with the named strings, numbers and flags of the schema, and return it."""
     if not isinstance(value, dict):
         raise bad_parameter("the body must be a JSON object")
     known: dict[str, Schema] = schema["properties"]
@@ -140,7 +140,7 @@ def check_body(schema: Schema, value: Any) -> dict[str, Any]:
 
 
 def document(endpoints: list[Endpoint], shapes: Mapping[str, Schema]) -> Schema:
-    """The OpenAPI document."""
+    """Return the OpenAPI document."""
     paths: dict[str, Any] = {}
     for endpoint in endpoints:
         operation: dict[str, Any] = {

@@ -70,7 +70,7 @@ def projects(service: Service, values: Values) -> Any:
 
 
 def one(view: Callable[[Service, Session, Values], Any]) -> Callable[[Service, Values], Any]:
-    """Make a handler of a view of one session. No other thread reads the session meanwhile."""
+    """Make a handler from a view of one session. No other thread reads the session meanwhile."""
 
     def handle(service: Service, values: Values) -> Any:
         session = service.session(values["id"])

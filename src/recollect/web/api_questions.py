@@ -1,4 +1,4 @@
-"""The endpoints that ask over all sessions: search, usage, SQL, checks."""
+"""Answer the endpoints that query all sessions: search, usage, SQL, checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas of what the JSON interface answers: made from the shapes of the library, and a few of its own."""
+"""Schemas of the answers of the JSON interface: made from the shapes of the library, and a few of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Put the application together: the gate, the pages behind it, and the answers when something goes wrong."""
+"""Assemble the application: the gate, the pages behind it, and the answers to errors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ NAVIGATION = (
 
 
 class Guarded(Starlette):
-    """An application whose gate stands before everything, also before the handlers of errors."""
+    """An application whose gate comes before everything, including the error handlers."""
 
     access: Access
     hosts: frozenset[str]
@@ -54,7 +54,7 @@ class Guarded(Starlette):
 
 
 def create_app(service: Service, access: Access, hosts: frozenset[str]) -> Starlette:
-    """Make the application that shows what a service knows."""
+    """Make the application that shows a service's library."""
     pages = [
         login, static_files, home, sessions, session, session_tabs, lines, actions, bookmarks, search, usage, sql, health,
         live, api,
@@ -76,7 +76,7 @@ def create_app(service: Service, access: Access, hosts: frozenset[str]) -> Starl
         lifespan=lifespan,
     )  # fmt: skip
     app.access, app.hosts = access, hosts
-    app.router.redirect_slashes = False  # an address is what it is
+    app.router.redirect_slashes = False  # an address is taken literally
     app.state.service = service
     app.state.access = access
     app.state.live = LiveEvents(service.library)
@@ -99,7 +99,7 @@ def _http(request: Request, problem: Exception) -> Response:
 
 
 def _unknown(request: Request, problem: Exception) -> Response:
-    """Answer for a bug, or for a file that went away. The log names the error, never the address, which may hold a token."""
+    """Answer after a bug, or for a file that is gone. The log names the error, never the address: it may hold a token."""
     if isinstance(problem, OSError):
         return error_answer(
             request, NotFound(f"a file could not be read: {problem.strerror or problem}", slug="unreadable-file")

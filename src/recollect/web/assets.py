@@ -1,4 +1,4 @@
-"""The JavaScript libraries that the package brings along; a checkout fetches them with `make web-assets`."""
+"""Find the JavaScript libraries that are part of the package; a checkout fetches them with `make web-assets`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ REMEDY = (
 
 
 def missing_libraries() -> list[str]:
-    """Name the libraries that could not be fetched when the package was built. The pages work without them, by plain links."""
+    """List the libraries that could not be fetched when the package was built. The pages work without them."""
     return [name for name in LIBRARIES if not (VENDOR / name).is_file()]
 
 
 def missing_sentence() -> str | None:
-    """Say which libraries are missing and how to get them; None where all are there."""
+    """Say which libraries are missing and how to get them; None if none is missing."""
     missing = missing_libraries()
     if not missing:
         return None

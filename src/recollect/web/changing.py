@@ -1,4 +1,4 @@
-"""Changes that a page or a script asks for: planned first, carried out when confirmed, and undone on request."""
+"""Plan the changes that a page or a script requests, carry them out when confirmed, and undo them on request."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Action:
-    """Something that can be done with a session."""
+    """A change that can be made to a session."""
 
     name: str
     words: str
@@ -124,14 +124,14 @@ def refuse_if_read_only(service: Service) -> None:
 
 
 def describe(service: Service, session: Session, action: Action, values: Mapping[str, str]) -> dict[str, Any]:
-    """The plan; nothing is changed."""
+    """Return the plan; nothing is changed."""
     refuse_if_read_only(service)
     with action.plan(service.library.changes, session, values) as plan:
         return {"title": plan.title, "steps": plan.steps, "result": plan.result}
 
 
 def carry_out(service: Service, session: Session, action: Action, values: Mapping[str, str]) -> dict[str, Any]:
-    """Make the change that a form asked for."""
+    """Make the change that a form requested."""
     refuse_if_read_only(service)
     with action.plan(service.library.changes, session, values) as plan:
         done = plan.commit()

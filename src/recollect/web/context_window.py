@@ -1,4 +1,4 @@
-"""Tell how full the context window was at each answer of a session."""
+"""Compute how full the context window was at each answer of a session."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Answer:
 
     @property
     def context(self) -> int:
-        """Tokens that were sent: fresh, from the cache and into it."""
+        """Return the number of tokens that were sent: fresh, from the cache and into it."""
         usage = self.usage
         return usage.input_tokens + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h
 
 
 def context_of(service: Service, session: Session) -> list[Answer]:
-    """Return the answers of a session with what each sent and cost, from memory where nothing changed."""
+    """Return the answers of a session with what each sent and cost, from memory if the session is unchanged."""
     return service.cached(
         session, "context", lambda: _context_of(service, session), lambda made: 1000 + 200 * len(made)
     )

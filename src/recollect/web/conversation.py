@@ -1,4 +1,4 @@
-"""Parts of a conversation as HTML: what the templates ask for."""
+"""Render the parts of a conversation as HTML, for the templates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RESULT_LIMIT: Final = 20_000
 
 
 def part_html(part: Part) -> Markup:
-    """Write the words of a part: Markdown of people and models, the output of programs, or what is not known as JSON."""
+    """Render the text of a part: Markdown of people and models, the output of programs, or unknown blocks as JSON."""
     if part.kind == "unknown":
         return pretty_json(part.value, RESULT_LIMIT)
     if part.kind in ("text", "thinking"):
@@ -23,12 +23,12 @@ def part_html(part: Part) -> Markup:
 
 
 def is_cut(part: Part) -> bool:
-    """Tell whether a part is longer than what the page shows."""
+    """Return whether a part is longer than what the page shows."""
     return len(part.text) > TEXT_LIMIT
 
 
 def arguments_html(call: ShownCall) -> Markup:
-    """Write what a call was given: a command of the shell as such, everything else as JSON."""
+    """Render the arguments of a call: a shell command as code, everything else as JSON."""
     value = call.arguments
     if call.name == "Bash" and isinstance(value, dict) and isinstance(value.get("command"), str):
         return code(value["command"], "bash")
@@ -36,7 +36,7 @@ def arguments_html(call: ShownCall) -> Markup:
 
 
 def result_html(call: ShownCall) -> Markup:
-    """Write the result of a call: a file that was read with colours, everything else as the output of a program."""
+    """Render the result of a call: a file that was read with colours, everything else as the output of a program."""
     text = (call.result or "")[:RESULT_LIMIT]
     value = call.arguments
     if call.result_is_long:
@@ -47,5 +47,5 @@ def result_html(call: ShownCall) -> Markup:
 
 
 def is_result_cut(call: ShownCall) -> bool:
-    """Tell whether a result is longer than what the page shows."""
+    """Return whether a result is longer than what the page shows."""
     return call.result_is_long or len(call.result or "") > RESULT_LIMIT

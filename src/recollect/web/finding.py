@@ -1,4 +1,4 @@
-"""Finding words in one session: every message that holds them, with the words around."""
+"""Find text in one session: every message that contains it, with the text around."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Hits:
 
 
 def find_in(service: Service, reading: PageReading, words: str) -> Hits:
-    """Plain substring, upper and lower case alike."""
+    """Find messages that contain a text, ignoring case."""
     needle = re.compile(re.escape(words.strip()), re.IGNORECASE)
     found: list[Hit] = []
     with service.reading(reading.session), reading.session:

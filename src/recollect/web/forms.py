@@ -1,4 +1,4 @@
-"""Forms as browsers send them. Other kinds of bodies are refused: a page of another site can send those unasked."""
+"""Parse forms as browsers send them. Other kinds of bodies are refused: a page of another site could send those."""
 
 from __future__ import annotations
 

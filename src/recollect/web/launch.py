@@ -1,4 +1,4 @@
-"""Make everything that must be there before the pages are served: the socket, the application over it, the first link."""
+"""Prepare everything before the pages are served: the socket, the application, the first link."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 @dataclass
 class Launch:
-    """A server that listens and does not answer yet."""
+    """A server that listens but does not answer yet."""
 
     url: str
     link: str
@@ -28,10 +28,10 @@ class Launch:
     listening: socket.socket
     is_local: bool
     missing: str | None = None
-    """Says what the pages have to do without."""
+    """Says what the pages lack, if JavaScript libraries are missing."""
 
     def run(self) -> None:
-        """Answer until interrupted."""
+        """Answer requests until interrupted."""
         try:
             self.server.run(sockets=[self.listening])
         finally:
@@ -47,7 +47,7 @@ def launch(
     more_hosts: Sequence[str] = (),
     next_link: Callable[[str], None] = lambda _: None,
 ) -> Launch:
-    """Listen on a socket, and make what will answer there. `next_link` is told a new link whenever one was used."""
+    """Listen on a socket, and make the server for it. `next_link` is called with a new link whenever one was used."""
     service = Service(library, read_only=read_only)
     listening = open_socket(bind, port)
     chosen: int = listening.getsockname()[1]

@@ -1,7 +1,7 @@
 """Send browsers what happens in the homes, as a stream of server-sent events.
 
-A page whose session has grown since the page was made, or whose browser was too slow for the events, is told that it lost
-something: it then asks for the page again.
+If a session has grown since its page was made, or a browser was too slow for the events, it gets an event for
+that, and requests its content again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HEARTBEAT_SECONDS: Final = 15.0
 async def stream(
     service: Service, live: LiveEvents, listener: Listener, seen: int | None = None
 ) -> AsyncIterator[bytes]:
-    """Write the events of a listener as they come; `seen` is the size of the session's file that the page knows."""
+    """Yield the events of a listener as they come; `seen` is the file size of the session when the page was made."""
     try:
         yield b"retry: 3000\n\n"
         with contextlib.suppress(TimeoutError):
@@ -51,7 +51,7 @@ async def stream(
 
 
 async def is_behind(service: Service, listener: Listener, seen: int | None) -> bool:
-    """Whether a page knows another size of its session's file than the file has now."""
+    """Return whether the session's file now has another size than when the page was made."""
     if seen is None or listener.session_id is None:
         return False
     try:
@@ -65,7 +65,7 @@ def _encoded(event: dict[str, Any]) -> bytes:
 
 
 async def events(request: Request) -> Response:
-    """Answer with the events of all sessions, or of one; `seen` is the size that the page knows of its file."""
+    """Answer with the events of all sessions, or of one; `seen` is the file size of the session when the page was made."""
     service, live = service_of(request), request.app.state.live
     session_id = request.path_params.get("id")
     if session_id is not None:

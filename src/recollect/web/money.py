@@ -1,4 +1,4 @@
-"""Tell the pages what sessions, days and answers cost; nothing where the calls are not counted yet."""
+"""Provide the cost of sessions, days and answers for the pages; nothing while the calls are not counted yet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..library.service import Service
 from ..library.usage import Ledger, Selection, message_cost
 
 QUICK_SECONDS = 0.3
-"""A page of sessions does not wait longer for what they cost."""
+"""A list of sessions does not wait longer for their costs, in seconds."""
 
 
 @dataclass(slots=True)
@@ -25,29 +25,29 @@ class Spent:
 
 @dataclass(slots=True)
 class SessionAccounts:
-    """What is counted for each session, by its id; empty while nothing is counted.
+    """The figures of each session, by its id; empty while nothing is counted.
 
-    `costs` are in words; `models` answered in the session, `days` are those on which it made calls.
+    `costs` are formatted texts; `models` answered in the session, `days` are those on which it made calls.
     """
 
     costs: dict[str, str] = field(default_factory=dict)
     amounts: dict[str, int] = field(default_factory=dict)
-    """The same in micro-dollars."""
+    """The costs in micro-dollars."""
     models: dict[str, list[str]] = field(default_factory=dict)
     days: dict[str, set[str]] = field(default_factory=dict)
     damaged: set[str] = field(default_factory=set)
-    """Those whose lines the index found damaged."""
+    """The sessions in which the index found damaged lines."""
     read_through: bool = False
-    """Whether all lines were looked at for that."""
+    """Whether all lines were checked for damage."""
 
 
 def session_accounts(service: Service) -> SessionAccounts:
-    """Return what is counted for each session, without waiting long for it."""
+    """Return the figures of each session, without waiting long for them."""
     read_through = service.index.is_ready
 
     def count(ledger: Ledger) -> SessionAccounts:
         found = SessionAccounts(days=ledger.session_days())
-        if read_through:  # else every line would be read for it
+        if read_through:  # otherwise every line would have to be read
             ledger.entries()
             found.damaged, found.read_through = ledger.damaged_sessions(), True
         for group in ledger.usage("session").groups:
@@ -78,7 +78,7 @@ def spent_lately(service: Service, days: int = 30) -> Spent | None:
 
 
 def price_messages(shown: list[ShownMessage]) -> None:
-    """Note the price of each response on the page, as it was on its day."""
+    """Set the cost of each response on the page, at the price of its day."""
     for item in shown:
         if item.usage is None or not item.model:
             continue

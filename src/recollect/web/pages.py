@@ -57,7 +57,7 @@ def templates() -> Environment:
 
 @cache
 def asset(name: str) -> str:
-    """Return the address of a script or style, which changes with the file: browsers may keep it for ever."""
+    """Return the address of a script or style, which changes with the file, so that browsers may cache it for ever."""
     folder = "vendor" if name.startswith("vendor/") else "static"
     path = FOLDER / name if folder == "vendor" else FOLDER / "static" / name
     try:
@@ -68,7 +68,7 @@ def asset(name: str) -> str:
 
 
 def is_fragment(request: Request) -> bool:
-    """Whether the page's script asks for a part of a page."""
+    """Return whether the page's script requests a part of a page."""
     return request.headers.get("hx-request") == "true" and request.headers.get("hx-history-restore-request") != "true"
 
 
@@ -95,7 +95,7 @@ def status_of(problem: RecollectError) -> int:
 
 
 def error_answer(request: Request, problem: RecollectError) -> Response:
-    """Answer with an error in words: as JSON for the interface, as a page or a part of one for a browser."""
+    """Answer with an error: as JSON for the interface, as a page or a part of one for a browser."""
     status = status_of(problem)
     if wants_json(request.scope):
         return JSONResponse({"error": error_data(problem)}, status)

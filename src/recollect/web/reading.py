@@ -1,4 +1,4 @@
-"""Pages of a session: which way of reading it an address means, and how messages are shared out to pages."""
+"""Split a session into pages: which view an address means, and which messages are on which page."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ PAGE_MESSAGES: Final = 100
 
 @dataclass(frozen=True)
 class PageView(View):
-    """A way of reading, as part of an address."""
+    """A view of a session, as part of an address."""
 
     @property
     def query(self) -> str:
-        """Write it as part of an address; nothing for the usual way."""
+        """Write the view as part of an address; empty for the usual one."""
         if self.subagent is not None:
             return f"subagent={quote(self.subagent, safe='')}"
         if self.branch is not None:
@@ -43,11 +43,11 @@ class PageTurn:
     calls: int
     seconds: float | None
     compacted: bool
-    """Whether it stands before a compaction, so that the model no longer sees it."""
+    """Whether the turn is before a compaction, so that the model no longer sees it."""
 
 
 class PageReading(Reading):
-    """A session read in one way, shared out to pages of messages."""
+    """A session read in one way, split into pages of messages."""
 
     def __init__(self, session: Session, view: PageView) -> None:
         super().__init__(session, view)
@@ -55,17 +55,17 @@ class PageReading(Reading):
 
     @property
     def pages(self) -> int:
-        """How many pages there are, at least one."""
+        """Return the number of pages, at least one."""
         return max((len(self.messages) + PAGE_MESSAGES - 1) // PAGE_MESSAGES, 1)
 
     def page_of(self, uuid: str) -> int | None:
-        """Return the page that shows a row; None where none does."""
+        """Return the page that shows a row; None if none does."""
         found = self.position.get(uuid)
         return None if found is None else found // PAGE_MESSAGES + 1
 
     @cached_property
     def page_turns(self) -> list[PageTurn]:
-        """The turns with the pages on which they begin."""
+        """Return the turns with the pages on which they begin."""
         return [
             PageTurn(
                 turn.uuid, plain(turn.prompt or "(no prompt)"), (self.page_of(turn.uuid) if turn.uuid else None) or 1,
@@ -76,14 +76,14 @@ class PageReading(Reading):
 
 
 def read(service: Service, session: Session, wanted: PageView) -> PageReading:
-    """Read a session in one way, once while the session stays as it is."""
+    """Read a session in one way, once while the session is unchanged."""
     return service.cached(
         session, ("reading", wanted), lambda: PageReading(session, wanted), lambda made: 2048 + len(made.rows) * 160
     )
 
 
 def show_page(service: Service, reading: PageReading, page: int) -> list[ShownMessage]:
-    """Return the messages of a page, from 1."""
+    """Return the messages of a page, counted from 1."""
     if not 1 <= page <= reading.pages:
         raise NotFound(f"there is no page {page}; the last one is {reading.pages}", slug="no-such-page")
     with service.reading(reading.session):
@@ -92,7 +92,7 @@ def show_page(service: Service, reading: PageReading, page: int) -> list[ShownMe
 
 
 def find_place(service: Service, session: Session, uuid: str) -> tuple[PageView, int]:
-    """Return the way of reading and the page that show a row. Raises NotFound."""
+    """Return the view and the page that show a row. Raises NotFound."""
     found = find_view(session, uuid)
     wanted = PageView(found.view, found.branch, found.subagent)
     return wanted, read(service, session, wanted).page_of(uuid) or 1

@@ -1,7 +1,7 @@
-"""Words of a transcript as HTML that cannot act: markdown, code, diffs and terminal output.
+"""Render text of a transcript as harmless HTML: markdown, code, diffs and terminal output.
 
-Three walls: the markdown parser knows no HTML, everything else is escaped, and nh3 lets only a short list of elements
-through. Links lead only to the web and to mail; pictures from elsewhere become links. The page's policy is the fourth.
+Three walls: the markdown parser does not support HTML, everything else is escaped, and nh3 lets only a short list of elements
+through. Links lead only to the web and to mail; pictures from elsewhere become links. The page's policy is the fourth wall.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TEXT_LIMIT: Final = 120_000
 """Longer text is cut; the raw line has all of it."""
 
 COSTLY_LIMIT: Final = 3_000
-"""With more opening marks than this a text is shown as it is: the parser's time grows with their square."""
+"""A text with more opening marks is shown without markup: the parser's time grows with the square of their number."""
 _COSTLY: Final = "[*_`|~<!"
 
 _TAGS: Final = {
@@ -38,7 +38,7 @@ _LINK: Final = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f]*\Z", re.IGNORECA
 
 
 def markdown(text: str) -> Markup:
-    """Markdown as HTML. Headings begin below those of the page."""
+    """Render Markdown as HTML. Headings begin below those of the page."""
     cut = plain(text[:TEXT_LIMIT])
     if max(cut.count(mark) for mark in _COSTLY) > COSTLY_LIMIT:
         return Markup('<pre class="output">{}</pre>').format(cut)
@@ -46,7 +46,7 @@ def markdown(text: str) -> Markup:
 
 
 def code(text: str, language: str = "") -> Markup:
-    """Code with colours as classes, where the language is known and the text not too long."""
+    """Render code with colours as classes, if the language is known and the text is not too long."""
     return Markup(f'<pre class="code"><code>{_highlighted(plain(text[:TEXT_LIMIT]), language)}</code></pre>')
 
 
@@ -56,7 +56,7 @@ def pretty_json(value: Any, limit: int = TEXT_LIMIT) -> Markup:
 
 
 def language_of(path: str) -> str:
-    """The name of the language of a file, by its name."""
+    """Return the language of a file by its name; empty if it is not known."""
     name = path.rpartition("/")[2]
     return _language_by_name(name) if len(name) < 200 else ""
 
@@ -98,7 +98,7 @@ def _formatter() -> Any:
 
 
 def _tick_tasks(state: StateCore) -> None:
-    """``- [x] done``: a box as a sign, not as something to click on."""
+    """Turn the boxes of ``- [x] done`` into signs that cannot be clicked."""
     tokens = state.tokens
     for at in range(2, len(tokens)):
         if tokens[at].type == "inline" and tokens[at - 2].type == "list_item_open" and tokens[at].children:
@@ -128,7 +128,7 @@ def _fence(_: RendererHTML, tokens: Sequence[Token], place: int, options: Option
 
 
 def _image(_: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType) -> str:
-    """A picture from the web is not loaded: whoever offers it would learn that you read this."""
+    """Render a picture from the web as a link: loading it would tell its server that you read this."""
     token = tokens[place]
     address = str(token.attrGet("src") or "")
     words = html.escape(token.content or address)
@@ -172,17 +172,17 @@ _CONTROL: Final = re.compile(
 
 
 def _visible(text: str) -> str:
-    """Characters that hide or reorder text, shown as what they are; half surrogates cannot be sent at all."""
+    """Show characters that hide or reorder text, and lone surrogates, which cannot be sent, by their code points."""
     return _CONTROL.sub(lambda match: f"⟨U+{ord(match.group()):04X}⟩", text) if _CONTROL.search(text) else text
 
 
 def plain(text: str) -> str:
-    """A single value for a page: nothing in it reorders what stands beside it."""
+    """Make a single value safe for a page: nothing in it reorders the text beside it."""
     return _visible(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 _SEQUENCE: Final = re.compile(
-    r"\x1b\[([0-9;]*)m"  # colours: the only ones that are kept
+    r"\x1b\[([0-9;]*)m"  # colours: the only sequences that are kept
     r"|\x1b\[[0-?]*[ -/]*[@-~]|\x9b[0-?]*[ -/]*[@-~]"
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|(?=\x1b)|\Z)"
     r"|\x1b[ -/]*[0-~]"
@@ -191,7 +191,7 @@ _COLORS: Final = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", 
 
 
 def terminal(text: str) -> Markup:
-    """Output of a program: its colours as classes, every other sequence taken out."""
+    """Render the output of a program: its colours as classes, every other escape sequence removed."""
     cut = text[:TEXT_LIMIT].replace("\r\n", "\n")
     if "\x1b" not in cut and "\x9b" not in cut:
         return Markup(html.escape(_visible(cut)))

@@ -1,6 +1,6 @@
-"""The gate before every page: Host list, sign-in, origin of the request, size and time of its body, and safe headers.
+"""Check every request before a page sees it: Host, sign-in, origin, size and time of the body; and add safe headers.
 
-Nothing behind it runs for a request that does not get through. Refusals are plain and say what to do.
+No page runs for a request that is refused. Refusals are plain and say what to do.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CONTENT_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
     "manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-#: For what comes out of transcripts as it is: not even our own scripts may run there.
+#: For content of transcripts that is sent unchanged: not even our own scripts may run there.
 SEALED_POLICY: Final = "default-src 'none'; sandbox; frame-ancestors 'none'"
 HEADERS: Final = {
     "Content-Security-Policy": CONTENT_POLICY,
@@ -45,11 +45,11 @@ HEADERS: Final = {
 
 
 class BodyTooLarge(Exception):
-    """More bytes than any form of ours has."""
+    """The body has more bytes than any of our forms."""
 
 
 class BodyTooSlow(Exception):
-    """The rest of the body did not come in time."""
+    """The rest of the body did not arrive in time."""
 
 
 class Gate:
@@ -92,7 +92,7 @@ class Gate:
         return self._foreign(scope, headers, by_key=by_key)
 
     def _foreign(self, scope: Scope, headers: Headers, *, by_key: bool) -> Response | None:
-        """Requests that another site makes a browser send. A key cannot be sent by such a site, a cookie may be."""
+        """Refuse requests that another site makes a browser send. Such a site can send our cookie, but not a key."""
         origins = headers.getlist("origin")
         site = headers.get("sec-fetch-site")
         own_origin = len(origins) == 1 and origins[0].lower() in {f"http://{host}" for host in self.hosts}
@@ -130,7 +130,7 @@ def cookie_value(headers: Headers, name: str) -> str | None:
 
 
 def body_refused(request: Request, problem: Exception) -> Response:
-    """The answer to a body that was too large or too slow."""
+    """Return the answer to a body that was too large or too slow."""
     if isinstance(problem, BodyTooLarge):
         return _say(request.scope, 413, "too-large", "the request is too large")
     return _say(request.scope, 408, "too-slow", "the request took too long")
@@ -154,7 +154,7 @@ def _is_too_long(length: str | None) -> bool:
 
 
 def _limited(receive: Receive) -> Receive:
-    """Hands the body on while it is small and comes in time; a client that only waits is not disturbed."""
+    """Pass the body on while it is small and arrives in time; a client that only waits is not interrupted."""
     seen = 0
     complete = False
     deadline: float | None = None
@@ -162,7 +162,7 @@ def _limited(receive: Receive) -> Receive:
     async def limited() -> Message:
         nonlocal seen, complete, deadline
         if complete:
-            return await receive()  # the wait for the client to go away, which may take as long as a stream
+            return await receive()  # waiting for the client to disconnect, which may take as long as a stream
         now = asyncio.get_running_loop().time()
         deadline = now + BODY_SECONDS if deadline is None else deadline
         try:
@@ -180,11 +180,11 @@ def _limited(receive: Receive) -> Receive:
 
 
 def _with_headers(send: Send, *, close: bool) -> Send:
-    """Adds what every answer must say, unless the page said it more strictly; strangers get one answer per connection."""
+    """Add the headers of every answer, unless the page set stricter ones; unknown clients get one answer per connection."""
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": list(message["headers"])}  # a kept answer must not collect them
+            message = {**message, "headers": list(message["headers"])}  # a cached answer must not collect them
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 if name not in headers:

@@ -1,4 +1,4 @@
-"""Serving the application on this machine: the socket, slow clients, and a clean end."""
+"""Serve the application on this machine: the socket, slow clients, and a clean end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .security import KNOWN
 
 HEAD_SECONDS: Final = 15.0
 BODY_SECONDS: Final = 25.0
-"""A little more than the gate waits: it can still say why."""
+"""A little longer than the gate waits, so that the gate can still answer why."""
 MAX_CONNECTIONS: Final = 400
 MAX_STRANGERS: Final = 100
 
@@ -26,8 +26,8 @@ MAX_STRANGERS: Final = 100
 class PatientProtocol(H11Protocol):
     """Closes connections that do not send a whole request in time, the first and every later one.
 
-    A connection over which nobody has signed in yet is a stranger's. There are at most MAX_STRANGERS of them: a new one
-    takes the place of the oldest, so that strangers who hold their lines keep nobody out.
+    A connection that has not signed in yet is a stranger's. There are at most MAX_STRANGERS of them: a new one replaces the
+    oldest, so that strangers who keep connections open cannot lock anybody out.
     """
 
     def __init__(self, *arguments: Any, strangers: dict[PatientProtocol, None], **options: Any) -> None:
@@ -53,7 +53,7 @@ class PatientProtocol(H11Protocol):
 
     @property
     def is_known(self) -> bool:
-        """Whether the gate let the last request through."""
+        """Return whether the gate let the last request through."""
         return self.scope is not None and bool(self.scope["state"].get(KNOWN))
 
     def _make_room(self) -> None:
@@ -81,7 +81,7 @@ class PatientProtocol(H11Protocol):
 
 
 def open_socket(address: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes a free one."""
+    """Open a listening socket; port 0 chooses a free port."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         found = socket.socket(family, socket.SOCK_STREAM)
@@ -98,7 +98,7 @@ def open_socket(address: str, port: int) -> socket.socket:
 
 
 class Server(uvicorn.Server):
-    """Ends its streams first when it is told to end: they would be waited for otherwise."""
+    """A server that ends its streams first on shutdown, since it would wait for them otherwise."""
 
     def __init__(self, config: uvicorn.Config, live: LiveEvents) -> None:
         super().__init__(config)
@@ -110,7 +110,7 @@ class Server(uvicorn.Server):
 
 
 def server_for(app: Starlette, **options: Any) -> Server:
-    """No access log: addresses hold what people look for, and the link's token."""
+    """Make the server. It has no access log: addresses contain what people search for, and the link's token."""
     protocol: Any = functools.partial(PatientProtocol, strangers={})
     config = uvicorn.Config(
         app, http=protocol, ws="none", access_log=False, log_level="warning", server_header=False,

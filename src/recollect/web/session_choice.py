@@ -1,4 +1,4 @@
-"""Choose the sessions of the list: what the address asks for, which sessions fit, and the facets beside them."""
+"""Choose the sessions of the list: the filter in the address, the sessions that match, and the facets beside them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DATES = (("today", "Today", 1), ("week", "Last 7 days", 7), ("month", "Last 30 
 
 @dataclass(frozen=True)
 class Asked:
-    """The filter, as it stands in the address."""
+    """The filter, as it is in the address."""
 
     q: str = ""
     project: str = ""
@@ -44,7 +44,7 @@ class Asked:
     sort: str = "modified"
 
     def query(self, **changed: str) -> str:
-        """Write the filter as part of an address, with some parts changed. `+` and `&` in values survive."""
+        """Write the filter as part of an address, with some parts changed. `+` and `&` in values are escaped."""
         wanted = replace(self, **changed)
         default = Asked()
         parts = [(item.name, getattr(wanted, item.name)) for item in fields(self)]
@@ -57,7 +57,7 @@ class Asked:
 
     @property
     def words(self) -> str:
-        """The filter in words, for the heading of the list."""
+        """Describe the filter for the heading of the list."""
         set_parts = [
             f"{name}: {self[name]}"
             for name in ("project", "model", "branch", "tag", "status", "date", "day")
@@ -68,7 +68,7 @@ class Asked:
 
 @dataclass
 class Choice:
-    """A value of a facet: its words, how many sessions it would leave, and the address that chooses it."""
+    """A value of a facet: its label, how many sessions it would leave, and the address that chooses it."""
 
     words: str
     full: str
@@ -79,7 +79,7 @@ class Choice:
 
 @dataclass
 class Facet:
-    """A part of the filter with the values that people may choose."""
+    """A part of the filter with the values to choose from."""
 
     words: str
     choices: list[Choice] = field(default_factory=list)
@@ -87,7 +87,7 @@ class Facet:
 
 
 def asked_of(parameters: Mapping[str, str]) -> Asked:
-    """Read the filter from the parameters of an address. What is unknown or too long is left out."""
+    """Read the filter from the parameters of an address. Unknown parts are ignored, and long values are cut."""
     known = {item.name: parameters.get(item.name, "")[:500] for item in fields(Asked)}
     if known["sort"] not in {name for name, _ in SORTS}:
         known["sort"] = "modified"
@@ -95,7 +95,7 @@ def asked_of(parameters: Mapping[str, str]) -> Asked:
 
 
 class Chooser:
-    """Answers what the filter may ask about a session: its state, its days, its models."""
+    """Returns what the filter needs of a session: its state, its days, its models."""
 
     def __init__(self, service: Service) -> None:
         self.now = time.time()
@@ -124,7 +124,7 @@ class Chooser:
         return next((name for name, _, days in _DATES if days and age <= days), "older")
 
     def days_of(self, item: SessionSummary) -> set[str]:
-        """Return the days on which something happened: those of its API calls, and of its first and last line."""
+        """Return the days of a session's API calls, and of its first and last line."""
         return first_and_last_day(item) | self.accounts.days.get(item.session_id, set())
 
     def tests(self, asked: Asked) -> dict[str, Callable[[SessionSummary], bool]]:
@@ -156,7 +156,7 @@ def _texts(item: SessionSummary) -> list[str]:
 
 
 def first_and_last_day(item: SessionSummary) -> set[str]:
-    """Return the days of a session that a list knows; a prompt may have been typed on a day without an API call."""
+    """Return the days of a session's first and last line, since a prompt may be of a day without an API call."""
     moments = [moment for moment in (item.created, item.last_activity) if moment is not None]
     found = set()
     for moment in moments:
@@ -168,7 +168,7 @@ def first_and_last_day(item: SessionSummary) -> set[str]:
 
 
 def choose(sessions: list[SessionSummary], chooser: Chooser, asked: Asked) -> list[SessionSummary]:
-    """Return the sessions that fit the filter, in its order."""
+    """Return the sessions that match the filter, in its order."""
     tests = list(chooser.tests(asked).values())
     found = [item for item in sessions if all(test(item) for test in tests)]
     if asked.sort == "oldest":
@@ -179,7 +179,7 @@ def choose(sessions: list[SessionSummary], chooser: Chooser, asked: Asked) -> li
 
 
 def facets(sessions: list[SessionSummary], chooser: Chooser, asked: Asked) -> list[Facet]:
-    """Count for each facet and each of its values the sessions that would be left, the rest of the filter as it is."""
+    """Count for each value of each facet the sessions that would be left, with the rest of the filter unchanged."""
     values: dict[str, tuple[str, Callable[[SessionSummary], list[str]]]] = {
         "status": ("Status", chooser.statuses),
         "date": ("Date", lambda item: [chooser.date_of(item)]),

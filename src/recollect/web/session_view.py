@@ -1,4 +1,4 @@
-"""What stands around a conversation: branches, subagents, facts, the minimap, and what must be said first."""
+"""Prepare what surrounds a conversation: branches, subagents, facts, the minimap, and notices."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Bar:
 
 
 def around(service: Service, session: Session, tab: str) -> dict[str, Any]:
-    """What every page of a session says above."""
+    """Return what every page of a session shows at the top."""
     return {
         "session": session, "summary": session.summary, "running": service.is_running(session.id), "tabs": TABS, "tab": tab,
         "actions": ACTIONS if session.home.kept_from is None else KEPT_ACTIONS, "notices": notices(session),
@@ -63,7 +63,7 @@ def around(service: Service, session: Session, tab: str) -> dict[str, Any]:
 
 
 def notices(session: Session) -> list[tuple[str, str, str | None]]:
-    """(kind, words, where to read more)"""
+    """List notices on a session as (kind, text, address with more)."""
     found: list[tuple[str, str, str | None]] = []
     place = f"/sessions/{session.id}/findings"
     if session.summary.problem:
@@ -79,7 +79,7 @@ def notices(session: Session) -> list[tuple[str, str, str | None]]:
 
 
 def branches_of(session: Session) -> list[SideBranch]:
-    """Branches as a tree: below the one they left, in file order."""
+    """Return the branches as a tree: each below the one it left, in file order."""
     below: dict[int, list[BranchShape]] = {}
     for branch in session.branches:
         below.setdefault(branch.parent_branch, []).append(branch)
@@ -94,7 +94,7 @@ def branches_of(session: Session) -> list[SideBranch]:
 
 
 def subagents_of(session: Session) -> list[SideSubagent]:
-    """Subagents below those that started them."""
+    """Return the subagents, each below the one that started it."""
     return [
         SideSubagent(
             item.subagent_id, plain(item.description or item.subagent_id)[:80], plain(item.kind or "")[:40], item.rows,
@@ -105,7 +105,7 @@ def subagents_of(session: Session) -> list[SideSubagent]:
 
 
 def facts_of(session: Session) -> list[tuple[str, str]]:
-    """What is known of a session once it is read, in words."""
+    """Return the facts of a session as label and text."""
     facts = session.facts
     begun, last = facts.first, facts.last
     calls, errors = facts.tool_calls, facts.tool_errors
@@ -131,7 +131,7 @@ def facts_of(session: Session) -> list[tuple[str, str]]:
 
 
 def minimap(reading: PageReading, page: int) -> list[Bar]:
-    """A bar for each turn: as high as its share of the messages, as wide as it had calls. Long sessions are merged."""
+    """Return a bar for each turn: its height is its share of the messages, its width its calls. Long sessions are merged."""
     turns = reading.page_turns
     total = sum(max(turn.messages, 1) for turn in turns) or 1
     most = max((turn.calls for turn in turns), default=0) or 1
@@ -152,7 +152,7 @@ def minimap(reading: PageReading, page: int) -> list[Bar]:
 
 
 def ways_of(session: Session, wanted: PageView) -> list[tuple[str, str, str, bool]]:
-    """(query, words, explanation, chosen) for the switch above the conversation."""
+    """Return (query, label, explanation, chosen) for each view in the switch above the conversation."""
     plain_view = wanted.branch is None and wanted.subagent is None
     told = {
         "conversation": ("", "Conversation", "The conversation with everything before its compactions"),

@@ -1,4 +1,4 @@
-"""Show people who are not signed in what happened and what to do. These pages tell nothing about the history."""
+"""Show people who are not signed in what happened and what to do. These pages reveal nothing about the history."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def used_link_page() -> Response:
 
 
 def welcome_page(cookie_name: str, cookie: str) -> Response:
-    """Sets the cookie and goes on from a page of our own: a redirect would lose a strict cookie when a site led here."""
+    """Set the cookie and continue from a page of our own: a redirect would lose a strict cookie if another site led here."""
     response = _page("Signed in", '<p><a href="/">Go on to your history</a></p>', 200, refresh=True)
     response.set_cookie(cookie_name, cookie, httponly=True, samesite="strict", path="/", max_age=7 * 86400)
     return response

@@ -1,4 +1,4 @@
-"""Make what the usage page shows beside its table: the chart, blocks of five hours, the cache, budgets."""
+"""Prepare what the usage page shows besides its table: the chart, blocks of five hours, the cache, budgets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .wording import model_name, tail
 
 SPANS: Final = (("7", "7 days"), ("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("all", "All"))
 LINES: Final = 7
-"""So many parts have a colour of their own in the chart; the others are joined."""
+"""How many parts have a colour of their own in the chart; the others are joined."""
 BLOCKS: Final = 60
 _SECONDS: Final = {"day": 86_400, "week": 7 * 86_400, "month": 30 * 86_400}
 
@@ -23,12 +23,12 @@ Parts = dict[str, dict[str, tuple[int, int]]]
 
 
 def since(ledger: Ledger, span: str) -> int | None:
-    """Return the midnight with which a span begins, in microseconds; None for all of time."""
+    """Return the midnight at which a span begins, in microseconds; None for all time."""
     return None if span == "all" else ledger.start_of_day(int(span) - 1)
 
 
 def parts_of_models(report: UsageReport) -> Parts:
-    """Take a report by day, week or month apart by model."""
+    """Split a report by day, week or month by model."""
     return {
         group.key: {model: (part.cost, part.counts.tokens) for model, part in group.models.items()}
         for group in report.groups
@@ -36,7 +36,7 @@ def parts_of_models(report: UsageReport) -> Parts:
 
 
 def parts_by_day(report: UsageReport) -> Parts:
-    """Take a report by day and project, tool, session, ... apart by day."""
+    """Split a report by day and another grouping (project, tool, session, ...) by day."""
     found: Parts = {}
     for group in report.groups:
         day, key = group.keys
@@ -45,7 +45,7 @@ def parts_by_day(report: UsageReport) -> Parts:
 
 
 def chart(parts: Parts, by: str, unit: str, period: str, names: Mapping[str, str]) -> str:
-    """Return the data of the chart: periods with the largest parts stacked. `names` are better words for keys."""
+    """Return the data of the chart: periods with the largest parts stacked. `names` are labels for keys."""
     place = 0 if unit == "money" else 1
     periods = [(moment, key) for key in parts if (moment := _moment(key)) is not None]
     totals: dict[str, int] = {}
@@ -70,7 +70,7 @@ def chart(parts: Parts, by: str, unit: str, period: str, names: Mapping[str, str
 
 
 def name_of(by: str, key: str, names: Mapping[str, str]) -> str:
-    """Write a key of a report in the words of the page."""
+    """Write a key of a report as the page shows it."""
     if by == "project":
         return tail(key)
     if by == "session":

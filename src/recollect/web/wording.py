@@ -1,4 +1,4 @@
-"""Words of transcripts made harmless for a page, and the forms of numbers and times that only pages need."""
+"""Make text of transcripts harmless for a page, and write numbers and times in the forms that only pages need."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def machine_time(moment: float | datetime | None) -> str:
 
 
 def iso_minute(text: str | None) -> str:
-    """Write a moment of a row of data (ISO 8601) by the clock of this machine."""
+    """Write a moment of a data row (ISO 8601) in local time."""
     try:
         return local_minute(datetime.fromisoformat(text)) if text else ""
     except (ValueError, OverflowError):
@@ -32,7 +32,7 @@ def iso_minute(text: str | None) -> str:
 
 
 def ticked(text: str | None) -> Markup:
-    """Mark up one of our own sentences: what stands in backticks is code."""
+    """Mark up one of our own sentences: text in backticks becomes code."""
     pieces = [escape(part) for part in plain(text or "").split("`")]
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if number % 2 and number < len(pieces) - 1 else part
@@ -41,7 +41,7 @@ def ticked(text: str | None) -> Markup:
 
 
 def money(microdollars: int | None) -> str:
-    """Write an amount as the command line does; nothing where the amount is not known."""
+    """Write an amount as the command line does; nothing if the amount is not known."""
     from ..export.money import dollars
 
     return "" if microdollars is None else dollars(microdollars)
@@ -63,5 +63,5 @@ def model_name(model: str | None) -> str:
 
 
 def argument_line(arguments: Any, width: int = 160) -> str:
-    """Say in one line what a tool call was asked to do."""
+    """Describe in one line what a tool call was to do."""
     return plain(formatting.argument_line(arguments, width))

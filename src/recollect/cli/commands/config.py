@@ -37,7 +37,7 @@ def config(run: CommandRun, project: str | None) -> None:
 
 
 def _tree(value: Any, indent: str) -> list[str]:
-    """Indented `name: value` lines; what is empty is left out, long texts are cut."""
+    """Return indented `name: value` lines; empty values are left out, long texts are cut."""
     lines: list[str] = []
     pairs = value.items() if isinstance(value, dict) else (("-", item) for item in value)
     for name, item in pairs:
@@ -46,7 +46,7 @@ def _tree(value: Any, indent: str) -> list[str]:
             continue
         if isinstance(item, dict | list):
             below = _tree(item, indent + "  ")
-            if below and name == "-":  # the first line of a list's item stands beside its dash
+            if below and name == "-":  # the first line of a list item is on the line of its dash
                 below = [f"{indent}- {below[0].lstrip()}", *below[1:]]
             elif below:
                 below = [f"{indent}{label}", *below]

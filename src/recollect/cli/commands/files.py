@@ -98,7 +98,7 @@ def files(
         raise click.UsageError("--at needs a PATH, or --diff.")
     if write and (path is None or at is None or diff):
         raise click.UsageError("--write needs a PATH and --at MESSAGE.")
-    if output == "":  # a variable of the shell that was never set: not the file's own place
+    if output == "":  # an unset shell variable, not the file's own path
         raise click.UsageError("--output needs the name of a file.")
     found = run.library.session(session)
     with found:
@@ -118,7 +118,7 @@ def files(
 def _restore(
     run: CommandRun, session: Session, found: FileContent, output: str | None, *, dry_run: bool, yes: bool
 ) -> None:
-    """Put the file back at its own place (or `output`), after its difference was shown and asked for."""
+    """Restore the file at its own path (or `output`), after showing its diff and asking."""
     with run.changes.restore_file(session, found.path, found.state, output=output) as plan:
         if run.is_text:
             for line in plan.result["diff"].splitlines():

@@ -113,8 +113,8 @@ def keep(
 
 
 def _raise_if_lost(reports: list[CaptureReport]) -> None:
-    """What stands nowhere else is said at every keep, until it is back or given up."""
-    lost = reports[-1].lost if reports else []  # of all homes, when the last of them was kept
+    """Raise DamagedData at every keep until what the vault lost, and nothing else has, is back or given up."""
+    lost = reports[-1].lost if reports else []  # of all homes, as of the last one that was kept
     if lost:
         raise DamagedData(
             f"the vault has lost part of {plural(len(lost), 'file')}, and nothing else has it: {', '.join(lost[:3])}"

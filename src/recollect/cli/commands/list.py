@@ -103,7 +103,7 @@ def list(
 
 
 def say_what_was_left_out(run: CommandRun) -> None:
-    """Tell of files below `projects/` that are no part of any session, and why: nobody should miss a session in silence."""
+    """Report files below `projects/` that are not part of any session, and why, so that no session is missing silently."""
     left = run.library.left_out()
     for item in left[:5]:
         run.say(f"left out {item.path}: {item.why}")
@@ -112,7 +112,7 @@ def say_what_was_left_out(run: CommandRun) -> None:
 
 
 def session_row(item: SessionSummary, library: Library) -> dict[str, Any]:
-    """A session as the row that lists show."""
+    """Return a session as a row of a list."""
     running = item.session_id in library.running
     row = plain(session_shape(item, running=running))
     mark = "● " if running else "(kept) " if item.file.is_kept else ""

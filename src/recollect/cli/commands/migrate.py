@@ -61,7 +61,7 @@ def migrate(
     library = run.library
     if copy is not None:
         library = library.copy_to(copy)
-        apply = yes = True  # a new home: nothing that is there is rewritten
+        apply = yes = True  # a new home: nothing that exists is rewritten
     elif session is not None:
         run.changes.session(session)
     elif apply:  # one question for all of them

@@ -21,7 +21,7 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)b?", re.IGNORECASE)
 
 
 def parse_size(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
-    """``500k``, ``20MB``, ``1.5G``: thousands, as sizes are shown."""
+    """Parse a size such as ``500k``, ``20MB``, ``1.5G``: in thousands, as sizes are shown."""
     if text is None:
         return None
     match = _SIZE.fullmatch(text.strip())

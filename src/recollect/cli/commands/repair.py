@@ -78,7 +78,7 @@ def repair(
             except RecollectError as problem:
                 if session is not None:
                     raise
-                failed = problem  # one that is in use does not keep the others from being repaired
+                failed = problem  # a session that is in use must not keep the others from being repaired
                 run.say(f"{file.session_id}: {problem.message}")
                 continue
             if row is not None:

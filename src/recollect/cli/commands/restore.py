@@ -73,7 +73,7 @@ def restore(
             run.say(f"note: {note}")
     if result["damaged"]:
         for item in result["damaged"]:
-            why = item["why"].removeprefix(f"{item['path']}, ")  # the words of the vault name the file as well
+            why = item["why"].removeprefix(f"{item['path']}, ")  # the vault's message names the file as well
             run.say(f"damaged: {item['path']}: {why}")
         raise DamagedData(
             f"{plural(len(result['damaged']), 'file')} could not be restored", slug="vault-damaged",

@@ -92,7 +92,7 @@ def search(
             joined_words(query), mode=mode, everything=everything, where=where, sort=sort, limit=limit,
             offset=offset, hits_per_session=hits, facets=facets, progress=progress,
         )  # fmt: skip
-    for note in found.notes[1:] if slow else found.notes:  # why it takes a while was said before
+    for note in found.notes[1:] if slow else found.notes:  # why it takes a while was printed before
         run.say(note)
     if run.format == "json":
         run.value(found_data(found, run.homes))

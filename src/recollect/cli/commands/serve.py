@@ -40,7 +40,7 @@ def serve(
     """
     from ...web.launch import launch
 
-    run.may_change = True  # the pages change things, whether or not somebody reads what is printed here
+    run.may_change = True  # the pages may change things even if nobody reads the output
     ready = launch(
         run.library, bind=bind, port=port, read_only=read_only, more_hosts=allow_host,
         next_link=lambda link: run.say(f"For another browser: {link}"),

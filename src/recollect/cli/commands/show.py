@@ -73,11 +73,11 @@ def show(
         reading = found.read(view, branch=branch, subagent=subagent)
         if line is not None:
             at = reading.number_at_line(line)
-            if at is None and not (everything or branch or subagent):  # not in the conversation as it stands now
+            if at is None and not (everything or branch or subagent):  # not in the active conversation
                 every_row = found.read("all")
                 at = every_row.number_at_line(line)
                 reading = reading if at is None else every_row
-            # A line that is no part of any message (a title): what comes after it.
+            # A line that is not part of any message (a title): what comes after it.
             start = 1 + (reading.number_from_line(line) if at is None else at)
         if run.is_text:
             options: dict[str, Any] = {"tools": tools, "thinking": thinking, "tokens": _tokens if tokens else None}
@@ -99,7 +99,7 @@ def show(
 
 
 def _text(run: CommandRun, reading: Reading, offset: int, limit: int | None, options: dict[str, Any]) -> Iterator[str]:
-    """Write the conversation piece by piece: what stands above, its messages, and how many are left."""
+    """Yield the conversation piece by piece: its heading, its messages, and how many are left."""
     reader = reading.reader()
     text = ConversationText(reader, run.style, **options)
     yield text.heading(_heading(reading))
@@ -131,7 +131,7 @@ def _tokens(message: ShownMessage) -> str:
 
 
 def message_row(view: MessageView, number: int, *, tokens: bool = False) -> dict[str, Any]:
-    """Return a message as a row, with `tokens` also what it cost."""
+    """Return a message as a row; with `tokens`, including its cost."""
     row = plain(message_shape(view, number))
     if tokens:
         from ...library.usage import message_cost

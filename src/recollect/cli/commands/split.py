@@ -12,7 +12,7 @@ from ..command_run import Column, CommandRun, command
 
 
 class _FolderCommand(click.Command):
-    """Folders below projects/ begin with a dash, and are no options for that: `split -home-ann-app` means ./-home-ann-app."""
+    """Accepts folders below projects/, which begin with a dash, as arguments: `split -home-ann-app` means ./-home-ann-app."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         options = [item for item in self.get_params(ctx) if isinstance(item, click.Option)]

@@ -48,7 +48,7 @@ def tools(run: CommandRun, session: str, only: str | None, errors: bool) -> None
 
 
 def call_row(call: ToolCallShape, *, whole: bool) -> dict[str, Any]:
-    """Return a call as a row; `whole` with its input and the structured result."""
+    """Return a call as a row; with `whole`, including its input and the structured result."""
     row = plain(call)
     row["shown"] = "error" if call.is_error else ("" if call.answered else "no result")
     if not whole:

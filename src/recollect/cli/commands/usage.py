@@ -31,16 +31,16 @@ else:  # generic only in the newest click
 DIMENSIONS = ("day", "week", "month", "year", "session", "project", "model", "subagent", "branch", "tool")
 STATUSES = ("live", "abandoned", "subagent", "precompact", "bridged", "unreachable")
 _NOT_FOLLOWED = {
-    # The client counts whole sessions: no part of one can be held against its count.
+    # Claude Code counts whole sessions: a part of one cannot be compared with its count.
     "--check": ("--plot", "--csv", "--by", "--since", "--until", "--model", "--branch", "--subagent", "--status"),
     "--heat": ("--csv", "--json", "--by", "--limit"),
 }
-"""Options that a report has no use for."""
+"""Options that a report does not use."""
 TOPICS = ("cache", "speed", "tools", "context", "blocks", "hours", "changes", "commits", "prs")
 
 
 class Groupings(_ParamType):
-    """One of the groupings, or several with commas between them."""
+    """A click type: one grouping, or several separated by commas."""
 
     name = "grouping"
 
@@ -136,7 +136,7 @@ def usage(
 
 
 def face_progress(run: CommandRun) -> Any:
-    """Return what shows on the terminal how many files are read; None where nobody looks."""
+    """Return a function that shows on the terminal how many files are read; None without a terminal."""
     import sys
 
     if not sys.stderr.isatty() or not run.is_text:
@@ -150,7 +150,7 @@ def face_progress(run: CommandRun) -> Any:
 
 
 def _refuse_what_excludes(kinds: dict[str, bool], ways: dict[str, bool]) -> None:
-    """Raise UsageError where two options exclude each other: none is left out silently."""
+    """Raise UsageError if two options exclude each other, instead of ignoring one silently."""
     asked = [name for name, given in kinds.items() if given]
     if len(asked) > 1:
         raise click.UsageError(f"{asked[0]} and {asked[1]} are two reports: ask for one of them")
@@ -216,7 +216,7 @@ def _show_table(run: CommandRun, ledger: Ledger, chosen: Selection, report: Usag
     if trend is not None:
         run.print(f"\n{trend.line}")
         others = [trend.remark, *others] if trend.remark else others
-    run.print(rule)  # days mean nothing without the zone they are counted in
+    run.print(rule)  # days mean nothing without their time zone
     for remark in others:
         run.say(remark)
     if ledger.has_client_counts:
@@ -242,7 +242,7 @@ def _show_check(run: CommandRun, ledger: Ledger, chosen: Selection, limit: int |
 def _show_explained(
     run: CommandRun, ledger: Ledger, chosen: Selection, ident: str, limit: int | None, *, as_csv: bool
 ) -> bool:
-    """Show calls one by one with what their cost comes from. Returns whether there are any."""
+    """Show calls one by one with the parts of their cost. Returns whether there are any."""
     from ...export import usage_explained
 
     found = ledger.explain(chosen, ident)

@@ -78,7 +78,7 @@ def _tell_start(run: CommandRun, events: Watching, *, asked: bool) -> None:
 
 
 def _reader_is_gone() -> bool:
-    """Whether nobody reads our output any more (`| head`): a watch may have nothing to write for hours, and must not stay."""
+    """Return whether nobody reads our output any more (`| head`): a watch may write nothing for hours, and must end then."""
     if not hasattr(select, "poll"):
         return False
     poll = select.poll()

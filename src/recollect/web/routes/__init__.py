@@ -1,1 +1,1 @@
-"""One module a page; each gives its routes."""
+"""One module for each page, with its routes."""

@@ -1,4 +1,4 @@
-"""Changes from the page: a form, the plan, the result with its undo; and the journal of changes."""
+"""Change sessions from the page: a form, the plan, the result with its undo; and the list of changes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHOWN = 200
 
 
 def ask(request: Request) -> Response:
-    """The form of an action."""
+    """Show the form of an action."""
     service = service_of(request)
     refuse_if_read_only(service)
     action = action_of(request.path_params["action"])
@@ -34,7 +34,7 @@ def ask(request: Request) -> Response:
 
 
 async def act(request: Request) -> Response:
-    """The plan, or with `step=do` the change itself."""
+    """Show the plan, or with `step=do` make the change."""
     values = await read_form(request)
     return await run_in_threadpool(_act, request, values)
 

@@ -1,4 +1,4 @@
-"""The JSON interface: checks what comes in by its description, and answers in JSON that is always valid."""
+"""Serve the JSON interface: check requests by its description, and answer in JSON that is always valid."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..pages import error_data, service_of, status_of
 
 
 def answer(value: Any, status: int = 200) -> Response:
-    """ASCII JSON: half surrogates survive as escapes; numbers that JSON does not know become null."""
+    """Answer in ASCII JSON: lone surrogates stay as escapes; numbers that JSON does not have become null."""
     try:
         text = json.dumps(value, allow_nan=False, default=str)
     except ValueError:

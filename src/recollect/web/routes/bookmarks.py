@@ -1,4 +1,4 @@
-"""Bookmarks: marking a session or a message, the list of all marks, taking one away."""
+"""Bookmark a session or a message, list all bookmarks, and remove one."""
 
 from __future__ import annotations
 

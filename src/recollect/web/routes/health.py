@@ -1,4 +1,4 @@
-"""Is everything whole and kept: checks of sessions and homes, the vault, what the client deletes soon."""
+"""Show whether everything is whole and kept: checks of sessions and homes, the vault, what Claude Code deletes soon."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def health(request: Request) -> Response:
 
 
 def plan_keeping(request: Request) -> Response:
-    """What keeping would take into the vault; it is asked for before it begins."""
+    """Show what keeping would copy into the vault, and ask before it begins."""
     service = service_of(request)
     refuse_if_read_only(service)
     sessions = {item.session_id: item for item in service.sessions()}
@@ -48,7 +48,7 @@ def plan_keeping(request: Request) -> Response:
 
 
 async def start(request: Request) -> Response:
-    """Begin a job: check, verify or keep. Only the last one writes, and only into the vault."""
+    """Start a job: check, verify or keep. Only keep writes, and only into the vault."""
     await read_form(request)
     service = service_of(request)
     name = request.path_params["job"]
@@ -65,7 +65,7 @@ async def start(request: Request) -> Response:
 
 
 def _noted(job: Job) -> Callable[[int, int], None]:
-    """Return what a verb tells its progress to, so that the page shows it."""
+    """Return a progress function that updates a job, so that the page shows its progress."""
 
     def note(done: int, total: int) -> None:
         job.done, job.total = done, total

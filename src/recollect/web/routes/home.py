@@ -1,4 +1,4 @@
-"""The first page: what happened lately."""
+"""Show the first page: what happened lately."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Cell:
 
 @dataclass
 class HeatMap:
-    """Weeks of days, each with how many sessions were worked in; and where the names of months stand."""
+    """Weeks of days, each with the number of sessions that were active, and the positions of the names of months."""
 
     weeks: list[list[Cell]]
     months: list[tuple[str, int]]
@@ -42,7 +42,7 @@ class HeatMap:
 
     @property
     def days(self) -> int:
-        """On which something happened."""
+        """Return the number of days with activity."""
         return sum(cell.count > 0 for week in self.weeks for cell in week)
 
 
@@ -51,7 +51,7 @@ def home(request: Request) -> Response:
     sessions = service.sessions()
     chooser = Chooser(service)
     spent = spent_lately(service)
-    if sessions and spent is not None:  # counting first: it is quicker, and reads the same files
+    if sessions and spent is not None:  # counting first: it is faster, and reads the same files
         service.index.begin()
     counts = Counter(day for item in sessions for day in chooser.days_of(item))
     return page(
@@ -71,7 +71,7 @@ def home(request: Request) -> Response:
 
 
 def heat_map(counts: Counter[str], today: date) -> HeatMap:
-    """The last year; `counts` are sessions by day. A day is as dark as it had sessions, against the busiest one."""
+    """Draw the last year; `counts` are sessions by day. Days with more sessions are darker, compared to the busiest."""
     first = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
     largest = max((counts[(first + timedelta(days=n)).isoformat()] for n in range(WEEKS * 7)), default=0)
     weeks: list[list[Cell]] = []

@@ -1,4 +1,4 @@
-"""A line as it is in the file, and the pictures and documents that are in it."""
+"""Show a line as it is in the file, and the pictures and documents in it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ALL_LINES = 10_000_000_000
 
 
 def raw(request: Request) -> Response:
-    """A line, pretty where it is JSON and not too long. `?download=1` gives its bytes."""
+    """Show a line, formatted if it is JSON and not too long. `?download=1` sends its bytes."""
     service = service_of(request)
     found = service.session(request.path_params["id"])
     subagent, number = _place(found, request)
@@ -55,7 +55,7 @@ def _place(session: Session, request: Request) -> tuple[str | None, int]:
 
 
 def media(request: Request) -> Response:
-    """A picture of a line. Only the kinds that browsers draw without running anything are shown; others are saved."""
+    """Send a picture of a line. Only kinds that browsers show without running anything are displayed; others are saved."""
     service = service_of(request)
     found = service.session(request.path_params["id"])
     _, number = _place(found, request)

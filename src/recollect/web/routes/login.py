@@ -1,4 +1,4 @@
-"""Signing in by the one-time link, and signing out."""
+"""Sign in by the one-time link, and sign out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def login(request: Request) -> Response:
     if token is None:
         return signed_out_page(request.scope)
     if request.method == "HEAD":
-        return Response(status_code=200)  # looking at a link must not use it up
+        return Response(status_code=200)  # a HEAD request must not use up the link
     cookie = access.trade_link(token[:200])
     return used_link_page() if cookie is None else welcome_page(access.cookie_name, cookie)
 

@@ -1,4 +1,4 @@
-"""Show a search over everything, in the language of the command line."""
+"""Show a search over everything, in the query language of the command line."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def _start(text: str) -> int:
 
 
 def _words(problem: QueryError) -> str:
-    """What is wrong; the terminal's drawing of the place is left out, since the page marks it."""
+    """Return what is wrong; the caret that a terminal needs is left out, since the page marks the position."""
     first, mark, told = problem.message.partition("^")
     return f"{first.splitlines()[0]}: {told.strip()}" if mark and problem.place is not None else problem.message
 
 
 def _place(words: str, problem: QueryError) -> tuple[str, str, str] | None:
-    """The query in three pieces: before, what is wrong, after."""
+    """Split the query into three pieces: before, what is wrong, after."""
     if problem.place is None:
         return None
     start, end = problem.place
@@ -90,7 +90,7 @@ def _facets(found: SearchResults, words: str, order: str) -> list[dict[str, Any]
 
 
 def _term(name: str, value: str) -> str:
-    """A value of a facet as a filter of the query language."""
+    """Write a value of a facet as a filter of the query language."""
     if re.fullmatch(r"\d{4}-\d{2}", value):
         year, month = int(value[:4]), int(value[5:])
         following = f"{year + month // 12}-{month % 12 + 1:02d}-01"

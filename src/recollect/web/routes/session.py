@@ -1,4 +1,4 @@
-"""A session's conversation: pages of messages, links to messages, finding in it, its lines as they are."""
+"""Show a session's conversation: pages of messages, links to messages, a search in it, its raw lines."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def wanted_of(request: Request) -> PageView:
 
 
 def session(request: Request) -> Response:
-    """The page of a session, or for the page's own script a part of it. The transcript is opened once."""
+    """Show the page of a session, or a part of it for the page's own script. The transcript is opened once."""
     service = service_of(request)
     wanted = wanted_of(request)
     with service.session(request.path_params["id"]) as found:
@@ -66,7 +66,7 @@ def session(request: Request) -> Response:
 
 
 def _whole(request: Request, service: Service, reading: PageReading, number: int) -> HTMLResponse:
-    """The page around the messages. Everything on it comes from the session, so it is as lasting as that."""
+    """Render the page around the messages. It depends only on the session, and is valid while that is unchanged."""
     found, wanted = reading.session, reading.wanted
     turns = reading.page_turns[:TURNS_SHOWN]
     with service.reading(found):
@@ -94,7 +94,7 @@ def _page_number(request: Request, reading: PageReading) -> int:
 
 
 def _fragment(request: Request, service: Service, reading: PageReading, number: int) -> str:
-    """A page of messages alone: the next one, the one before, or a subagent's inside its call."""
+    """Render a page of messages alone: the next one, the previous one, or a subagent's inside its call."""
     text = messages_html(service, reading, number)
     sid = reading.session.id
     if request.query_params.get("before") and number > 1:
@@ -118,7 +118,7 @@ def messages_html(service: Service, reading: PageReading, number: int) -> str:
 
 
 def to_message(request: Request) -> Response:
-    """A link to a message leads to where it is shown: page, branch or subagent."""
+    """Redirect a link to a message to where it is shown: page, branch or subagent."""
     service = service_of(request)
     found = service.session(request.path_params["id"])
     uuid = request.path_params["uuid"]

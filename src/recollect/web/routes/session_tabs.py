@@ -1,4 +1,4 @@
-"""The other pages of a session: tokens, files, tasks, findings."""
+"""Show the other pages of a session: tokens, files, tasks, findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of sessions with its filter."""
+"""Show the list of sessions with its filter."""
 
 from __future__ import annotations
 

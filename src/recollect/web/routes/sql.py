@@ -1,4 +1,4 @@
-"""Show questions in SQL: an editor with the tables beside it, answers as table and chart, saved queries."""
+"""Answer SQL questions: an editor with the tables beside it, answers as table and chart, saved queries."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def cell(value: Any) -> str:
 
 
 def numeric_columns(found: Answer) -> set[int]:
-    """Return the columns that hold numbers and nothing else."""
+    """Return the columns that hold only numbers."""
     return {
         at
         for at in range(len(found.columns))
@@ -138,7 +138,7 @@ def numeric_columns(found: Answer) -> set[int]:
 
 
 def chart_of(found: Answer) -> str | None:
-    """Return the data of a chart: the first column of words or dates against the first of numbers; None without both."""
+    """Return the data of a chart: the first column of text or dates against the first of numbers; None without both."""
     if not 2 <= len(found.rows) <= 400:
         return None
     first = found.rows[0]

@@ -1,4 +1,4 @@
-"""Show tokens and money: charts by day, tables by anything, each total taken apart on request."""
+"""Show tokens and money: charts by day, tables by anything, and the calls behind each total on request."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..wording import title_of
 BY = ("day", "week", "month", "model", "project", "session", "tool", "branch", "subagent")
 SHOWN = 31
 MOST = 2000
-"""Rows of the table: at first, and when all are asked for."""
+"""Rows of the table: `SHOWN` at first, `MOST` if all are requested."""
 EXPLAINED = 300
 
 
@@ -106,7 +106,7 @@ def as_csv(request: Request) -> Response:
 
 
 def explained(request: Request) -> Response:
-    """Show the calls behind one row of the table, each with its rule and price; all calls where no row is named."""
+    """Show the calls behind one row of the table, each with its rule and price; all calls if no row is named."""
     service = service_of(request)
     by, span, unit = _asked(request)
     key = request.query_params.get("key", "")[:1000]
