@@ -63,15 +63,16 @@ def migrate(
         library = library.copy_to(copy)
         apply = yes = True  # a new home: nothing that exists is rewritten
     elif session is not None:
-        run.changes.session(session)
+        library.changes.session(session)
     elif apply:  # one question for all of them
         confirm("Sessions would be rewritten", yes=yes, question="Migrate every session that has an old layout?")
         yes = True
+    changes = run.changes if apply else library.changes
     rows: list[dict[str, Any]] = []
     failed = None
     for file in files_of(library, session, project):
         try:
-            with run.changes.migrate(file, to=to) as plan:
+            with changes.migrate(file, to=to) as plan:
                 row = _convert(run, plan, apply=apply, yes=yes)
         except RecollectError as problem:
             if session is not None:
