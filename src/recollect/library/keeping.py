@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .keep_check import Walk
 
 Progress = Callable[[int, int], None]
-"""Called with the number of files done and of all files."""
+"""Called with the number of files done and of files to do in total."""
 
 
 def keep_homes(

@@ -135,7 +135,7 @@ class OpenedSearch:
         self.home_ids: list[int] = []
 
     def bring_up_to_date(self, *, statuses: bool = False, progress: Progress | None = None) -> bool:
-        """Sync if anything changed, and load what was committed since the last search. False if the word index is empty."""
+        """Sync if anything changed, and load what was committed since the last search. False if nothing was ever indexed."""
         library = self._library
         roots = [home.real_root for home in library.homes]
         catalogue = library.catalogue

@@ -170,7 +170,7 @@ class LibraryVault:
         return found
 
     def problem(self) -> str | None:
-        """Return a problem of the vault that a quick check finds, or None. Opens the vault only if it changed since the last keep."""
+        """Return a problem of the vault that a quick check finds, or None. Opens it only if it changed since the last keep."""
         if self.sessions is None:
             return None
         vault = self.store

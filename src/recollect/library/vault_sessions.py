@@ -93,7 +93,7 @@ class VaultSessions:
     # --- laying out ---------------------------------------------------------------------------------------------------
 
     def laid_out(self, file: SessionFile) -> SessionFile:
-        """Write a session to read-only files of a home in the cache. Raises DamagedData if its transcript is damaged."""
+        """Write a session's files to a home in the cache, only to be read. Raises DamagedData if its transcript is damaged."""
         home, session, footprints = self._sessions[str(file.path)]
         root = self._make_view() / f"{home.root.name.lstrip('.') or 'home'}-{session.home}"
         view = Home(root, kept_from=home.root)

@@ -1,7 +1,7 @@
 """Send browsers what happens in the homes, as a stream of server-sent events.
 
-If a session has grown since its page was made, or a browser was too slow for the events, it gets an event for
-that, and requests its content again.
+A page gets a special event if its session has grown since the page was made, or if its browser was too slow for the
+events; it then requests its content again.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class Gate:
         return self._foreign(scope, headers, by_key=by_key)
 
     def _foreign(self, scope: Scope, headers: Headers, *, by_key: bool) -> Response | None:
-        """Refuse requests that another site makes a browser send. Such a site can send our cookie, but not a key."""
+        """Refuse requests that another site makes a browser send. The browser may add our cookie, but never a key."""
         origins = headers.getlist("origin")
         site = headers.get("sec-fetch-site")
         own_origin = len(origins) == 1 and origins[0].lower() in {f"http://{host}" for host in self.hosts}
