@@ -40,7 +40,7 @@ def open_store(name: str, place: Path) -> SessionStore:
 
 async def talk(sdk: Any, prompt: str, **options: Any) -> Json:
     told: Json = {"session": None, "kinds": []}
-    async for message in sdk.query(prompt=prompt, options=sdk.ClaudeSubagentOptions(**options)):
+    async for message in sdk.query(prompt=prompt, options=sdk.ClaudeAgentOptions(**options)):
         told["kinds"].append(type(message).__name__)
         told["session"] = getattr(message, "session_id", None) or told["session"]
     return told
