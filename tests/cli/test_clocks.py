@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.running import Ran, run, tree_state
+from tests.cli.asking import Ask
+from tests.running import run, tree_state
 from tests.vault.scene import OTHER, SESSION, Scene
 
 from recollect.errors import StoreBusy
@@ -41,16 +42,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.fixture
 def ask(scene: Scene, capsys: pytest.CaptureFixture[str]) -> Ask:
     return Ask(scene, capsys)
-
-
-class Ask:
-    def __init__(self, scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
-        self.scene, self.capsys = scene, capsys
-
-    def __call__(self, *arguments: str, code: int = 0) -> Ran:
-        ran = run(self.capsys, self.scene.home.root, *arguments)
-        assert ran.code == code, ran
-        return ran
 
 
 def files(scene: Scene) -> dict[str, tuple[str, int]]:

@@ -7,7 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.running import Ran, run, tree_state
+from tests.cli.asking import Ask
+from tests.running import tree_state
 from tests.vault.scene import OTHER, SESSION, Scene
 
 LONG_AGO = (1_700_000_000, 1_700_000_000)
@@ -29,20 +30,6 @@ def scene(tmp_path: Path, own_home: Path) -> Scene:
 @pytest.fixture
 def ask(scene: Scene, capsys: pytest.CaptureFixture[str]) -> Ask:
     return Ask(scene, capsys)
-
-
-class Ask:
-    def __init__(self, scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
-        self.scene, self.capsys = scene, capsys
-
-    def __call__(self, *arguments: str, code: int = 0) -> Ran:
-        ran = run(self.capsys, self.scene.home.root, *arguments)
-        assert ran.code == code, ran
-        return ran
-
-    def states(self) -> list[tuple[int, str]]:
-        rows = self("changes", "--json").data["rows"]
-        return [(row["number"], row["state"]) for row in reversed(rows)]
 
 
 def tree(scene: Scene) -> dict[str, tuple[str, int, int]]:
