@@ -29,7 +29,7 @@ MAX_LINES = 700
 #: Each room may import those before it. The faces come last and do not know one another.
 ROOMS = (
     "errors", "own_program", "format", "graph", "store", "journal", "check", "watch", "stores", "edit", "vault", "index",
-    "analysis", "export", "library",
+    "analysis", "secrets", "export", "library",
 )  # fmt: skip
 FACES = ("cli", "web", "mcp")
 #: Reads the environment for those who open a library; whoever is below must be told.
