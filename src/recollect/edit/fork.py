@@ -34,7 +34,7 @@ from ..store.layout import TOOL_RESULTS, backups_folder, tool_results_folder
 from ..store.paths import open_inside
 from ..store.read import EntryBytes, transcript_of
 from ..store.scan import SessionFile, refuse_taken_id
-from ..store.session_files import custom_title, file_backups, tool_results
+from ..store.side_files import custom_title, file_backups, tool_results
 from ..store.summary import SessionSummary, summarise
 from .fork_lines import UNREADABLE, ForkLines, Titles, entry_bytes
 from .fork_plan import plan_rows

@@ -21,9 +21,9 @@ from ..graph.rows import Row, Transcript
 from ..graph.session import Conversation
 from ..graph.subagents import Subagent
 from ..store.layout import SUBAGENTS
-from ..store.parsed_file import read_if_there
 from ..store.read import EntryBytes, read_transcript, stream_lines
 from ..store.scan import SessionFile, SubagentFile
+from ..store.side_files import read_if_there
 
 CHUNK = 1 << 20
 

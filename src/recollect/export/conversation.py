@@ -28,7 +28,7 @@ from ..graph.rows import Row
 from ..graph.session import Conversation
 from ..graph.subagents import Subagent
 from ..graph.tool_calls import ToolCall
-from ..store.session_facts import command_text, typed_text
+from ..store.summary import command_text, typed_text
 from .differences import DiffLine, diff_of_call
 from .formatting import one_line
 

@@ -24,10 +24,9 @@ from ..graph.subagents import Subagent
 from ..graph.thread import Thread
 from ..store.home import Home
 from ..store.layout import without_prefix
-from ..store.open_files import OpenFiles
-from ..store.parsed_file import read_if_there
-from ..store.read import transcript_of
+from ..store.read import OpenFiles, transcript_of
 from ..store.scan import SessionFile, SubagentFile
+from ..store.side_files import read_if_there
 from ..store.summary import SessionSummary, summarise
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from typing import BinaryIO
 
 from ..errors import Refused
 from .home import Home
-from .links import is_below, is_part_of, is_store_place, parts_below, why_not_followed
+from .opening import is_below, is_part_of, is_store_place, open_regular, parts_below, why_not_followed
 from .opening import is_secret as is_secret
-from .opening import open_regular
 
 
 def is_inside(home: Home, path: Path | str) -> bool:

@@ -10,8 +10,8 @@ from ..format.path_text import to_text
 from ..store.home import Home
 from ..store.layout import PROJECTS, FileKind, file_at, is_session_id
 from ..store.layout import holds_transcripts as holds_transcripts
-from ..store.links import parts_below as parts_below
-from ..store.transcript_folders import transcript_folders
+from ..store.opening import parts_below as parts_below
+from ..store.scan import transcript_folders
 
 
 class Place(NamedTuple):

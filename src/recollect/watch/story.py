@@ -15,8 +15,8 @@ from ..format.subagent_meta import SubagentMeta
 from ..graph.messages import role_of
 from ..graph.rows import Row, build_transcript
 from ..store.home import Home
-from ..store.session_facts import TITLE_SOURCES, state_of
-from ..store.session_files import subagent_meta
+from ..store.side_files import subagent_meta
+from ..store.summary import TITLE_SOURCES, state_of
 from .events import (
     Compacted,
     EntryAdded,

@@ -102,7 +102,7 @@ def folder_times(home: Home) -> _Folders | None:
 
     Returns None if one of them has links: what a link leads to may change without a change of the folder's mtime.
     """
-    from ...store.transcript_folders import transcript_folders
+    from ...store.scan import transcript_folders
 
     found: _Folders = []
     for folder in transcript_folders(home):

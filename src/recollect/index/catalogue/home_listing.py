@@ -11,7 +11,7 @@ from ...store.file_stamp import file_stamp, signed
 from ...store.home import Home
 from ...store.layout import CUSTOM_TITLE, HISTORY, PROJECTS, TASKS, TODOS, is_subagent_name, subagent_id_of
 from ...store.paths import why_left_out
-from ...store.transcript_folders import transcript_folders
+from ...store.scan import transcript_folders
 
 #: A listed file: its kind, its stamp (`store.file_stamp`) and its device.
 Seen = tuple[str, int, int, int, int, int]

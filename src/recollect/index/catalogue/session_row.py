@@ -13,7 +13,7 @@ from typing import Any, Final
 import apsw
 
 from ...format.worded_entry import IndexEntry
-from ...store.session_facts import project_of, prompt_of, repository_for, state_of, title_of
+from ...store.summary import project_of, prompt_of, repository_for, state_of, title_of
 from ..words.searchable_text import clean
 from .schema import TABLES
 
