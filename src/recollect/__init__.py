@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     )
     from .format.line import Damage as Damage
     from .format.line import RawLine as RawLine
-    from .graph.message_views import MessageView as MessageView
+    from .graph.messages import MessageView as MessageView
     from .graph.session import Conversation as Conversation
     from .graph.thread import Thread as Thread
     from .journal.changes import Journal as Journal

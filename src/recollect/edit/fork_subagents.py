@@ -9,8 +9,7 @@ from msgspec import UNSET
 
 from ..format.blocks import ToolUseBlock, parse_blocks, text_of
 from ..format.decode import Located, parse_row_entries
-from ..format.entries import REQUEST_LOG_TYPES, ROW_TYPES
-from ..format.graph_entry import GraphEntry
+from ..format.entries import REQUEST_LOG_TYPES, ROW_TYPES, GraphEntry
 from ..format.line import Damage
 from ..format.names import Names, RowNames
 from ..format.relink import renamed_row, renamed_state, with_new_outputs

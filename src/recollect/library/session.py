@@ -15,10 +15,8 @@ from ..format.decode import file_entries
 from ..format.line import HARMLESS, Damage, RawLine, read_lines
 from ..format.subagent_meta import SubagentMeta, parse_subagent_meta
 from ..format.times import to_datetime
-from ..graph.gc_pause import gc_paused
-from ..graph.message_views import MessageView, view_of
-from ..graph.messages import Message, join_responses
-from ..graph.rows import Row, Transcript, build_transcript
+from ..graph.messages import Message, MessageView, join_responses, view_of
+from ..graph.rows import Row, Transcript, build_transcript, gc_paused
 from ..graph.session import Conversation
 from ..graph.subagents import Subagent
 from ..graph.thread import Thread

@@ -1,4 +1,13 @@
-"""Read transcripts: as streams of lines with bounded memory, and as whole files of rows."""
+"""Read transcripts: as streams of lines with bounded memory, and as whole files of rows.
+
+    with OpenFiles(home) as files:
+        with files.stream(path) as stream:      # from start to end
+            ...
+        files.value_at(path, offset, length)    # one entry
+
+Inside `with`, a file stays open after its first use, so that a view that needs rows, words and a summary opens it once.
+Outside, each call opens the file and closes it again. Every reader has a position of its own.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +22,8 @@ from typing import Any, BinaryIO, Final
 from ..errors import RecollectError
 from ..format.decode import Located, file_entries, file_row_entries
 from ..format.entries import Entry, decode_exactly
-from ..format.line import Damage, RawLine
-from ..format.several_lines import read_entry_lines
-from ..graph.gc_pause import gc_paused
-from ..graph.rows import Transcript, build_transcript
+from ..format.line import Damage, RawLine, read_entry_lines
+from ..graph.rows import Transcript, build_transcript, gc_paused
 from .home import Home
 from .paths import open_inside
 from .scan import Scan, SubagentFile

@@ -1,4 +1,7 @@
-"""Find the sessions and subagents of a home by names and sizes only; no file is opened."""
+"""Find the sessions and subagents of a home by names and sizes only; no file is opened.
+
+`transcript_folders` is the one walk that scan, index and watch share. It follows links as everywhere (`paths.why_left_out`).
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Find and read the files of a home beside the transcripts: todos, tasks, plans, prompts, logs, memory.
+"""Find and read the files of a home beside the transcripts: todos, tasks, plans, prompts, logs, memory, backups, outputs.
 
-Every function returns a list or a stream of values. A folder that does not exist gives an empty one; a file that cannot
-be read gives a value with the reason in its `problem`. Nothing outside the home, and no secret, is opened (see
-paths.py).
+Every one is read into a typed value by `read_parsed`; `walk_files` walks the folders of a home.
 """
 
 from __future__ import annotations
@@ -34,8 +32,15 @@ from recollect.format.scratch_files import (
 )
 from recollect.format.sessions_index import CustomTitle, SessionsIndex, parse_custom_title, parse_sessions_index
 from recollect.format.subagent_meta import SubagentMeta, parse_subagent_meta
-from recollect.format.tasks import HIGH_WATER_MARK_NAME, Task, parse_high_water_mark, parse_task, task_number
-from recollect.format.todos import TodoList, parse_todos
+from recollect.format.todos import (
+    HIGH_WATER_MARK_NAME,
+    Task,
+    TodoList,
+    parse_high_water_mark,
+    parse_task,
+    parse_todos,
+    task_number,
+)
 from recollect.store.home import Home
 from recollect.store.layout import (
     CUSTOM_TITLE,

@@ -1,7 +1,6 @@
 """Summarise a session from the first and last bytes of its file, so that thousands are listed without reading them.
 
-Head and tail are 64 KiB each, as in Claude Code's own listing; the head grows if the first prompt is longer than that.
-Numbers that need the whole file (`lines`, `messages`) are None unless they are asked for.
+The rules by which lines give title, prompt and project (`SessionFacts`) serve lists, index and watch alike.
 """
 
 from __future__ import annotations
@@ -18,13 +17,11 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from ..errors import RecollectError
-from ..format.blocks import text_of
+from ..format.blocks import one_line, text_of
 from ..format.entries import REFUSED, Entry, decode_loosely
-from ..format.line import BOM, RawLine
-from ..format.one_line import one_line
+from ..format.line import BOM, RawLine, join_lines
 from ..format.project_key import repository_of, same_project_key
 from ..format.salvage import salvage_line
-from ..format.several_lines import join_lines
 from ..format.times import parse_time
 from .paths import open_inside
 from .scan import SessionFile
@@ -373,7 +370,7 @@ def _count(summary: SessionSummary, stream: BinaryIO, whole: bytes | None) -> No
             _note_counts(summary, entries)
             return
     from ..format.decode import parse_lines
-    from ..format.several_lines import read_entry_lines
+    from ..format.line import read_entry_lines
 
     stream.seek(0)
     lines = _LineCounter()

@@ -16,8 +16,7 @@ from typing import BinaryIO, Final, NamedTuple
 from msgspec import structs
 
 from ..format.decode import parse_lines
-from ..format.line import HELD_LIMIT, Damage, RawLine
-from ..format.several_lines import SMALL_FILE, join_lines
+from ..format.line import HELD_LIMIT, SMALL_FILE, Damage, RawLine, join_lines
 from ..format.times import parse_time
 from ..store.home import Home
 from ..store.paths import open_inside

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from ..format.blocks import ToolUseBlock
 from ..format.decode import Located, parse_row_entries
-from ..format.graph_entry import GraphEntry
+from ..format.entries import GraphEntry
 from ..format.line import HARMLESS, Damage, RawLine
 from ..format.subagent_meta import SubagentMeta
 from ..graph.messages import role_of

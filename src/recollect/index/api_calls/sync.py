@@ -92,7 +92,7 @@ def sync_calls(
         if catalogue.note("change") != before:  # another process may have indexed the changes meanwhile
             changes = changed(catalogue, homes, STAGE)
         if changes:
-            from ...graph.gc_pause import gc_paused
+            from ...graph.rows import gc_paused
             from .store import SqliteCalls
 
             sink = SqliteCalls(catalogue.connection, pricing, report.left_out)

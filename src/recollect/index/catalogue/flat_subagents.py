@@ -38,7 +38,7 @@ def _first_named(stream: BinaryIO, size: int) -> str | None:
 
 def _named_further_on(stream: BinaryIO, size: int) -> str | None:
     from ...format.decode import parse_lines
-    from ...format.several_lines import read_entry_lines
+    from ...format.line import read_entry_lines
     from ..words.searchable_text import clean_entry
 
     position = stream.tell()

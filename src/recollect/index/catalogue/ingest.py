@@ -13,12 +13,10 @@ from typing import BinaryIO, Final
 from ...errors import RecollectError
 from ...format.decode import Located, parse_as
 from ...format.entries import REFUSED, Entry
-from ...format.line import Damage, RawLine, read_lines
+from ...format.line import Damage, RawLine, read_entry_lines, read_lines
 from ...format.salvage import salvage_line
-from ...format.several_lines import read_entry_lines
 from ...format.worded_entry import IndexEntry, decode_index_entry, index_entry_of
-from ...graph.gc_pause import gc_paused
-from ...graph.rows import build_transcript
+from ...graph.rows import build_transcript, gc_paused
 from ...graph.thread import find_thread
 from ..words.searchable_text import clean_entry
 from ..words.word_index import MARK, WordsWriter

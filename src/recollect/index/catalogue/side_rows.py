@@ -12,8 +12,7 @@ from ...format.history import parse_history_line
 from ...format.line import RawLine
 from ...format.sessions_index import parse_custom_title
 from ...format.subagent_meta import parse_subagent_meta
-from ...format.tasks import parse_task, task_number
-from ...format.todos import parse_todos
+from ...format.todos import parse_task, parse_todos, task_number
 from ..words.searchable_text import clean
 from .left_out import LeftOut
 from .tracking import FileChange

@@ -12,13 +12,11 @@ from typing import BinaryIO, Final
 
 from ...errors import NotFound, RecollectError
 from ...format.decode import parse_as
-from ...format.entries import ROW_TYPES
-from ...format.graph_entry import GraphEntry, decode_graph_entry, graph_entry_of
+from ...format.entries import ROW_TYPES, GraphEntry, decode_graph_entry, graph_entry_of
 from ...format.line import Damage
 from ...format.path_text import to_path, to_text
 from ...format.worded_entry import LONG_LINE, decode_index_entry
-from ...graph.gc_pause import gc_paused
-from ...graph.rows import build_transcript
+from ...graph.rows import build_transcript, gc_paused
 from ...graph.thread import Thread, find_thread
 from ...store.home import Home
 from ...store.paths import open_inside

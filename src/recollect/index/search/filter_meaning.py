@@ -76,7 +76,7 @@ def session_fits(value: str, session_id: str | None, title: str | None) -> bool:
 
 def time_range(name: str, value: str) -> tuple[int | None, int | None]:
     """Return the range of a `before:` or `after:` filter in microseconds: start (inclusive) and end (exclusive)."""
-    from ...format.moments import parse_moment
+    from ...format.times import parse_moment
 
     moment = parse_moment(value)
     if moment is None:

@@ -268,7 +268,7 @@ class _Parser:
         )
 
     def _check_moments(self, name: str, values: list[str], place: int) -> None:
-        from ...format.moments import parse_moment
+        from ...format.times import parse_moment
 
         if len(values) > 1:
             raise self._wrong(place, f"{name}: takes one moment", FILTERS[name][1], self.at)
