@@ -7,7 +7,7 @@ from operator import add
 from typing import TYPE_CHECKING, Any
 
 from ..format.entries import decode_loosely
-from ..index.api_calls.flags import ADVISOR, PROGRESS
+from ..index.api_calls.rows import ADVISOR, PROGRESS
 from .api_calls import ApiCall
 from .calls_made import calls_made
 from .cost import Counts

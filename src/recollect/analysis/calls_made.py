@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..index.api_calls.flags import ADVISOR
+from ..index.api_calls.rows import ADVISOR
 from ..index.catalogue.schema import shown_uuid
 from .api_calls import ApiCall
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..format.times import to_iso
-from ..index.api_calls.flags import ADVISOR, PROGRESS
+from ..index.api_calls.rows import ADVISOR, PROGRESS
 from .api_calls import ApiCall
 from .prices.book import PriceBook
 

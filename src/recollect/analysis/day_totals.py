@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..index.api_calls.flags import COUNTS, LOWER_BOUND, ODD, PARTIAL, ZONELESS
+from ..index.api_calls.rows import COUNTS, LOWER_BOUND, ODD, PARTIAL, ZONELESS
 from .cost import Counts
 from .totals import Totals
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from ..format.entries import decode_loosely
-from ..index.api_calls.flags import PROGRESS
+from ..index.api_calls.rows import PROGRESS
 from .api_calls import ApiCall
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ def status_figures(ledger: Ledger, session: str | None, most_bytes: Callable[[],
 
     Returns None if the index turns out to be damaged: then it is deleted, so that the next status line has figures again.
     """
-    from ..index.catalogue.healing import is_damage
+    from ..index.catalogue.catalogue import is_damage
 
     try:
         return _figures(ledger, session, most_bytes)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from ...errors import RecollectError
 from ...store.home import Home
 from ..catalogue.catalogue import LOCK_SECONDS, Catalogue
-from ..catalogue.flat_subagents import note_owner
 from ..catalogue.left_out import LeftOut
 from ..catalogue.schema import STAGE_TABLES
 from ..catalogue.tracking import (
@@ -26,6 +25,7 @@ from ..catalogue.tracking import (
     changed,
     done,
     done_unreadable,
+    note_owner,
     note_touched,
     open_changed,
     read_at,

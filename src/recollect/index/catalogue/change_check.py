@@ -12,15 +12,12 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 
+import apsw
+
 from ...format.path_text import to_path, to_text
 from ...store.file_stamp import file_stamp
+from ...store.home import Home
 from .vault_transcripts import DEVICE as KEPT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import apsw
-
-    from ...store.home import Home
 
 FORM = 4
 """Version of the note's format."""
