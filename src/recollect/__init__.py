@@ -111,7 +111,7 @@ _HOMES_OF_NAMES = {
     "SqliteSessionStore": "stores.sqlite",
     "SessionFilter": "library.repository",
     "SessionRepository": "library.repository",
-    "MessageView": "graph.message_views",
+    "MessageView": "graph.messages",
     "Session": "library.session",
     "SessionEvent": "library.watching",
     "Watching": "library.watching",

@@ -28,7 +28,7 @@ from ..store.side_files import read_if_there
 from ..store.summary import SessionSummary, summarise
 
 if TYPE_CHECKING:
-    from ..analysis.totals import Totals
+    from ..analysis.cost import Totals
     from ..check.session import SessionReport
     from .changes import Changes
     from .conversation_shapes import ThreadShape, TreeShape

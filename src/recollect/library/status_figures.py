@@ -12,9 +12,9 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
 from ..analysis.api_calls import api_calls, home_numbers, total_of
-from ..analysis.running_block import running_block
+from ..analysis.blocks import running_block
+from ..analysis.cost import Totals
 from ..analysis.status_figures import StatusFigures, Sum
-from ..analysis.totals import Totals
 
 if TYPE_CHECKING:
     from ..analysis.api_calls import ApiCall

@@ -29,8 +29,7 @@ from .events import (
     ToolFinished,
     ToolStarted,
 )
-from .lines import Look
-from .places import Place
+from .lines import Look, Place
 
 T = TypeVar("T")
 
