@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     )
     from .format.line import Damage as Damage
     from .format.line import RawLine as RawLine
-    from .graph.message_views import MessageView as MessageView
+    from .graph.messages import MessageView as MessageView
     from .graph.session import Conversation as Conversation
     from .graph.thread import Thread as Thread
     from .journal.changes import Journal as Journal
@@ -111,7 +111,7 @@ _HOMES_OF_NAMES = {
     "SqliteSessionStore": "stores.sqlite",
     "SessionFilter": "library.repository",
     "SessionRepository": "library.repository",
-    "MessageView": "graph.message_views",
+    "MessageView": "graph.messages",
     "Session": "library.session",
     "SessionEvent": "library.watching",
     "Watching": "library.watching",

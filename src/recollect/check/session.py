@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import RecollectError
-from ..graph.gc_pause import gc_paused
+from ..graph.rows import gc_paused
 from ..store.scan import SessionFile, SubagentFile
 from .rule import Finding, fold, worst
 from .rules import SESSION_CHECKS, UNREADABLE, line_damage, nul_text, parents

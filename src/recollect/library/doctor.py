@@ -12,8 +12,8 @@ from ..format.line import DAMAGE_KINDS, HARMLESS, Damage
 from ..format.versions import is_future, parse_version
 from ..store.config_files import cleanup_days
 from ..store.home import Home
-from ..store.parsed_file import survey
 from ..store.scan import Scan, SessionFile
+from ..store.side_files import survey
 from .message_counts import COUNT_BUDGET
 
 if TYPE_CHECKING:

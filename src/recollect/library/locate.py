@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..environment import current_session_id
 from ..errors import NotFound, Refused
-from ..format.one_line import one_line
+from ..format.blocks import one_line
 from ..store.home import Home
 from ..store.scan import SessionFile
 from ..store.summary import SessionSummary, summarise

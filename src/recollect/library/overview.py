@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ..errors import RecollectError
+from ..format.blocks import one_line
 from ..format.line import HARMLESS, Damage
-from ..format.one_line import one_line
 from ..format.times import to_iso
 from ..store.config_files import cleanup_days
 from ..store.read import stream_entries

@@ -29,7 +29,7 @@ from ..environment import own_folder
 from ..errors import NotFound, RecollectError, Refused
 from ..format.content_check import check_blocks
 from ..format.encode import WRITTEN_AS, check_message, encode_line
-from ..graph.message_views import MessageView
+from ..graph.messages import MessageView
 from ..journal.changes import Journal
 from ..journal.disk import make_home
 from ..store.home import Home, check_home

@@ -17,12 +17,9 @@ from ..errors import NotFound
 from ..export.conversation import ConversationReader, ShownMessage, media_of, prompt_line
 from ..format.blocks import MediaBlock
 from ..format.entries import decode_loosely
-from ..graph.branches import Branch
-from ..graph.gc_pause import gc_paused
-from ..graph.message_views import MessageView
-from ..graph.messages import Message, join_responses
-from ..graph.rows import Row
-from ..graph.turns import split_turns
+from ..graph.messages import Message, MessageView, join_responses, split_turns
+from ..graph.rows import Row, gc_paused
+from ..graph.session import Branch
 
 if TYPE_CHECKING:
     from .session import Session

@@ -15,23 +15,20 @@ from ..format.decode import file_entries
 from ..format.line import HARMLESS, Damage, RawLine, read_lines
 from ..format.subagent_meta import SubagentMeta, parse_subagent_meta
 from ..format.times import to_datetime
-from ..graph.gc_pause import gc_paused
-from ..graph.message_views import MessageView, view_of
-from ..graph.messages import Message, join_responses
-from ..graph.rows import Row, Transcript, build_transcript
+from ..graph.messages import Message, MessageView, join_responses, view_of
+from ..graph.rows import Row, Transcript, build_transcript, gc_paused
 from ..graph.session import Conversation
 from ..graph.subagents import Subagent
 from ..graph.thread import Thread
 from ..store.home import Home
 from ..store.layout import without_prefix
-from ..store.open_files import OpenFiles
-from ..store.parsed_file import read_if_there
-from ..store.read import transcript_of
+from ..store.read import OpenFiles, transcript_of
 from ..store.scan import SessionFile, SubagentFile
+from ..store.side_files import read_if_there
 from ..store.summary import SessionSummary, summarise
 
 if TYPE_CHECKING:
-    from ..analysis.totals import Totals
+    from ..analysis.cost import Totals
     from ..check.session import SessionReport
     from .changes import Changes
     from .conversation_shapes import ThreadShape, TreeShape

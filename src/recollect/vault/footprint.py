@@ -10,9 +10,8 @@ from typing import Final
 from ..errors import RecollectError
 from ..format.decode import parse_lines
 from ..format.history import parse_history_line
-from ..format.line import read_lines
+from ..format.line import read_entry_lines, read_lines
 from ..format.path_text import to_text
-from ..format.several_lines import read_entry_lines
 from ..store.layout import FileKind, HomeFile, file_at, is_session_id
 from .contents import KeptFile, Snapshot
 from .stream import KeptStream

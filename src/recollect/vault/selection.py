@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 import time
 
-from ..format.secret_names import is_secret_file_name
 from ..store.file_stamp import FileStamp, file_stamp
-from ..store.links import STORE_FOLDERS, is_store_place, why_not_followed
+from ..store.opening import STORE_FOLDERS, is_secret_file_name, is_store_place, why_not_followed
 
 TYPE_CHECKING = False  # typing and pathlib take as long as the walk itself
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...format.row_contents import refused_images
+from ...format.row_edit import refused_images
 from ..rule import ERROR, INFO, Finding, Rule
 from ..subject import IMAGE, SessionSubject
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Final
 
-from ...format.row_contents import persisted_output
+from ...format.row_edit import persisted_output
 from ..rule import INFO, Finding, Rule
 from ..subject import LONG_OUTPUT, SessionSubject
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from ...store import layout
 from ...store.layout import FILE_HISTORY, TOOL_RESULTS, ids_in_todo_name, is_session_id
-from ...store.parsed_file import is_folder
 from ...store.paths import list_inside
+from ...store.side_files import is_folder
 from ..rule import INFO, WARNING, Finding, Rule
 from ..subject import HomeSubject
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...store.layout import SESSIONS_INDEX
-from ...store.session_files import sessions_index
+from ...store.side_files import sessions_index
 from ..rule import WARNING, Finding, Rule
 from ..subject import HomeSubject
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...store.layout import tasks_folder
-from ...store.session_files import subagent_meta
-from ...store.side_files import task_lists, todo_lists
+from ...store.side_files import subagent_meta, task_lists, todo_lists
 from ..rule import WARNING, Finding, Rule
 from ..subject import HomeSubject
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...format.row_contents import unsigned_thoughts
+from ...format.row_edit import unsigned_thoughts
 from ..rule import ERROR, INFO, Finding, Rule
 from ..subject import SessionSubject
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...format.row_contents import todos_written
+from ...format.row_edit import todos_written
 from ..rule import INFO, Finding, Rule
 from ..subject import SessionSubject
 

@@ -17,9 +17,9 @@ from ...journal.changes import Change, Journal
 from ...store.config_files import config_backups
 from ...store.home import Home
 from ...store.liveness import refuse_shared_file
-from ...store.parsed_file import FileInfo
 from ...store.paths import read_inside
 from ...store.scan import Scan, SessionFile
+from ...store.side_files import FileInfo
 from ...store.summary import summarise
 from ..config_paths import index_bytes, index_entries, listed_session
 

@@ -9,7 +9,8 @@ import uuid
 from typing import Any, Final
 
 from ....format.entries import decode_exactly
-from ....format.row_edit import encode_value, set_in_message, set_members
+from ....format.json_edit import encode_value
+from ....format.row_edit import set_in_message, set_members
 from ...repair.draft import Piece, entry_of
 from ..session_layout import LayoutDraft
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ....format.subagent_call import call_input, subagent_meta_bytes
+from ....format.subagent_meta import call_input, subagent_meta_bytes
 from ....graph.subagents import Subagent
 from ....store.read import EntryBytes
 from ..session_layout import LayoutDraft

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ....format.subagent_call import task_bytes
-from ....format.tasks import HIGH_WATER_MARK_NAME
+from ....format.todos import HIGH_WATER_MARK_NAME, task_bytes
 from ....store.layout import tasks_folder
 from ....store.side_files import todo_lists
 from ..session_layout import LayoutDraft

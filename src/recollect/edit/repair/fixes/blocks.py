@@ -6,8 +6,7 @@ import json
 from typing import Any, Final
 
 from ....format.blocks import KNOWN_BLOCKS
-from ....format.row_contents import text_block
-from ....format.row_edit import change_blocks
+from ....format.row_edit import change_blocks, text_block
 from ..draft import Draft
 
 NAME: Final = "blocks"

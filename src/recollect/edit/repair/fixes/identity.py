@@ -6,8 +6,7 @@ import uuid as uuids
 from typing import Final
 
 from ....format.entries import decode_loosely
-from ....format.row_contents import role_of, says_side_plainly
-from ....format.row_edit import set_members
+from ....format.row_edit import role_of, says_side_plainly, set_members
 from ....graph.rows import Row
 from ..draft import Draft
 

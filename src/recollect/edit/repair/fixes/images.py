@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ....format.entries import decode_exactly
-from ....format.row_contents import refused_image, refused_images, text_block
-from ....format.row_edit import change_blocks
+from ....format.row_edit import change_blocks, refused_image, refused_images, text_block
 from ..draft import Draft
 
 NAME: Final = "images"

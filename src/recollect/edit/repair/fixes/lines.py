@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from ....format.decode import Located, parse_row_entries
-from ....format.graph_entry import GraphEntry
+from ....format.entries import GraphEntry
 from ....format.line import Damage, RawLine
 from ....format.row_edit import on_one_line
 from ..draft import IN_THE_TEXT, Draft, Piece, between

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ....format.entries import decode_exactly
-from ....format.row_contents import persisted_preview
-from ....format.row_edit import change_blocks, set_members
+from ....format.row_edit import change_blocks, persisted_preview, set_members
 from ....store.layout import tool_results_folder
 from ..draft import Draft
 

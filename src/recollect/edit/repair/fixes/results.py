@@ -10,11 +10,10 @@ import uuid as uuids
 from typing import Any, Final
 
 from ....format.encode import WRITTEN_AS, RowContext, encode_line, row, user_message
-from ....format.row_contents import as_words, missing_result
-from ....format.row_edit import change_blocks, set_members
+from ....format.row_edit import as_words, change_blocks, missing_result, set_members
+from ....graph.messages import pair_tools
 from ....graph.rows import Row
 from ....graph.thread import LIVE
-from ....graph.tool_calls import pair_tools
 from ..draft import Draft
 
 NAME: Final = "results"

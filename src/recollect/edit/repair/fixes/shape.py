@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from ....format.encode import DEFAULT_MODEL
 from ....format.entries import decode_exactly
-from ....format.row_contents import content_blocks, text_block
-from ....format.row_edit import set_in_message
+from ....format.row_edit import content_blocks, set_in_message, text_block
 from ..draft import Draft
 
 NAME: Final = "shape"

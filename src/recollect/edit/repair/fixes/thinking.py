@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ....format.entries import decode_exactly
-from ....format.row_contents import is_unsigned_thought, text_block, unsigned_thoughts
-from ....format.row_edit import change_blocks
+from ....format.row_edit import change_blocks, is_unsigned_thought, text_block, unsigned_thoughts
 from ....graph.thread import LIVE
 from ..draft import Draft
 
