@@ -215,7 +215,7 @@ class Changes:
 
     def migrate(self, session: str | Session | SessionFile, *, to: str) -> Plan:
         """Convert a session to the layout of a newer Claude Code, version `to`. No steps: nothing to convert."""
-        from ..edit.migrate.session_layout import plan_migrate
+        from ..edit.migrate import plan_migrate
 
         file = session if isinstance(session, SessionFile) else self.session(session).file
         change, result = plan_migrate(self.journal, file, to=to)

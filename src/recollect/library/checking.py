@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ..check.home import check_home
+from ..check.reports import SessionReport as SessionReport
+from ..check.reports import check_home, check_session
 from ..check.rule import INFO
 from ..check.rule import SEVERITIES as SEVERITIES
 from ..check.rule import Finding as Finding
 from ..check.rule import Rule as Rule
 from ..check.rules import RULES
-from ..check.session import SessionReport as SessionReport
-from ..check.session import check_session
 from ..errors import NotFound
 from ..store.copies import copies_of_sessions
 from ..store.scan import SessionFile

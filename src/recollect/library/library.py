@@ -547,7 +547,7 @@ class Library:
 
     def copy_to(self, target: str | os.PathLike[str]) -> Library:
         """Copy the sessions of the only home, with what belongs to them, into a new folder, and open the copy."""
-        from ..edit.migrate.session_layout import copy_home
+        from ..edit.migrate import copy_home
 
         return Library([copy_home(self.changes.only_home(), Path(os.path.expanduser(target)))])
 

@@ -32,7 +32,7 @@ from ..store.summary import SessionSummary, summarise
 
 if TYPE_CHECKING:
     from ..analysis.totals import Totals
-    from ..check.session import SessionReport
+    from ..check.reports import SessionReport
     from .changes import Changes
     from .conversation_shapes import ThreadShape, TreeShape
     from .library import Library
@@ -222,7 +222,7 @@ class Session:
 
     def check(self) -> SessionReport:
         """Check the session by all rules; nothing is changed."""
-        from ..check.session import check_session
+        from ..check.reports import check_session
 
         return check_session(self.file)
 

@@ -1,4 +1,4 @@
-"""Check one session: its main file by all rules, the files of its subagents by those that fit."""
+"""Run the rules over one session or over what a home holds beside its sessions, and collect the findings."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any
 
 from ..errors import RecollectError
 from ..graph.gc_pause import gc_paused
-from ..store.scan import SessionFile, SubagentFile
+from ..store.home import Home
+from ..store.scan import Scan, SessionFile, SubagentFile
 from .rule import Finding, fold, worst
-from .rules import SESSION_CHECKS, UNREADABLE, line_damage, nul_text, parents
-from .subject import SessionSubject
-
-_SUBAGENT_CHECKS = (line_damage.check, parents.check, nul_text.check)
+from .rules import HOME_CHECKS, SESSION_CHECKS, SUBAGENT_CHECKS, UNREADABLE
+from .subject import HomeSubject, SessionSubject
 
 
 @dataclass
@@ -80,7 +79,13 @@ def _subagent(file: SessionFile, subagent: SubagentFile) -> Iterator[Finding]:
         )
         return
     try:
-        for look in _SUBAGENT_CHECKS:
+        for look in SUBAGENT_CHECKS:
             yield from look(subject)
     finally:
         subject.close()
+
+
+def check_home(home: Home, scan: Scan) -> list[Finding]:
+    """Return the findings about a home's own files. In `scan`, subagents beside sessions belong to their sessions."""
+    subject = HomeSubject(home, scan)
+    return fold(item for look in HOME_CHECKS for item in look(subject))

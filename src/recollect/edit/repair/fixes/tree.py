@@ -1,9 +1,4 @@
-"""Link rows to the row they followed if their own link leads nowhere, in a circle, or to a second start.
-
-What stands in for a missing parent, in this order: what an unknown row that was the parent hung on; the call that a result
-answers; the row before in the file; the row before in time, where the file is out of order. Rows that miss the same parent
-get the same one. All in linear time: a union of trees tells whether a row would become its own ancestor.
-"""
+"""Fix how rows hang together: parents, rows passed over, the order of lines and of times."""
 
 from __future__ import annotations
 
@@ -12,18 +7,24 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ....format.row_edit import set_members
+from ....format.times import LATEST, to_iso
+from ....graph.client_state import shorten
 from ....graph.rows import Row
-from ....graph.thread import ABANDONED
+from ....graph.thread import ABANDONED, LIVE, PRECOMPACT
 from ....graph.tree import find_circles
-from ..draft import Draft
+from ..draft import Draft, Piece
 
-NAME: Final = "links"
-WORDS: Final = "hang rows on the ones they followed"
 _PATIENCE: Final = 2000
 """How many rows are looked at, backwards in time, for one that can stand in."""
 
 
-def fix(draft: Draft) -> int:
+def fix_links(draft: Draft) -> int:
+    """Link rows to the row they followed if their own link leads nowhere, in a circle, or to a second start.
+
+    What stands in for a missing parent, in this order: what an unknown row that was the parent hung on; the call that a result
+    answers; the row before in the file; the row before in time, where the file is out of order. Rows that miss the same parent
+    get the same one. All in linear time: a union of trees tells whether a row would become its own ancestor.
+    """
     links = _Links(draft)
     for row in links.rows:
         if row.uuid in links.broken and links.last[row.uuid or ""] is row:
@@ -207,3 +208,95 @@ class _Links:
         for name in path:
             self.root[name] = step
         return step == row.uuid
+
+
+def fix_bridges(draft: Draft) -> int:
+    """Bypass rows that cannot be used: their children get their parent.
+
+    Clients since 2.1 do that by themselves; those before fail to resume. The row stays in the file.
+    """
+    rows = draft.rows()
+    usable = {row.uuid for row, _ in rows if row.usable}
+    unusable = {row.uuid: row.parent for row, _ in rows if not row.usable and row.uuid and row.uuid not in usable}
+    if not unusable:
+        return 0
+    ends = shorten(unusable)
+    mended = 0
+    for row, place in rows:
+        if row.usable and row.parent in unusable:
+            data = draft.bytes_of(draft.pieces[place])
+            draft.rewrite(place, set_members(data, {"parentUuid": ends[row.parent]}))
+            mended += 1
+    return mended
+
+
+def fix_order(draft: Draft) -> int:
+    """Move rows behind their parents. Lines change places; none is changed."""
+    known = {
+        piece.entry.uuid for piece in draft.pieces if piece.entry is not None and piece.is_row and piece.entry.uuid
+    }
+    written: set[str] = set()
+    waiting: dict[str, list[Piece]] = {}
+    pieces: list[Piece] = []
+    moved = 0
+    for piece in draft.pieces:
+        entry = piece.entry
+        parent = entry.parentUuid if entry is not None and piece.is_row and entry.parentUuid != entry.uuid else None
+        if isinstance(parent, str) and parent in known and parent not in written:
+            waiting.setdefault(parent, []).append(piece)
+            moved += 1
+            continue
+        ready = [piece]
+        while ready:
+            now = ready.pop()
+            pieces.append(now)
+            uuid = now.entry.uuid if now.entry is not None and now.is_row else None
+            if uuid:
+                written.add(uuid)
+                ready += reversed(waiting.pop(uuid, []))
+    if waiting:  # a circle: not for this fix
+        return 0
+    draft.pieces = pieces
+    return moved
+
+
+_TICK: Final = 0.001
+
+
+def fix_times(draft: Draft) -> int:
+    """Give every row a time, and the last row of the conversation the latest: versions before 2.1 find it by that."""
+    return _missing(draft) + _end(draft)
+
+
+def _missing(draft: Draft) -> int:
+    rows = [(row, place) for row, place in draft.rows() if row.type != "progress"]
+    following = next((row.time for row, _ in rows if row.time is not None), 0.0)
+    mended = 0
+    for row, place in rows:
+        if row.time is not None:
+            following = row.time
+            continue
+        data = draft.bytes_of(draft.pieces[place])
+        draft.rewrite(place, set_members(data, {"timestamp": to_iso(following)}))
+        mended += 1
+    return mended
+
+
+def _end(draft: Draft) -> int:
+    thread = draft.thread()
+    leaf = thread.leaf
+    if leaf is None:
+        return 0
+    rows = draft.rows()
+    end = next(((row, place) for row, place in reversed(rows) if row.uuid == leaf), None)
+    newest = 0.0
+    for row, _ in rows:
+        if end is None or row.uuid == leaf or (row.message_id and row.message_id == end[0].message_id):
+            continue
+        if row.is_message and row.time is not None and thread.placements[row.index].status in (LIVE, PRECOMPACT):
+            newest = max(newest, row.time)
+    if end is None or end[0].time is None or end[0].time > newest or newest >= LATEST:
+        return 0
+    data = draft.bytes_of(draft.pieces[end[1]])
+    draft.rewrite(end[1], set_members(data, {"timestamp": to_iso(newest + _TICK)}))
+    return 1
