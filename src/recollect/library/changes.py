@@ -411,7 +411,7 @@ class Changes:
 
         `maps` are pairs `OLD=NEW` of project paths that differ here; more than `limit` unpacked bytes are refused.
         """
-        from ..vault.bundle_read import BundleLimits
+        from ..vault.bundle import BundleLimits
         from .bundling import Unbundling
 
         limits = BundleLimits() if limit is None else replace(BundleLimits(), bytes=limit)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..store.home import Home
     from ..store.scan import Scan, SessionFile, Skipped, SubagentFile
     from ..store.summary import SessionSummary
-    from ..vault.report import CaptureReport
+    from ..vault.capture import CaptureReport
     from ..watch.events import Budget
     from .bookmarks import Bookmarks
     from .budgets import Budgets

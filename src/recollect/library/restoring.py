@@ -16,8 +16,7 @@ from ..store.home import Home
 from ..store.scan import SessionFile
 from ..store.summary import summarise
 from ..vault.contents import KeptFile, Snapshot
-from ..vault.footprint import Footprints
-from ..vault.restore import files_to_restore
+from ..vault.restore import Footprints, files_to_restore
 from ..vault.vault import Vault
 from .library import Library
 from .locate import find_among

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 from ..errors import NotFound, RecollectError
 from ..export.formatting import plural
 from ..format.times import to_iso
+from ..vault.capture import CaptureReport
 from ..vault.compact import CompactReport, compact, forget_lost, lost_files, survey
 from ..vault.health import files_with, is_as_left, lost_blocks, read_state
-from ..vault.report import CaptureReport
 from ..vault.retention import SOON_DAYS as SOON_DAYS
 from ..vault.retention import Guard as Guard
 from ..vault.retention import guard

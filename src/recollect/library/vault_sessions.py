@@ -24,9 +24,7 @@ from ..store.home import Home
 from ..store.layout import FileKind, file_at, is_session_id
 from ..store.scan import SessionFile, SubagentFile, scan_home
 from ..vault.contents import KeptFile, Snapshot
-from ..vault.footprint import Footprints, KeptSession
-from ..vault.restore import files_to_restore
-from ..vault.stream import KeptStream
+from ..vault.restore import Footprints, KeptSession, KeptStream, files_to_restore
 from ..vault.vault import Vault
 
 

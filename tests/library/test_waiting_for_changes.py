@@ -11,7 +11,7 @@ import pytest
 import watchfiles
 from tests.vault.scene import Scene
 
-from recollect.vault.watching import changes
+from recollect.library.keeping import changes_in
 
 Asks = Callable[[object, str], bool]
 
@@ -38,7 +38,7 @@ def test_the_system_is_asked_about_files_that_are_kept(scene: Scene, monkeypatch
         yield set()
 
     monkeypatch.setattr(watchfiles, "watch", watch)
-    assert len(list(changes([scene.home], at_least_every=2.5))) == 2
+    assert len(list(changes_in([scene.home], at_least_every=2.5))) == 2
     assert asked["folders"] == (scene.home.root,)
     assert (asked["rust_timeout"], asked["yield_on_timeout"]) == (2500, True)
     matters: Asks = asked["watch_filter"]
@@ -56,7 +56,7 @@ def test_where_the_system_cannot_watch_it_looks_now_and_then(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(watchfiles, "watch", refuse)
-    waiting = changes([scene.home], at_least_every=7.0)
+    waiting = changes_in([scene.home], at_least_every=7.0)
     next(waiting)
     next(waiting)
     assert slept == [7.0, 7.0]
@@ -64,5 +64,5 @@ def test_where_the_system_cannot_watch_it_looks_now_and_then(
 
 @pytest.mark.parametrize("polling", [True, False], ids=["asked to", "no home yet"])
 def test_it_looks_now_and_then_where_there_is_nothing_to_watch(scene: Scene, slept: list[float], polling: bool) -> None:
-    next(changes([scene.home] if polling else [], at_least_every=3.0, polling=polling))
+    next(changes_in([scene.home] if polling else [], at_least_every=3.0, polling=polling))
     assert slept == [3.0]
