@@ -22,7 +22,10 @@ from ..journal.changes import Change, Journal, Record
 from ..store.home import Home
 from ..store.path_map import is_windows_path, parse_pair
 from ..store.scan import SessionFile, refuse_taken_id
-from .change_results import (
+from .locate import home_with, message_uuid
+from .plan import (
+    Committed,
+    Plan,
     came_along,
     deleted,
     fork_data,
@@ -30,11 +33,9 @@ from .change_results import (
     repair_data,
     restored,
     share_words,
+    undo_command,
     what_older_versions_need,
 )
-from .locate import home_with
-from .messages import message_uuid
-from .plan import Committed, Plan, undo_command
 from .project_paths import refuse_missing_folder
 from .session import Session
 from .writing import session_writer

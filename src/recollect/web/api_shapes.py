@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ..library import shapes
-from ..library.todos import TodoItem
+from ..library.side_files import TodoItem
 from ..library.touched_files import FileRow
 from .api_description import ANYTHING, Schema, integer, listed, nullable, record, text
 

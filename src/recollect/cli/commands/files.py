@@ -20,9 +20,10 @@ from recollect.cli.changing import NO_EFFECT, carry_out, changing_options, confi
 from recollect.cli.command_run import Column, CommandRun, command, session_argument
 from recollect.cli.plain import used_columns
 from recollect.export.moments import local
-from recollect.library.session import Session
 from recollect.library.shapes import plain
 from recollect.library.touched_files import END, START, FileContent, TouchedFiles
+
+from ...library.session import Session
 
 FILE_COLUMNS = (
     Column("path", "file", stretch=True),

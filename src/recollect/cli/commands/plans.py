@@ -11,8 +11,9 @@ import click
 from recollect.cli.command_run import Column, CommandRun, command
 from recollect.cli.plain import used_columns
 from recollect.export.moments import local
-from recollect.library.plan_documents import PlanDocument
 from recollect.library.shapes import plain
+
+from ...library.side_files import PlanDocument
 
 COLUMNS = (
     Column("slug", "plan"),

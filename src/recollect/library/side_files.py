@@ -1,23 +1,160 @@
-"""To-do lists and task lists: of one session (`session.todos`), or of all (`library.todos()`)."""
+"""Read what lies beside the transcripts: typed prompts (`library.history()`), plans of plan mode, to-do lists and tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from ..errors import NotFound
+from ..format.history import HistoryEntry, PastedContent
+from ..format.project_key import repository_of
 from ..format.todos import Todo, parse_todo
 from ..store.home import Home
-from ..store.side_files import SessionTasks, SubagentTodos, task_lists, todo_lists
+from ..store.side_files import SessionTasks, SubagentTodos, paste_text, plans, prompt_history, task_lists, todo_lists
+from .project_paths import ProjectFilter
 from .reading import LONGEST_LINE
 
 if TYPE_CHECKING:
     from ..graph.rows import Row
     from .library import Library
     from .session import Session
+
+
+# Search the prompts and slash commands that were typed into Claude Code (`library.history()`).
+
+
+class Paste(Struct):
+    """Something pasted into a prompt; `text` is None if Claude Code stored it elsewhere and it is gone."""
+
+    id: str | int | None
+    type: str | None
+    text: str | None
+
+
+class TypedPrompt(Struct, kw_only=True):
+    """A line of the prompt history. A damaged line has a `problem` and no text."""
+
+    timestamp: datetime | None
+    display: str | None
+    project: str | None
+    session_id: str | None
+    pasted: list[Paste]
+    home: str
+    line: int
+    problem: str | None
+
+
+class TypedPrompts(Struct):
+    """Prompts, newest first, and how many there are in all."""
+
+    rows: list[TypedPrompt]
+    total: int
+
+
+def typed_prompts(
+    library: Library,
+    *,
+    grep: str | None = None,
+    project: str | None = None,
+    session: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int | None = None,
+) -> TypedPrompts:
+    """Find prompts by a text in them or in a paste (ignoring case), by project, start of a session's id, or time."""
+    wanted = None if project is None else ProjectFilter(project)
+    found: list[tuple[Home, HistoryEntry]] = []
+    for home in library.homes:
+        for entry in prompt_history(home):
+            if (
+                _in_time(entry, since, until)
+                and (session is None or (entry.session_id or "").startswith(session))
+                and (wanted is None or wanted.fits(entry.project, repository_of(entry.project)))
+                and (grep is None or _holds(home, entry, grep.casefold()))
+            ):
+                found.append((home, entry))
+    found.sort(key=lambda pair: (pair[1].timestamp is not None, pair[1].timestamp, pair[1].line), reverse=True)
+    return TypedPrompts([_prompt(home, entry) for home, entry in found[:limit]], len(found))
+
+
+def _in_time(entry: HistoryEntry, since: datetime | None, until: datetime | None) -> bool:
+    if since is None and until is None:
+        return True
+    if entry.timestamp is None:
+        return False
+    return (since is None or entry.timestamp >= since) and (until is None or entry.timestamp < until)
+
+
+def _holds(home: Home, entry: HistoryEntry, text: str) -> bool:
+    if text in (entry.display or "").casefold():
+        return True
+    return any(text in (_paste(home, paste) or "").casefold() for paste in entry.pasted)
+
+
+def _paste(home: Home, paste: PastedContent) -> str | None:
+    if paste.content is not None or paste.content_hash is None:
+        return paste.content
+    return paste_text(home, paste.content_hash)
+
+
+def _prompt(home: Home, entry: HistoryEntry) -> TypedPrompt:
+    return TypedPrompt(
+        timestamp=entry.timestamp,
+        display=entry.display,
+        project=entry.project,
+        session_id=entry.session_id,
+        pasted=[Paste(paste.id or paste.key, paste.type, _paste(home, paste)) for paste in entry.pasted],
+        home=str(home.root),
+        line=entry.line,
+        problem=entry.problem,
+    )
+
+
+# Read the plans of plan mode (`library.plans()`, `library.plan(slug)`).
+
+
+class PlanDocument(Struct, kw_only=True):
+    """A plan that Claude Code wrote in plan mode."""
+
+    slug: str
+    title: str | None
+    modified: datetime | None
+    bytes: int | None
+    path: str
+    home: str
+    problem: str | None
+    text: str
+
+
+def plan_documents(library: Library) -> list[PlanDocument]:
+    """Return the plans of all homes, newest first."""
+    found = [
+        PlanDocument(
+            slug=plan.name, title=plan.document.title, modified=plan.file.modified, bytes=plan.file.size,
+            path=str(plan.file.path), home=str(home.root), problem=plan.document.problem, text=plan.document.text,
+        )
+        for home in library.homes
+        for plan in plans(home)
+    ]  # fmt: skip
+    return sorted(found, key=lambda plan: plan.modified or datetime.min.replace(tzinfo=UTC), reverse=True)
+
+
+def find_plan(library: Library, slug: str) -> PlanDocument:
+    """Return a plan by its slug or the start of one. Raises NotFound with the nearest."""
+    found = plan_documents(library)
+    matching = [plan for plan in found if plan.slug == slug] or [plan for plan in found if plan.slug.startswith(slug)]
+    if len(matching) == 1:
+        return matching[0]
+    names = tuple(plan.slug for plan in matching or found)[:10]
+    if matching:
+        raise NotFound(f"{slug!r} is the start of {len(matching)} plans", slug="ambiguous-plan", nearest=names)
+    raise NotFound(f"no plan named {slug!r}", slug="no-such-plan", nearest=names, hint="recollect plans lists them")
+
+
+# To-do lists and task lists: of one session (`session.todos`), or of all (`library.todos()`).
 
 _SHORTEST_START = 4
 """How many characters of a session's id must be given if its transcript is gone."""
