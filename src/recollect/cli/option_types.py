@@ -1,4 +1,4 @@
-"""Parse options with a moment as people type it: `2026-03-02`, `7d`, `yesterday`."""
+"""Types of options: a moment as people type it (`2026-03-02`, `7d`, `yesterday`), and a filter that must not be empty."""
 
 from __future__ import annotations
 
@@ -51,3 +51,18 @@ SINCE = MomentType()
 UNTIL = MomentType(end=True)
 SINCE_IN_ZONE = MomentText()
 UNTIL_IN_ZONE = MomentText(end=True)
+
+
+class FilterValue(_TextParamType):
+    """A click type: any text that is not blank."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value)
+        if not text.strip():
+            self.fail("it is empty; leave the option out to mean all", param, ctx)
+        return text
+
+
+FILTER_VALUE = FilterValue()
