@@ -13,7 +13,7 @@ from ..store.config_files import cleanup_days
 from ..store.read import stream_entries
 from ..store.summary import SessionSummary
 from ..vault.retention import SOON_DAYS as SOON_DAYS
-from .message_counts import COUNT_BUDGET
+from .session_lists import COUNT_BUDGET
 
 if TYPE_CHECKING:
     from .library import Library

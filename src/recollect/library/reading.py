@@ -98,7 +98,9 @@ class Reading:
 
     def views(self, offset: int = 0, limit: int | None = None, *, longest: int | None = None) -> Iterator[MessageView]:
         """Yield a page of messages with their text. The text of rows longer than `longest` is left out."""
-        return self.session.views(self._page(offset, limit), longest=longest)
+        from .session import views_of
+
+        return views_of(self.session, self._page(offset, limit), longest=longest)
 
     def reader(self, *, longest: int | None = None) -> ConversationReader:
         """Return the reader that renders this session's messages; rows longer than `longest` are listed but not read."""

@@ -133,7 +133,7 @@ class KeptTranscripts:
         from typing import cast
 
         from ...errors import NotFound
-        from ...vault.stream import KeptStream
+        from ...vault.restore import KeptStream
 
         self._read_contents()
         file = self._files.get((to_text(root), path))

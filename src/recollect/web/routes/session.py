@@ -16,7 +16,6 @@ from ...library.reading import LONGEST_LINE, find_view
 from ...library.service import Service
 from ...library.session import Session
 from ..finding import find_in
-from ..money import price_messages
 from ..pages import is_fragment, page, service_of, templates
 from ..reading import VIEWS, PageReading, PageView, find_place, read, show_page
 from ..session_view import (
@@ -30,6 +29,7 @@ from ..session_view import (
     ways_of,
     where_words,
 )
+from ..usage_views import price_messages
 
 
 def wanted_of(request: Request) -> PageView:
