@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from recollect.format.json_file import Fields, decode_json_file
+from recollect.format.json_file import read_struct
 
 
 class RunningSession(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,27 +49,4 @@ def pid_of(name: str) -> int | None:
 
 
 def parse_running_session(data: bytes) -> RunningSession:
-    file = decode_json_file(data, expect=dict)
-    if not isinstance(file.value, dict):
-        return RunningSession(extra={} if file.value is None else {"value": file.value}, problem=file.problem)
-    fields = Fields(file.value)
-    return RunningSession(
-        pid=fields.whole("pid"),
-        session_id=fields.text("sessionId"),
-        cwd=fields.text("cwd"),
-        status=fields.text("status"),
-        kind=fields.text("kind"),
-        entrypoint=fields.text("entrypoint"),
-        version=fields.text("version"),
-        name=fields.text("name"),
-        name_source=fields.text("nameSource"),
-        tmux=fields.text("tmux"),
-        messaging_socket_path=fields.text("messagingSocketPath"),
-        proc_start=fields.text("procStart"),
-        pid_domain=fields.text("pidDomain"),
-        started_at=fields.moment("startedAt"),
-        updated_at=fields.moment("updatedAt"),
-        status_updated_at=fields.moment("statusUpdatedAt"),
-        extra=fields.rest,
-        problem=file.problem,
-    )
+    return read_struct(data, RunningSession)

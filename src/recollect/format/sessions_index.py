@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from recollect.format.json_file import Fields, decode_json_file
+from recollect.format.json_file import Fields, decode_json_file, read_struct
 from recollect.format.times import to_iso
 
 
@@ -52,38 +52,16 @@ def parse_sessions_index(data: bytes) -> SessionsIndex:
     file = decode_json_file(data, expect=dict)
     fields = Fields(file.value)
     entries = fields.items("entries")
-    return SessionsIndex(
-        version=fields.whole("version"),
-        entries=tuple(_indexed(entry) for entry in entries if isinstance(entry, dict)),
+    return fields.build(
+        SessionsIndex,
+        entries=tuple(Fields(entry).build(IndexedSession) for entry in entries if isinstance(entry, dict)),
         stray=tuple(entry for entry in entries if not isinstance(entry, dict)),
-        extra=fields.rest,
         problem=file.problem,
     )
 
 
-def _indexed(value: dict[str, Any]) -> IndexedSession:
-    fields = Fields(value)
-    return IndexedSession(
-        session_id=fields.text("sessionId"),
-        full_path=fields.text("fullPath"),
-        file_mtime=fields.moment("fileMtime"),
-        first_prompt=fields.text("firstPrompt"),
-        summary=fields.text("summary"),
-        custom_title=fields.text("customTitle"),
-        message_count=fields.whole("messageCount"),
-        created=fields.moment("created"),
-        modified=fields.moment("modified"),
-        git_branch=fields.text("gitBranch"),
-        project_path=fields.text("projectPath"),
-        is_sidechain=fields.flag("isSidechain"),
-        extra=fields.rest,
-    )
-
-
 def parse_custom_title(data: bytes) -> CustomTitle:
-    file = decode_json_file(data, expect=dict)
-    fields = Fields(file.value)
-    return CustomTitle(title=fields.text("customTitle"), extra=fields.rest, problem=file.problem)
+    return read_struct(data, CustomTitle, {"title": "customTitle"})
 
 
 def sessions_index_entry(

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from recollect.format.json_file import Fields, decode_json_file
+from recollect.format.json_file import read_struct
 
 from .entries import decode_loosely
 from .json_edit import encode_value
@@ -36,23 +36,7 @@ class SubagentMeta(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_subagent_meta(data: bytes) -> SubagentMeta:
-    file = decode_json_file(data, expect=dict)
-    if not isinstance(file.value, dict):
-        return SubagentMeta(extra={} if file.value is None else {"value": file.value}, problem=file.problem)
-    fields = Fields(file.value)
-    return SubagentMeta(
-        subagent_type=fields.text("agentType"),
-        description=fields.text("description"),
-        tool_use_id=fields.text("toolUseId"),
-        parent_subagent_id=fields.text("parentAgentId"),
-        spawn_depth=fields.whole("spawnDepth"),
-        model=fields.text("model"),
-        is_built_in=fields.flag("isBuiltIn"),
-        is_fork=fields.flag("isFork"),
-        finished=fields.flag("finished"),
-        extra=fields.rest,
-        problem=file.problem,
-    )
+    return read_struct(data, SubagentMeta, {"subagent_type": "agentType", "parent_subagent_id": "parentAgentId"})
 
 
 def call_input(data: bytes, tool_use_id: str) -> dict[str, Any]:
