@@ -6,7 +6,7 @@ import pytest
 from tests.corpus.test_corpus import CORPUS, FILES
 from tests.index.test_entry_words import taken_in
 
-from recollect.index.words.entry_words import loads_text
+from recollect.index.catalogue.reading_back import loads_text
 
 pytestmark = [
     pytest.mark.corpus,

@@ -14,8 +14,8 @@ from tests.index.search_scene import Scene
 from recollect.format.decode import parse_as
 from recollect.format.line import Damage, RawLine
 from recollect.format.worded_entry import decode_index_entry, index_entry_of
+from recollect.index.catalogue.reading_back import loads_text
 from recollect.index.words import searchable_text as texts
-from recollect.index.words.entry_words import loads_text
 from recollect.index.words.reader import WordReader
 from recollect.testing import ALL_AGES, build_age, build_demo_home
 

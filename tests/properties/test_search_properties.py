@@ -13,9 +13,9 @@ from tests.index.syncing import Index
 from tests.properties.test_index_properties import EDITS, FOLDERS, Edit
 
 from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.reading_back import loads_text
 from recollect.index.catalogue.sync import bring_up_to_date
 from recollect.index.search.search import Search
-from recollect.index.words.entry_words import loads_text
 from recollect.index.words.reader import WordReader
 
 

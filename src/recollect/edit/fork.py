@@ -28,9 +28,8 @@ from ..graph.session import find_branches
 from ..graph.subagents import Subagent
 from ..graph.thread import Thread, find_thread
 from ..journal.changes import Change, Journal
-from ..store.home import Home
+from ..store.home import Home, open_inside
 from ..store.layout import TOOL_RESULTS, backups_folder, tool_results_folder
-from ..store.paths import open_inside
 from ..store.read import EntryBytes, transcript_of
 from ..store.scan import SessionFile, refuse_taken_id
 from ..store.side_files import custom_title, file_backups, tool_results

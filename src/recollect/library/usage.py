@@ -49,9 +49,9 @@ from ..store.file_stamp import file_stamp
 if TYPE_CHECKING:
     from datetime import date, datetime
 
+    from ..analysis.api_calls import Comparison
     from ..analysis.blocks import Block
     from ..analysis.cache import CacheUse
-    from ..analysis.client_counts import Comparison
     from ..analysis.prompts import PromptCost
     from ..index.api_calls.sync import CallsReport
     from ..index.catalogue.tracking import FileChange
@@ -407,7 +407,7 @@ class Ledger:
 
         Claude Code counts whole sessions, so whole sessions are compared, whatever part of one is selected.
         """
-        from ..analysis.client_counts import compare
+        from ..analysis.api_calls import compare
 
         self.sync()
         chosen = selection or Selection()

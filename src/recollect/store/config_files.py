@@ -31,8 +31,7 @@ from recollect.format.statsig import (
     parse_evaluations,
     parse_last_modified,
 )
-from recollect.store.home import Home
-from recollect.store.paths import list_inside
+from recollect.store.home import Home, list_inside
 from recollect.store.side_files import FileInfo, StoredDocument, documents_in, info_of, read_if_there, read_parsed
 
 DEFINITION_FOLDERS = ("commands", "agents", "skills", "output-styles")

@@ -21,7 +21,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ..format.uuids import UUID
+from ..format.path_text import UUID
 from .opening import is_secret_file_name
 
 PROJECTS: Final = "projects"

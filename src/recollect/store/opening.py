@@ -6,7 +6,7 @@ their targets as part of the home. Every other link must end inside the home: a 
 cannot make Recollect read or write elsewhere. The check is made on the opened file itself (where the system reports its
 path), so swapping a folder for a link between check and open gains nothing.
 
-Imports little, for commands that must start fast; `paths` builds on it.
+Imports little, for commands that must start fast; `home` builds on it.
 """
 
 from __future__ import annotations

@@ -22,9 +22,17 @@ from recollect.format.documents import Document, parse_document
 from recollect.format.file_history import parse_backup_name
 from recollect.format.history import HistoryEntry, parse_history_line
 from recollect.format.line import read_lines
-from recollect.format.running import RunningSession, parse_running_session, pid_of
-from recollect.format.sessions_index import CustomTitle, SessionsIndex, parse_custom_title, parse_sessions_index
-from recollect.format.subagent_meta import SubagentMeta, parse_subagent_meta
+from recollect.format.session_meta import (
+    CustomTitle,
+    RunningSession,
+    SessionsIndex,
+    SubagentMeta,
+    parse_custom_title,
+    parse_running_session,
+    parse_sessions_index,
+    parse_subagent_meta,
+    pid_of,
+)
 from recollect.format.todos import (
     HIGH_WATER_MARK_NAME,
     Task,
@@ -34,7 +42,7 @@ from recollect.format.todos import (
     parse_todos,
     task_number,
 )
-from recollect.store.home import Home
+from recollect.store.home import Home, is_inside, list_inside, open_inside, read_inside
 from recollect.store.layout import (
     CUSTOM_TITLE,
     HISTORY,
@@ -49,7 +57,6 @@ from recollect.store.layout import (
     kind_of_file,
     meta_of,
 )
-from recollect.store.paths import is_inside, list_inside, open_inside, read_inside
 
 SIZE_LIMIT = 64 << 20
 """Side files are small. A larger one is reported and not read, so that memory stays bounded."""

@@ -18,8 +18,7 @@ from msgspec import Struct
 
 from ..errors import RecollectError
 from ..store.file_stamp import file_stamp
-from ..store.home import Home
-from ..store.paths import open_inside
+from ..store.home import Home, open_inside
 from .blocks import DATA, MAGIC, RECORDS, BadBlock, decompress, pack_name, pack_numbers, read_block
 from .contents import LOST, Contents, KeptFile
 from .manifest import Commit, Piece, encode_commit, read_note

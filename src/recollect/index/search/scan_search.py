@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import QueryError
 from ...format.entries import decode_loosely
-from ..catalogue.reading_back import EntryReader
+from ..catalogue.reading_back import EntryReader, strings_in
 from ..catalogue.schema import FLAGS, shown_uuid
-from ..words.entry_words import strings_in
 from .filter_meaning import ProjectFilter, fits, session_fits, time_range, working_folder
 from .query_language import All, Either, Everything, Filter, Not, Part, Text, filters, texts
 from .results import Needle, Snippet, Span, Tokenize, cut, find_needles, lowered

@@ -104,9 +104,8 @@ def answer(task: dict[str, Any], out: IO[str]) -> None:
     import apsw
 
     from ..catalogue.catalogue import connect
-    from ..catalogue.reading_back import EntryReader
+    from ..catalogue.reading_back import EntryReader, searched_text
     from ..catalogue.vault_transcripts import KeptTranscripts
-    from ..words.entry_words import searched_text
     from .query_language import parse
     from .scan_search import all_strings
     from .session_rows import SessionRows
@@ -217,7 +216,7 @@ def _hits(
             vault=kept.folder if kept is not None else None,
         )  # fmt: skip
         return
-    from ..words.entry_words import searched_text
+    from ..catalogue.reading_back import searched_text
 
     if mode == "substring":
         text_of = all_strings if everything else searched_text
