@@ -20,7 +20,6 @@ from tantivy import DocAddress, Occur, Query, TextAnalyzer
 
 from ...store.file_stamp import file_stamp
 from ..catalogue.catalogue import Catalogue
-from ..catalogue.reading_back import loads_text
 
 SEAL = "words:files"
 WRITING = "words:writing"
@@ -216,10 +215,6 @@ class WordReader:
         places = range(len(text) + 1) if split == text else _places(text, split)
         tokens = self._analyzer.pre_tokenize(split).tokens
         return [(token.text, places[token.char_offset_from], places[token.char_offset_to - 1] + 1) for token in tokens]
-
-    def text_of(self, data: bytes) -> str:
-        """Return the text of an entry that was indexed, from the entry's bytes."""
-        return loads_text(data)
 
     def look(self, wanted: Query, limit: int, *, by_date: bool = False) -> tuple[list[tuple[float, DocAddress]], int]:
         """Return the first matching entries, by relevance or newest first, and the number of all matches."""
