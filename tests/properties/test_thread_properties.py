@@ -13,8 +13,8 @@ from tests.reading import transcript_of
 
 from recollect.graph import client_state as loaded
 from recollect.graph import request
-from recollect.graph.append_point import append_point, last_row_to_append_to
 from recollect.graph.client_state import load_as_client
+from recollect.graph.fork_point import append_point, last_row_to_append_to
 from recollect.graph.leaf import choose_leaf
 from recollect.graph.thread import STATUSES, as_written, find_thread, walk_up
 from recollect.testing import NIL_UUID

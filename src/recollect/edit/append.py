@@ -36,7 +36,7 @@ from ..format.encode import (
 )
 from ..format.path_text import to_text
 from ..format.times import LATEST
-from ..graph.append_point import append_point
+from ..graph.fork_point import append_point
 from ..graph.rows import Row, Transcript
 from ..journal import disk
 from ..journal.actions import AppendRecord, AppendRun

@@ -24,8 +24,7 @@ from ..format.names import Names
 from ..format.relink import custom_title_file
 from ..graph.fork_point import ForkPoint, fork_point_at, fork_point_at_end
 from ..graph.rows import Row, Transcript, gc_paused
-from ..graph.session import find_branches
-from ..graph.subagents import Subagent
+from ..graph.session import Subagent, find_branches
 from ..graph.thread import Thread, find_thread
 from ..journal.changes import Change, Journal
 from ..store.home import Home, open_inside

@@ -17,8 +17,7 @@ from ..format.row_edit import on_one_line
 from ..format.session_meta import parse_subagent_meta
 from ..graph.fork_point import ForkPoint
 from ..graph.rows import Row, Transcript
-from ..graph.session import Conversation
-from ..graph.subagents import Subagent
+from ..graph.session import Conversation, Subagent
 from ..store.layout import SUBAGENTS
 from ..store.read import EntryBytes, read_transcript, stream_lines
 from ..store.scan import SessionFile, SubagentFile

@@ -1,10 +1,13 @@
 """Parse `settings.json`, `settings.local.json` and `.claude.json` (in 0.2.126 - 1.0.0 `config.json`).
 
 These files may hold keys and account data. The parsed values never do: all of them went through `mask_secrets`.
+
+A broken global config is rebuilt from its newest intact backup and the members that are still readable in the broken file.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import datetime
 from typing import Any, Final
@@ -13,6 +16,7 @@ import msgspec
 
 from recollect.format.json_file import Fields, decode_json_file, moment_of_ms
 from recollect.format.masking import mask_secrets
+from recollect.format.salvage import skim_object
 
 DEFAULT_CLEANUP_DAYS = 30
 _CONFIG_BACKUP = re.compile(r"\.claude\.json\.(?:backup|corrupted)(?:\.(?P<ms>[0-9]{1,16}))?", re.ASCII)
@@ -162,3 +166,40 @@ def config_backup_time(name: str) -> tuple[bool, datetime | None]:
     if match is None:
         return False, None
     return True, moment_of_ms(int(match["ms"])) if match["ms"] else None
+
+
+def whole_object(data: bytes) -> dict[str, Any] | None:
+    """Return the JSON object of a file; None where the file is damaged, or the object is empty."""
+    file = decode_json_file(data, expect=dict)
+    return file.value if file.problem is None and isinstance(file.value, dict) and file.value else None
+
+
+def still_said(data: bytes) -> dict[str, Any]:
+    """Return the members of a broken object whose values are intact."""
+    start = data.find(b"{")
+    if start < 0:
+        return {}
+    found: dict[str, Any] = {}
+    for name, raw in skim_object(data, start).fields.items():
+        member = decode_json_file(raw)
+        if member.problem is None:
+            found[name] = member.value
+    return found
+
+
+def merged(backup: dict[str, Any], broken: bytes) -> dict[str, Any]:
+    """Return the backup updated with the readable members of the broken file.
+
+    Projects are merged one by one, so that no project is lost.
+    """
+    newer = still_said(broken)
+    result = {**backup, **newer}
+    old, new = backup.get("projects"), newer.get("projects")
+    if isinstance(old, dict) and isinstance(new, dict):
+        result["projects"] = {**old, **new}
+    return result
+
+
+def config_bytes(value: dict[str, Any]) -> bytes:
+    """Encode a config as Claude Code writes it: indented by two spaces, with plain characters."""
+    return json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")

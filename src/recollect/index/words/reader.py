@@ -18,7 +18,7 @@ import apsw
 import tantivy
 from tantivy import DocAddress, Occur, Query, TextAnalyzer
 
-from ...store.file_stamp import file_stamp
+from ...store.opening import file_stamp
 from ..catalogue.catalogue import Catalogue
 
 SEAL = "words:files"
