@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from ..format.decode import parse_row_entries
-from ..format.line import Damage, RawLine
+from ..format.line import Damage, RawLine, read_entry_lines
 from ..graph.messages import ToolPairs, pair_tools
 from ..graph.rows import Row, Transcript, build_transcript, gc_paused
 from ..graph.thread import Thread, find_thread
 from ..store.home import Home
-from ..store.read import EntryBytes, stream_lines
+from ..store.read import OpenFiles
 from ..store.scan import Scan, SessionFile, SubagentFile
+from ..store.summary import summarise
 from .rule import Finding, Rule
 
 #: Bytes that tell, while a line is at hand, that its row is worth a second look. Looking for them costs next to nothing.
@@ -48,30 +49,26 @@ class WatchedLines:
             yield line
 
 
-def read_watched(path: Path, home: Home, *, file: int = 0) -> tuple[Transcript, dict[bytes, set[int]]]:
-    """Return the rows of a file, and the lines on which the needles stand."""
+def read_watched(stream: BinaryIO) -> tuple[Transcript, dict[bytes, set[int]]]:
+    """Return the rows of an open file, and the lines on which the needles stand."""
     damage: list[Damage] = []
-    watched = WatchedLines(stream_lines(path, home))
+    watched = WatchedLines(read_entry_lines(stream))
     with gc_paused():
-        transcript = build_transcript(parse_row_entries(watched, damage), damage, file=file)
+        transcript = build_transcript(parse_row_entries(watched, damage), damage)
     transcript.lines, transcript.size = watched.lines, watched.bytes
     return transcript, watched.seen
 
 
 class SessionSubject:
-    """A session's main file, or the file of one of its subagents, for the rules to check."""
+    """A session's main file, or the file of one of its subagents, for the rules to check. It is opened once, by `files`."""
 
-    def __init__(self, file: SessionFile, subagent: SubagentFile | None = None) -> None:
+    def __init__(self, file: SessionFile, files: OpenFiles, subagent: SubagentFile | None = None) -> None:
         self.file = file
         self.subagent = subagent
         self.path = file.path if subagent is None else subagent.path
-        self.transcript, self._seen = read_watched(self.path, file.home)
-        self._source: EntryBytes | None = None
-
-    def close(self) -> None:
-        if self._source is not None:
-            self._source.__exit__()
-            self._source = None
+        self._files = files
+        with files.stream(self.path) as stream:
+            self.transcript, self._seen = read_watched(stream)
 
     @property
     def rows(self) -> list[Row]:
@@ -112,9 +109,7 @@ class SessionSubject:
 
     def value(self, row: Row) -> dict[str, Any]:
         """Return the entry of a row as plain data, read from disk."""
-        if self._source is None:
-            self._source = EntryBytes(self.path, self.file.home).__enter__()
-        return self._source.value_at(row.offset, row.length)
+        return self._files.value_at(self.path, row.offset, row.length)
 
     def finding(self, rule: Rule, row: Row | None = None, detail: str = "", milder: str | None = None) -> Finding:
         subagent_id = self.subagent.subagent_id if self.subagent is not None else None
@@ -135,6 +130,11 @@ class HomeSubject:
     home: Home
     scan: Scan
     """Subagents beside sessions belong to their sessions here."""
+    projects: Mapping[Path, str | None] = field(default_factory=dict)
+    """The project of each session by the path of its file, as far as it was read before."""
+
+    def project_of(self, file: SessionFile) -> str | None:
+        return self.projects[file.path] if file.path in self.projects else summarise(file).project
 
     @cached_property
     def session_ids(self) -> Counter[str]:
