@@ -35,8 +35,7 @@ from ..store.read import EntryBytes, transcript_of
 from ..store.scan import SessionFile, refuse_taken_id
 from ..store.side_files import custom_title, file_backups, tool_results
 from ..store.summary import SessionSummary, summarise
-from .fork_lines import UNREADABLE, ForkLines, Titles, entry_bytes
-from .fork_plan import plan_rows
+from .fork_lines import UNREADABLE, ForkLines, Titles, entry_bytes, plan_rows
 from .fork_subagents import subagent_chunks, subagent_target, subagents_of, subagents_of_ending
 from .state_lines import find_row, title_words
 
