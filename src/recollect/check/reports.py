@@ -13,9 +13,8 @@ from ..store.home import Home
 from ..store.read import OpenFiles
 from ..store.scan import Scan, SessionFile, SubagentFile
 from ..store.summary import summarise
-from .rule import Finding, fold, worst
+from .rule import Finding, HomeSubject, SessionSubject, fold, worst
 from .rules import HOME_CHECKS, SESSION_CHECKS, SUBAGENT_CHECKS, UNREADABLE
-from .subject import HomeSubject, SessionSubject
 
 
 @dataclass

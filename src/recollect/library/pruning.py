@@ -17,7 +17,7 @@ from ..journal.journal import DiscardedBackup
 from ..store.home import Home
 from ..store.paths import open_inside
 from ..store.scan import SessionFile
-from ..vault.contents import KeptFile, Snapshot
+from ..vault.manifest import KeptFile, Snapshot
 from ..vault.vault import Vault
 from .library import Library
 

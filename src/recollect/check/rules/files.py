@@ -13,8 +13,7 @@ from ...store.copies import copies_of_sessions
 from ...store.layout import FILE_HISTORY, SESSIONS_INDEX, TOOL_RESULTS, ids_in_todo_name, is_session_id, tasks_folder
 from ...store.paths import list_inside
 from ...store.side_files import sessions_index, subagent_meta, task_lists, todo_lists
-from ..rule import ERROR, INFO, WARNING, Finding, Rule
-from ..subject import HomeSubject
+from ..rule import ERROR, INFO, WARNING, Finding, HomeSubject, Rule
 
 CORRUPT_CONFIG: Final = Rule(
     "corrupt-config", ERROR, "The global config cannot be read.",
