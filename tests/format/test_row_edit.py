@@ -106,8 +106,8 @@ def test_the_last_to_do_list_of_a_row_counts() -> None:
 
 def test_the_role_of_a_message() -> None:
     assert role_of({"message": {"role": "user", "content": ""}}) == "user"
-    for entry in ([], {"message": 1}, {"message": {"role": "user"}}, {"message": {"role": "owl", "content": ""}}):
-        assert role_of(entry) is None
+    odd: list[Any] = [[], {"message": 1}, {"message": {"role": "user"}}, {"message": {"role": "owl", "content": ""}}]
+    assert [role_of(entry) for entry in odd] == [None] * 4
 
 
 @pytest.mark.parametrize(

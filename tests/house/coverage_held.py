@@ -34,7 +34,7 @@ class Room:
 
 
 ROOMS: Final[dict[str, Room]] = {
-    "format": Room("format", ("tests/format", "tests/properties/test_lossless.py"), 0.0),
+    "format": Room("format", ("tests/format", "tests/properties/test_lossless.py"), 97.0),
     "graph": Room("graph", ("tests/graph", "tests/properties/test_thread_properties.py"), 97.0),
     "journal": Room("journal", ("tests/journal", "tests/edit", "tests/faults/test_undo_anything.py"), 96.0),
     "edit": Room("edit", ("tests/edit", "tests/properties/test_fork_properties.py"), 95.0),
