@@ -154,12 +154,18 @@ def doctor(library: Library, *, deep: bool = False) -> dict[str, Any]:
 
 
 def _vault(library: Library) -> list[dict[str, Any]]:
-    problem = library.vault.problem()
-    if problem is None:
-        return []
+    found = []
+    if (problem := library.vault.problem()) is not None:
+        meaning = "`recollect keep` stores again what the homes still have; `recollect verify` tells everything"
+        found.append(("vault-damaged", problem, meaning))
+    if (name := library.vault.other_machine()) is not None:
+        meaning = "where the other machine no longer keeps here: `recollect keep --take-over`"
+        found.append(("vault-of-another-machine", f"kept by {name}: nothing of this machine is kept here", meaning))
     place = {"session_id": "", "path": str(library.vault.folder), "line": None, "offset": None, "length": None}
-    meaning = "`recollect keep` stores again what the homes still have; `recollect verify` tells everything"
-    return [{**place, "kind": "vault-damaged", "detail": problem, "meaning": meaning, "shown": problem}]
+    return [
+        {**place, "kind": kind, "detail": detail, "meaning": meaning, "shown": detail}
+        for kind, detail, meaning in found
+    ]
 
 
 def _home(home: Home, scan: Scan) -> dict[str, Any]:

@@ -66,6 +66,7 @@ def overview(library: Library, *, now: float | None = None) -> dict[str, Any]:
         "left_out": [{"path": str(item.path), "why": item.why} for item in library.left_out()],
         "orphans": len(library.orphans()),
         "vault_problem": library.vault.problem(),
+        "other_machine": library.vault.other_machine(),
         "damage": _damage(summaries),
         "unreadable": [
             {"session_id": item.session_id, "path": str(item.file.path), "problem": item.problem or "empty file"}

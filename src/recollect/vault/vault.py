@@ -252,15 +252,22 @@ class Vault:
         finally:
             lock()
 
+    @property
+    def other_machine(self) -> str | None:
+        """The name of the machine that writes here; None if it is this one, or if that cannot be told."""
+        owner = read_note(self.folder / MACHINE, Machine)
+        own = None if owner is None else machine_id()
+        return owner.name if owner is not None and own is not None and owner.id != own else None
+
     def _refuse_another_machine(self) -> None:
         """Raise Refused if another machine writes here.
 
         Two machines that synchronise the folder would overwrite each other's commits.
         """
-        owner, own = read_note(self.folder / MACHINE, Machine), machine_id()
-        if owner is not None and own is not None and owner.id != own:
+        if self.other_machine is not None:
             raise Refused(
-                f"the vault at {self.folder} is kept by another machine, {owner.name}", slug="vault-of-another-machine",
+                f"the vault at {self.folder} is kept by another machine, {self.other_machine}",
+                slug="vault-of-another-machine",
                 hint="give this machine a folder of its own (RECOLLECT_DATA_DIR); where the other one no longer keeps "
                 "here, `recollect keep --take-over`",
             )  # fmt: skip

@@ -3,8 +3,9 @@
 JSON: homes (list of {root, sessions, bytes, cleanup_days}), projects, sessions, subagents, bytes, first, last, running (list of
 {session_id, pid, status, cwd}), expiring (list of {session_id, title, project, expires, kept}), expiring_not_kept (a number),
 left_out (list of {path, why}: files below `projects/` that are no part of any session), orphans (a number: sessions of which
-only subagents are left), vault_problem (what is wrong with the vault, in words, or null), damage ({sessions, lines,
-complete}), unreadable (list of {session_id, path, problem}), recent (list of {session_id, title, project, modified, bytes}).
+only subagents are left), vault_problem (what is wrong with the vault, in words, or null), other_machine (the name of another
+machine that keeps in the vault, so that this one does not, or null), damage ({sessions, lines, complete}), unreadable (list of
+{session_id, path, problem}), recent (list of {session_id, title, project, modified, bytes}).
 """
 
 from __future__ import annotations
@@ -92,6 +93,9 @@ def _print(run: CommandRun, told: dict[str, Any], now: float) -> None:
     _print_left_out(run, told)
     if told["vault_problem"]:
         run.print_styled("  " + run.style(f"{safe(told['vault_problem'])}: recollect keep, recollect verify", fg="red"))
+    if told["other_machine"]:
+        text = f"the vault is kept by another machine, {safe(told['other_machine'])}: recollect keep --status"
+        run.print_styled("  " + run.style(text, fg="yellow"))
     damage = told["damage"]
     if damage["sessions"]:
         text = f"{plural(damage['lines'], 'damaged line')} in {plural(damage['sessions'], 'session')}: recollect doctor"
