@@ -146,7 +146,7 @@ def compare(
             told = msgspec.json.decode(text, type=_CostState)
             row.their_cost = round(told.totalCostUSD * 1_000_000)
         except (msgspec.MsgspecError, OverflowError, RecursionError, UnicodeError):
-            row.problem = "the client's count cannot be read"
+            row.problem = "Claude Code's count cannot be read"
         else:
             row.theirs, row.models = _sum(told), tuple(told.modelUsage)
             row.unpriced |= told.hasUnknownModelCost

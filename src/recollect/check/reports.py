@@ -25,7 +25,7 @@ class SessionReport:
     """None where the file cannot be read."""
     rows: int = 0
     found: bool = False
-    """Whether the client finds a conversation."""
+    """Whether Claude Code finds a conversation."""
 
     @property
     def worst(self) -> str | None:

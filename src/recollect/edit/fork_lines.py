@@ -45,14 +45,14 @@ LAST_COUNTS: Final = frozenset(
 )  # fmt: skip
 #: Said of the session as it is now, not of the moment at which the fork ends.
 _OF_THE_SESSION: Final = frozenset({"tag", "relocated", "session-owner", "history-suppression"})
-#: Not taken along, as by the client: checkpoints, bookkeeping and links of the other session; titles are written anew.
+#: Not taken along, as by Claude Code: checkpoints, bookkeeping and links of the other session; titles are written anew.
 LEFT_BEHIND: Final = REQUEST_LOG_TYPES | {
     "last-prompt", "custom-title", "ai-title", "agent-name", "cost-state", "queue-operation", "worktree-state",
     "ended-by-model", "continued-in", "bridge-session", "observer-ref", "resume-head-vouch", "speculation-accept",
     "task-summary", "artifact-comment-monitor", "artifact-autoreact-ledger", "started", "result",
 }  # fmt: skip
 _FILE_HISTORY: Final = frozenset({SNAPSHOT_TYPE, DELTA_TYPE})
-#: Damage after which a line, or part of it, is not there for the client.
+#: Damage after which a line, or part of it, is not there for Claude Code.
 UNREADABLE: Final = frozenset(
     {
         "torn",
@@ -78,7 +78,7 @@ class Titles:
 
     title: str
     subagent_name: bool = False
-    """Whether the client's display name follows the title."""
+    """Whether Claude Code's display name follows the title."""
 
 
 @dataclass

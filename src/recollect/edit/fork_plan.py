@@ -1,6 +1,6 @@
 """Plan the rows of a fork, their order and their names before a byte is written, and prove the plan by resuming it.
 
-Right for all clients since 2.0.77: the order of the file is the order of the chain (parallel calls and results are hung one
+Right for all versions since 2.0.77: the order of the file is the order of the chain (parallel calls and results are hung one
 below the other, rows that a compaction preserved stand below its summary), there is one leaf, and it has the newest time.
 """
 
@@ -40,7 +40,7 @@ class ForkPlan:
     special: dict[int, RowNames]
     """Of rows whose lines name more than their own place, or get a time: all that changes. Most rows have none."""
     checkpoint: bool = False
-    """Whether the client would end the conversation elsewhere if it were not told."""
+    """Whether Claude Code would end the conversation elsewhere if it were not told."""
 
     @property
     def leaf(self) -> str:
@@ -71,7 +71,7 @@ def plan_rows(
                 return plan
         # What was summarised is in the way where rows of one response, or with one name, stand on both sides.
     raise DamagedData(
-        "this conversation cannot be forked so that the client would read it the same",
+        "this conversation cannot be forked so that Claude Code would read it the same",
         hint="repair the session first, or fork it at another message", slug="fork-differs",
     )  # fmt: skip
 

@@ -18,8 +18,8 @@ def unpriced_remark(calls: int) -> str:
 def lower_bound_remark(calls: int) -> str:
     """Say that the output of some calls is only a lower bound."""
     return (
-        f"≥ output of {plural(calls, 'call')} is a lower bound: only a placeholder was written, as clients "
-        "1.0.30 to 2.1.96 did, and later ones where an answer was cut off"
+        f"≥ output of {plural(calls, 'call')} is a lower bound: only a placeholder was written, as Claude Code "
+        "1.0.30 to 2.1.96 did, and later versions where an answer was cut off"
     )
 
 

@@ -364,7 +364,7 @@ _DETAIL: Final = {
     "nonstandard-number": "NaN or Infinity",
     "control-character": "raw control character in a string",
     "surrogate": "half of a surrogate pair",
-    "not-object": "JSON, but no object",
+    "not-object": "JSON, but not an object",
     "too-deep": "nested too deeply to decode",
     "nul": "NUL inside a string",
 }

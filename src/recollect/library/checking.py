@@ -217,9 +217,9 @@ def _check(file: SessionFile, parts: UnknownParts, *, whole: bool) -> list[dict[
         )
 
     if not file.client_lists:
-        note(file.path, "file-name", "the name is no UUID in lower case: the client does not find this session")
+        note(file.path, "file-name", "the name is not a UUID in lower case: Claude Code does not find this session")
     if file.size == 0:
-        note(file.path, "empty", "an empty file: the client finds no conversation")
+        note(file.path, "empty", "an empty file: Claude Code finds no conversation")
     for path in (file.path, *(subagent.path for subagent in file.subagents)):
         try:
             for damage in parts.read(path, file.home, whole=whole):

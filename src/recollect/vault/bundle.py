@@ -157,7 +157,7 @@ class BundleReader:
                 f"this bundle has format {int(version)}; this Recollect knows up to {VERSION}",
                 hint="use a newer Recollect", slug="bundle-from-the-future",
             )  # fmt: skip
-        raise Refused("this is no bundle of Recollect", slug="no-bundle")
+        raise Refused("this is not a bundle of Recollect", slug="no-bundle")
 
     def _read_head(self) -> BundleHead:
         block = self._next_block(RECORDS, self._limits.head)
@@ -261,7 +261,7 @@ def why_refused(path: str) -> str | None:
     if any(len(part.encode("utf-8", "surrogatepass")) > _LONGEST_NAME or ":" in part for part in parts):
         return "the path is not plain"
     if path in KEPT_FILES or not is_kept_path(parts):
-        return "is no place for a file of a session"
+        return "is not a place for a file of a session"
     return None
 
 

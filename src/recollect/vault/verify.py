@@ -121,7 +121,7 @@ class _Verifier:
                 )
         for path in sorted(folder.iterdir() if folder.is_dir() else []):
             if path.name not in _KNOWN_NAMES:
-                self._tell("vault-stray-file", path, "is no part of the vault", harmless=True)
+                self._tell("vault-stray-file", path, "is not part of the vault", harmless=True)
         if self.vault.compacting.exists():
             self._tell(
                 "vault-unfinished", self.vault.compacting, "a compaction is under way, or was ended before its time",
@@ -130,7 +130,7 @@ class _Verifier:
         known = {pack_name(number) for number in pack_numbers(self.vault.packs)}
         for path in sorted(self.vault.packs.iterdir() if self.vault.packs.is_dir() else []):
             if path.name not in known:
-                self._tell("vault-stray-file", path, "is no part of the vault", harmless=True)
+                self._tell("vault-stray-file", path, "is not part of the vault", harmless=True)
 
     def _check_manifest(self) -> None:
         manifest = self.vault.manifest
@@ -139,7 +139,7 @@ class _Verifier:
             self._tell("vault-manifest", f"{path}:{bad.number}", f"the line at byte {bad.offset:,} is not what it was")
         if manifest.torn:
             self._tell(
-                "vault-manifest", path, f"the last {manifest.torn:,} bytes are no complete line",
+                "vault-manifest", path, f"the last {manifest.torn:,} bytes are not a complete line",
                 harmless=is_in_the_making(self.vault),
             )  # fmt: skip
         if not manifest.commits and not manifest.bad and pack_numbers(self.vault.packs):

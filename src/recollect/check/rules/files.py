@@ -40,7 +40,7 @@ def check_config_files(subject: HomeSubject) -> Iterator[Finding]:
 
 
 SKIPPED_FILE: Final = Rule(
-    "skipped-file", WARNING, "A file that no client and no reader takes for a session.", "Does not see it.",
+    "skipped-file", WARNING, "A file that no version of Claude Code and no reader takes for a session.", "Does not see it.",
     "Look at it; rename or remove it.",
 )  # fmt: skip
 SESSION_ID_TWICE: Final = Rule(
@@ -61,7 +61,7 @@ def check_placed_files(subject: HomeSubject) -> Iterator[Finding]:
 
 SHARED_FOLDER: Final = Rule(
     "shared-folder", INFO, "Two projects share a folder: their paths differ only in what its name leaves out.",
-    "Tells their sessions apart by their lines since 2.1.325; older clients mix them, and all share the memory.",
+    "Tells their sessions apart by their lines since 2.1.325; older versions mix them, and all share the memory.",
     "`recollect split` parts them.",
 )  # fmt: skip
 
@@ -73,7 +73,7 @@ def check_shared_folders(subject: HomeSubject) -> Iterator[Finding]:
 
 
 STALE_SESSIONS_INDEX: Final = Rule(
-    "stale-sessions-index", WARNING, "The client's list of sessions does not say what is in the folder.",
+    "stale-sessions-index", WARNING, "Claude Code's list of sessions does not say what is in the folder.",
     "2.0.77 - 2.1.20 do not list sessions that are missing in it; newer ones do not read it.",
     "`recollect repair --home-files` writes it anew.", "index",
 )  # fmt: skip

@@ -38,7 +38,7 @@ def _print(run: CommandRun, told: dict[str, Any]) -> None:
         run.print_styled(run.style(home["root"], bold=True))
         run.print(
             f"  {plural(home['sessions'], 'session')}, {plural(home['subagents'], 'subagent file')}, {size(home['bytes'])};"
-            f" the client deletes after {home['cleanup_days']} days"
+            f" Claude Code deletes after {home['cleanup_days']} days"
         )
         config = home["config_file"] + ("" if home["config_exists"] else " (not there)")
         run.print(f"  config: {config}")
@@ -51,7 +51,7 @@ def _print(run: CommandRun, told: dict[str, Any]) -> None:
         for kind, weight in home["files"].items():
             run.print(f"  {weight['count']:>7,}  {size(weight['bytes']):>10}  {kind}")
     versions = ", ".join(f"{version} ({count})" for version, count in told["versions"].items())
-    run.print(f"client versions: {versions or 'none'}")
+    run.print(f"versions of Claude Code: {versions or 'none'}")
     for name in ("unknown_types", "unknown_blocks", "unknown_fields"):
         if told[name]:
             listed = ", ".join(f"{key} ({count})" for key, count in Counter(told[name]).most_common(20))

@@ -244,7 +244,7 @@ def _print_status(run: CommandRun, status: VaultStatus, names: list[str], now: f
             run.print_styled(run.style(f"{safe(text)}: {hint}", fg="red"))
         run.print(
             f"{item.home}: {plural(len(item.expiring), 'session')} will be deleted within {SOON_DAYS} days; "
-            f"{number(len(item.expiring_not_kept))} not kept (the client keeps {number(item.cleanup_days)} days)"
+            f"{number(len(item.expiring_not_kept))} not kept (Claude Code keeps {number(item.cleanup_days)} days)"
         )
         run.print(
             f"  {number(item.kept)} of {plural(item.sessions, 'session')} kept as they are now, "

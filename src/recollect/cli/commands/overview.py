@@ -2,7 +2,7 @@
 
 JSON: homes (list of {root, sessions, bytes, cleanup_days}), projects, sessions, subagents, bytes, first, last, running (list of
 {session_id, pid, status, cwd}), expiring (list of {session_id, title, project, expires, kept}), expiring_not_kept (a number),
-left_out (list of {path, why}: files below `projects/` that are no part of any session), orphans (a number: sessions of which
+left_out (list of {path, why}: files below `projects/` that are not part of any session), orphans (a number: sessions of which
 only subagents are left), vault_problem (what is wrong with the vault, in words, or null), other_machine (the name of another
 machine that keeps in the vault, so that this one does not, or null), damage ({sessions, lines, complete}), unreadable (list of
 {session_id, path, problem}), recent (list of {session_id, title, project, modified, bytes}).
@@ -79,7 +79,7 @@ def _print(run: CommandRun, told: dict[str, Any], now: float) -> None:
     if expiring:
         days = sorted({home["cleanup_days"] for home in told["homes"]})
         text = (
-            f"{plural(len(expiring), 'session')} will be deleted by the client within {SOON_DAYS} days "
+            f"{plural(len(expiring), 'session')} will be deleted by Claude Code within {SOON_DAYS} days "
             f"(it keeps {' or '.join(number(item) for item in days)} days); {number(told['expiring_not_kept'])} not kept"
         )
         text += ": recollect keep" if told["expiring_not_kept"] else ""

@@ -125,7 +125,7 @@ class Question:
         try:
             frame = pack(request)
         except UnicodeEncodeError:
-            raise QueryError("SQL with characters that are no Unicode text", slug="bad-sql") from None
+            raise QueryError("SQL with characters that are not Unicode text", slug="bad-sql") from None
         with self._lock:
             if self._ended_by:
                 raise self._ended(None)

@@ -70,7 +70,7 @@ async def _json(request: Request) -> Any:
     try:
         return json.loads(await request.body())
     except (ValueError, RecursionError) as problem:
-        raise bad_parameter("the body is no JSON") from problem
+        raise bad_parameter("the body is not JSON") from problem
 
 
 def openapi(_: Request) -> Response:
