@@ -228,7 +228,7 @@ def test_prune_by_size(scene: Scene, ask: Ask) -> None:
     ask("keep")
     assert [item["session_id"] for item in ask("prune", "--larger", "100k", "--json").data["sessions"]] == [OTHER]
     assert ask("prune", "--larger", "1.5G", code=1)
-    assert "is no size" in ask("prune", "--larger", "huge", code=2).err
+    assert "is not a size" in ask("prune", "--larger", "huge", code=2).err
 
 
 def test_prune_does_not_touch_what_the_vault_cannot_give_back(scene: Scene, ask: Ask) -> None:
