@@ -128,7 +128,7 @@ def _new_times(chain: list[Row], leaf: Row | None, start: float) -> dict[int, st
     if newest is not None and later is not None and max(newest, later) <= LATEST:
         moment = chain[end].time
         return {end: to_iso(newest + _TICK)} if moment is not None and moment <= newest else {}
-    told: dict[int, str | None] = {}
+    times: dict[int, str | None] = {}
     newest = None
     for place, row in enumerate(chain):
         moment, is_leaf = row.time, row is leaf
@@ -136,10 +136,10 @@ def _new_times(chain: list[Row], leaf: Row | None, start: float) -> dict[int, st
             moment = None
         if moment is None or (is_leaf and newest is not None and moment <= newest):
             moment = (start if newest is None else newest) + (_TICK if is_leaf else 0.0)
-            told[place] = to_iso(moment)
+            times[place] = to_iso(moment)
         if newest is None or moment > newest:
             newest = moment
-    return told
+    return times
 
 
 def _with_subagent_rows(plan: ForkPlan, names: Names, subagent_rows: list[Row]) -> ForkPlan:

@@ -97,8 +97,8 @@ def _jpeg_sides(head: bytes) -> tuple[int, int] | None:
 
 def persisted_output(entry: dict[str, Any]) -> str | None:
     """Return the path of the file that holds a long output; None where there is none."""
-    told = entry.get("toolUseResult")
-    path = told.get("persistedOutputPath") if isinstance(told, dict) else None
+    result = entry.get("toolUseResult")
+    path = result.get("persistedOutputPath") if isinstance(result, dict) else None
     return path if isinstance(path, str) else None
 
 

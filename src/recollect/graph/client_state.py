@@ -113,20 +113,20 @@ def _stretches(transcript: Transcript, checkpoints: Iterable[int], forgotten: in
     # An even mark stands for the place before a row (a checkpoint or the end), an odd one for a row that is not ordinary.
     marks = [2 * place for place in {*checkpoints, len(transcript.rows)}]
     marks += [2 * index + 1 for index in transcript.others]
-    told = start = 0
+    previous = start = 0
     for mark in sorted(marks):
         place = mark // 2
         if place - start >= (MANY if place > forgotten else SOME):
-            if told < start:
-                yield told, start, False
+            if previous < start:
+                yield previous, start, False
             yield start, place, True
-            told = place
+            previous = place
         if mark % 2:
             start = place + 1
             continue
-        if told < place:
-            yield told, place, False
-        told = start = place
+        if previous < place:
+            yield previous, place, False
+        previous = start = place
 
 
 def _take_all(state: ClientState, transcript: Transcript, start: int, stop: int) -> bool:

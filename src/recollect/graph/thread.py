@@ -258,14 +258,14 @@ def _add_trailing(state: ClientState, leaf: str, chain: list[Row], seen: set[str
 def _place_all(thread: Thread, rows: list[Row], state: ClientState) -> list[Placement]:
     places: list[Placement | None] = [None] * len(rows)
     sent = {row.index for row in thread.sent}
-    told: dict[str, Placement] = {}
+    shared: dict[str, Placement] = {}
     is_sent = Placement(LIVE, "sent to the model")
     for row in thread.chain:
         if row.index in sent:
             places[row.index] = is_sent
         else:
             why = _why_live(row)
-            places[row.index] = told.get(why) or told.setdefault(why, Placement(LIVE, why))
+            places[row.index] = shared.get(why) or shared.setdefault(why, Placement(LIVE, why))
     was_summarised = Placement(PRECOMPACT, "before the last compaction, which summarised it")
     for row in thread.summarised:
         if places[row.index] is None:

@@ -186,15 +186,15 @@ def _home(home: Home, scan: Scan) -> dict[str, Any]:
 
 def _permissions(home: Home) -> list[str]:
     """List folders and files that other users of this machine may read."""
-    told = []
+    warnings = []
     for path in (home.root, home.projects, home.config_file):
         try:
             mode = os.stat(path).st_mode
         except OSError:
             continue
         if os.name != "nt" and mode & (stat.S_IRGRP | stat.S_IROTH | stat.S_IWGRP | stat.S_IWOTH):
-            told.append(f"{path} may be read by others ({stat.S_IMODE(mode):o})")
-    return told
+            warnings.append(f"{path} may be read by others ({stat.S_IMODE(mode):o})")
+    return warnings
 
 
 def _check(file: SessionFile, parts: UnknownParts, *, whole: bool) -> list[dict[str, Any]]:

@@ -269,8 +269,8 @@ class _Head:
             summary.git_branch = summary.git_branch or entry.gitBranch
         if entry.type == "user" and summary.first_prompt is None and (not entry.isSidechain or summary.file.is_gone):
             self._note_prompt(entry)
-        elif (told := state_of(entry)) is not None and told[0] in TITLE_SOURCES:
-            setattr(summary, *told)
+        elif (state := state_of(entry)) is not None and state[0] in TITLE_SOURCES:
+            setattr(summary, *state)
         elif entry.type == "queue-operation" and summary.created is None:
             summary.created = to_datetime(parse_time(entry.timestamp))
 
@@ -334,9 +334,9 @@ def _scan_tail(summary: SessionSummary, tail: bytes) -> None:
                     if entry.cwd and entry.cwd not in summary.cwds:
                         summary.cwds.append(entry.cwd)
                     need_row = False
-        elif (told := state_of(entry)) is not None and told[0] not in seen:
-            seen.add(told[0])
-            setattr(summary, *told)
+        elif (state := state_of(entry)) is not None and state[0] not in seen:
+            seen.add(state[0])
+            setattr(summary, *state)
     if summary.last_activity is None:
         summary.last_activity = summary.created
 

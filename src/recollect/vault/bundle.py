@@ -83,7 +83,7 @@ def encode_bundle(
     head = BundleHead(root, made, list(sessions), listed)
     yield encode_block(RECORDS, encode_records(msgspec.json.encode(head)))
     waiting = bytearray()
-    for file, told in zip(files, listed, strict=True):
+    for file, entry in zip(files, listed, strict=True):
         digest, size = hashlib.sha256(), 0
         for chunk in file.chunks():
             digest.update(chunk)
@@ -92,7 +92,7 @@ def encode_bundle(
             while len(waiting) >= BUNDLE_BLOCK:
                 yield encode_block(DATA, encode_records(bytes(waiting[:BUNDLE_BLOCK])))
                 del waiting[:BUNDLE_BLOCK]
-        if (size, digest.digest()) != (told.size, told.sha256):
+        if (size, digest.digest()) != (entry.size, entry.sha256):
             raise ValueError(f"{file.path} was changed meanwhile")
     if waiting:
         yield encode_block(DATA, encode_records(bytes(waiting)))
@@ -147,10 +147,10 @@ class BundleReader:
 
     def _read_magic(self) -> int:
         own = magic()
-        told = self._stream.read(len(own))
-        if told == own:
+        first_bytes = self._stream.read(len(own))
+        if first_bytes == own:
             return len(own)
-        words = told + self._stream.read(32)
+        words = first_bytes + self._stream.read(32)
         version = words.partition(b"\n")[0].removeprefix(b"recollect bundle ")
         if words.startswith(b"recollect bundle ") and version.isdigit() and int(version) > VERSION:
             raise Refused(

@@ -109,10 +109,10 @@ class _Verifier:
     def _check_names(self) -> None:
         folder = self.vault.folder
         try:
-            told = (folder / "format").read_bytes()
+            mark = (folder / "format").read_bytes()
         except OSError:
-            told = b""
-        if told != format_mark():
+            mark = b""
+        if mark != format_mark():
             self._tell("vault-format", folder / "format", "the mark of the format is not what it was")
         for name in (CHECKED, MACHINE):
             if (folder / name).exists() and read_note(folder / name, Struct) is None:

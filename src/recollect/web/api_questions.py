@@ -53,8 +53,8 @@ GUARD = record(
 
 
 def not_yet(progress: StillIndexing) -> Unavailable:
-    told = f"{progress.done:,} of {progress.total:,} bytes are in it"
-    return Unavailable("the index is being built for the first time", slug="still-indexing", hint=told)
+    state = f"{progress.done:,} of {progress.total:,} bytes are in it"
+    return Unavailable("the index is being built for the first time", slug="still-indexing", hint=state)
 
 
 def counted(service: Service, name: object, count: Callable[[Ledger], T]) -> T:

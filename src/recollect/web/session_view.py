@@ -154,12 +154,12 @@ def minimap(reading: PageReading, page: int) -> list[Bar]:
 def ways_of(session: Session, wanted: PageView) -> list[tuple[str, str, str, bool]]:
     """Return (query, label, explanation, chosen) for each view in the switch above the conversation."""
     plain_view = wanted.branch is None and wanted.subagent is None
-    told = {
+    ways = {
         "conversation": ("", "Conversation", "The conversation with everything before its compactions"),
         "resumed": ("view=resumed", "As resumed", "Only what Claude Code would load again"),
         "all": ("view=all", "Every row", "All rows of the file in file order, branches and all"),
     }
-    return [(query, words, title, plain_view and wanted.view == view) for view, (query, words, title) in told.items()]
+    return [(query, words, title, plain_view and wanted.view == view) for view, (query, words, title) in ways.items()]
 
 
 def where_words(session: Session, wanted: PageView) -> str | None:

@@ -93,8 +93,8 @@ def check_sessions_index(subject: HomeSubject) -> Iterator[Finding]:
         listed = {entry.session_id for entry in index.entries}
         missing, gone = len(present - listed), len(listed - present)
         if index.problem or missing or gone:
-            told = index.problem or f"{missing} sessions are missing in it, {gone} are gone"
-            yield Finding(STALE_SESSIONS_INDEX, folder / SESSIONS_INDEX, told)
+            detail = index.problem or f"{missing} sessions are missing in it, {gone} are gone"
+            yield Finding(STALE_SESSIONS_INDEX, folder / SESSIONS_INDEX, detail)
 
 
 _IGNORES: Final = "Never looks at it again."

@@ -120,10 +120,10 @@ def check_session_identity(subject: SessionSubject) -> Iterator[Finding]:
     others = {name: count for name, count in named.items() if name.lower() != own.lower()}
     if not others or not subject.is_main:
         return
-    told = ", ".join(f"{name} ({count:,} rows)" for name, count in list(others.items())[:5])
+    listed = ", ".join(f"{name} ({count:,} rows)" for name, count in list(others.items())[:5])
     # All rows of one other session: a copy under a new name. That is how old versions resumed.
     mixed = own in named
-    yield subject.finding(FOREIGN_SESSION_ID, None, told, None if mixed else INFO)
+    yield subject.finding(FOREIGN_SESSION_ID, None, listed, None if mixed else INFO)
 
 
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -195,8 +195,8 @@ def check_unknown_parts(subject: SessionSubject) -> Iterator[Finding]:
             if kind is not None and kind not in KNOWN_BLOCKS:
                 yield subject.finding(UNKNOWN_BLOCK, row, kind)
     if subject.transcript.unknown_types:
-        told = ", ".join(f"{kind} ({count})" for kind, count in subject.transcript.unknown_types.most_common(10))
-        yield subject.finding(UNKNOWN_TYPE, None, told)
+        listed = ", ".join(f"{kind} ({count})" for kind, count in subject.transcript.unknown_types.most_common(10))
+        yield subject.finding(UNKNOWN_TYPE, None, listed)
     odd = [text for text in subject.transcript.versions if is_future(text) or parse_version(text) is None]
     if odd:
         yield subject.finding(UNKNOWN_VERSION, None, ", ".join(odd[:10]))

@@ -112,5 +112,7 @@ def _print(run: CommandRun, result: CheckResult, shown: list[Finding], *, alone:
     if shown:
         run.print()
     counts = result.counts
-    told = ", ".join(plural(counts[name], name) for name in SEVERITIES if counts[name]).replace("infos", "remarks")
-    run.print(f"{plural(result.checked, 'session')} checked, {result.whole:,} whole" + (f"; {told}" if told else ""))
+    totals = ", ".join(plural(counts[name], name) for name in SEVERITIES if counts[name]).replace("infos", "remarks")
+    run.print(
+        f"{plural(result.checked, 'session')} checked, {result.whole:,} whole" + (f"; {totals}" if totals else "")
+    )

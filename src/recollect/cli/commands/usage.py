@@ -153,10 +153,10 @@ def _refuse_what_excludes(kinds: dict[str, bool], ways: dict[str, bool]) -> None
     asked = [name for name, given in kinds.items() if given]
     if len(asked) > 1:
         raise click.UsageError(f"{asked[0]} and {asked[1]} are two reports: ask for one of them")
-    told = [name for name, given in ways.items() if given]
-    if {"--csv", "--json"} <= set(told):
+    chosen = [name for name, given in ways.items() if given]
+    if {"--csv", "--json"} <= set(chosen):
         raise click.UsageError("--csv and --json are two forms: ask for one of them")
-    for name in told:
+    for name in chosen:
         if asked and name in _NOT_FOLLOWED.get(asked[0], ("--plot", "--by")):
             raise click.UsageError(f"{asked[0]} has no {name}")
 

@@ -52,10 +52,10 @@ class LeftOut:
         """Return the message that names the first rows left out; empty if there are none."""
         if not self.count:
             return ""
-        told = "; ".join(self.names[:MOST_TOLD])
+        named = "; ".join(self.names[:MOST_TOLD])
         more = f"; and {self.count - MOST_TOLD} more" if self.count > MOST_TOLD else ""
         return (
-            f"left out of the {self._of}, since Recollect fails on {'it' if self.count == 1 else 'them'}: {told}{more}"
+            f"left out of the {self._of}, since Recollect fails on {'it' if self.count == 1 else 'them'}: {named}{more}"
         )
 
 

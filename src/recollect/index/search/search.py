@@ -200,7 +200,7 @@ class Search:
         shown = dict(list(groups.items())[offset : offset + limit])
         left_out = LeftOut("answer")
         hits = self._hits(shown, compiled, hits_per_session, left_out)
-        excluded, told = exclusions(tree, query)
+        excluded, notes = exclusions(tree, query)
         found = SearchResults(
             self._rows.described([(key, hits[key], len(group)) for key, group in shown.items() if hits[key]]),
             total,
@@ -208,7 +208,7 @@ class Search:
             facets=count_facets(self._words.searcher, wanted) if facets else None,
             excluded=excluded,
             notes=(
-                *told,
+                *notes,
                 *(f"{text!r} has no letters or digits and was left out" for text in compiled.dropped),
                 *(f"no entry has the word {text!r}: looked for {' '.join(parts)!r}" for text, parts in compiled.parted),
                 *([left_out.sentence] if left_out.count else []),

@@ -198,7 +198,7 @@ def find_slowly(
         hits.close()
     shown = list(groups.items())[offset : offset + limit]
     texts_with_filters = (where, query) if mode == "everything" else (where,)
-    told = [exclusions(parse(text), text) for text in texts_with_filters]
+    exclusions_of = [exclusions(parse(text), text) for text in texts_with_filters]
     return SearchResults(
         rows.described(
             [(key, [_hit(item, rows) for item in group[:hits_per_session]], len(group)) for key, group in shown]
@@ -209,10 +209,10 @@ def find_slowly(
         mode=mode,
         notes=(
             SAYS["everything" if everything else mode],
-            *(note for _, notes in told for note in notes),
+            *(note for _, notes in exclusions_of for note in notes),
             *([left_out.sentence] if left_out.count else []),
         ),
-        excluded=tuple(part for parts, _ in told for part in parts),
+        excluded=tuple(part for parts, _ in exclusions_of for part in parts),
         advice=() if total else _advice(mode, everything, where),
     )
 

@@ -78,8 +78,8 @@ def openapi(_: Request) -> Response:
 
 
 def nothing(request: Request) -> Response:
-    told = {"slug": "no-such-endpoint", "message": "there is no such endpoint", "nearest": []}
-    return answer({"error": told | {"hint": f"see {PREFIX}/openapi.json"}}, 404)
+    error = {"slug": "no-such-endpoint", "message": "there is no such endpoint", "nearest": []}
+    return answer({"error": error | {"hint": f"see {PREFIX}/openapi.json"}}, 404)
 
 
 routes = [

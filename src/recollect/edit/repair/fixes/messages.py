@@ -263,8 +263,8 @@ def fix_outputs(draft: Draft) -> int:
         new = change_blocks(data, with_preview)
         if not moved:
             continue
-        told = decode_exactly(data)
-        if isinstance(told, dict) and "toolUseResult" in told:
+        entry = decode_exactly(data)
+        if isinstance(entry, dict) and "toolUseResult" in entry:
             path = next(iter(moved))
             new = set_members(new, {"toolUseResult": {"persistedOutputPath": str(path)}})
         draft.beside |= moved
