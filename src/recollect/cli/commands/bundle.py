@@ -19,9 +19,9 @@ def bundle(run: CommandRun, sessions: tuple[str, ...], output: str) -> None:
 
     `recollect unbundle` takes them into a home. A bundle holds everything that was said, secrets that were typed included.
     """
-    told = run.library.bundle(sessions, output)
+    result = run.library.bundle(sessions, output)
     if run.is_text:
-        count = plural(len(told["sessions"]), "session")
-        run.print(f"{told['path']}: {count}, {plural(told['files'], 'file')}, {size(told['bytes'])}")
+        count = plural(len(result["sessions"]), "session")
+        run.print(f"{result['path']}: {count}, {plural(result['files'], 'file')}, {size(result['bytes'])}")
     else:
-        run.value(told)
+        run.value(result)
