@@ -6,6 +6,7 @@ it stands and, where the first look finds something to undo, once more without i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -15,6 +16,7 @@ from . import checksums, names, needles, shapes
 from .findings import CONFIDENCES, Confidence, Found
 from .formats import Format, tokens, with_text_before
 from .placeholders import is_placeholder
+from .rules import Rules
 from .untouched import is_untouched
 from .unwrap import View, base64_blob, joined_lines, line_before, unescaped, url_decoded
 
@@ -27,8 +29,8 @@ _TOKEN_LETTERS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
 class Finder:
     """Finds secrets in texts. Makes no difference between runs: the same text gives the same finds."""
 
-    def __init__(self, rules: Any = None, *, fast: bool = True) -> None:
-        self.rules = rules
+    def __init__(self, rules: Rules | None = None, *, fast: bool = True) -> None:
+        self.rules = rules if rules is not None and rules.rules else None
         more = rules.expressions if rules is not None else ()
         self.needles = needles.needles(fast, more)
         self.names = needles.names(fast)
@@ -51,14 +53,23 @@ class Finder:
         if self.anything.first(data) is None:
             return
         place = _places(text, data)
-        for start, end in self.needles.find(data):
-            yield from self._at_needle(text, place(start), place(end), depth)
-        for start, end in self.names.find(data):
-            yield from self._at_name(text, place(start), place(end))
+        spans: list[tuple[int, int]] = []
+        for first, last in self.needles.find(data):
+            start, end = place(first), place(last)
+            spans.append((start, end))
+            yield from self._at_needle(text, start, end, depth)
+        for first, last in self.names.find(data):
+            start, end = place(first), place(last)
+            spans.append((start, end))
+            yield from self._at_name(text, start, end)
+        if self.rules is not None:
+            yield from self.rules.in_text(text)
         if depth:
-            for view in (unescaped(text), url_decoded(text)):
-                if view is not None:
-                    yield from self._in_view(view, depth - 1)
+            spans += [match.span() for match in _ESCAPED_LETTER.finditer(text)] if "\\u00" in text else []
+            for start, end in _windows(text, spans):
+                for view in (unescaped(text, start, end), url_decoded(text, start, end)):
+                    if view is not None:
+                        yield from self._in_view(view, depth - 1)
 
     def _in_view(self, view: View, depth: int) -> Iterator[Found]:
         for found in self._all(view.text, depth):
@@ -82,8 +93,6 @@ class Finder:
             yield _of_shape(shape)
         if depth and len(head) >= needles.BASE64_LENGTH and set(head[-needles.BASE64_LENGTH :]) <= _BASE64:
             yield from self._in_base64(text, end - needles.BASE64_LENGTH, depth)
-        if self.rules is not None:
-            yield from self.rules.at(text, start, end)
 
     def _in_base64(self, text: str, start: int, depth: int) -> Iterator[Found]:
         """Yield what stands in a text in base64 that begins at a place: the whole of it is the find."""
@@ -158,6 +167,28 @@ def _places(text: str, data: bytes) -> Callable[[int], int]:
 
 
 _BEGINNINGS: Final = bytes(byte for byte in range(256) if byte & 0xC0 != 0x80)
+
+
+_ESCAPED_LETTER: Final = re.compile(r"\\u00[2-7]")
+_SHORT_TEXT: Final = 16_000
+_BEFORE: Final = 1_000
+_AFTER: Final = 4_000
+_AFTER_BLOCK: Final = 30_000
+
+
+def _windows(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the parts of a text around what the first look found: only there is something worth undoing."""
+    if len(text) <= _SHORT_TEXT:
+        return [(0, len(text))]
+    windows: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        after = _AFTER_BLOCK if text.startswith("-----", start) else _AFTER
+        first, last = max(start - _BEFORE, 0), min(end + after, len(text))
+        if windows and first <= windows[-1][1]:
+            windows[-1] = windows[-1][0], max(last, windows[-1][1])
+        else:
+            windows.append((first, last))
+    return windows
 
 
 def _confidence(text: str) -> Confidence:
