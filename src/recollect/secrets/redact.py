@@ -89,7 +89,10 @@ class Redaction:
         return f"Redacted: {count} {'value' if count == 1 else 'values'} ({told})."
 
     def as_dict(self) -> dict[str, Any]:
-        return {"profile": self.profile, "values": self.values, "kinds": self.kinds, "left_out": self.left_out}
+        return {
+            "profile": self.profile, "values": self.values, "kinds": self.kinds, "left_out": self.left_out,
+            "words": self.in_words(),
+        }  # fmt: skip
 
 
 class _Value(NamedTuple):
@@ -338,11 +341,6 @@ class Redactor:
         for item in () if known_only else self.find(text):
             if item.family == "secret" and item.confidence == "definite":
                 yield item.start, item.kind
-
-
-def redact_text(text: str, profile: Profile = "personal") -> Redacted:
-    """Return a text without the secrets and, by profile, the personal data in it, and what was found."""
-    return Redactor(profile).redact(text)
 
 
 def replaced(text: str, replacements: Iterable[Replacement]) -> str:
