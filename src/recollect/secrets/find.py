@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from . import checksums, names, needles, shapes
 from .findings import CONFIDENCES, Confidence, Found
-from .formats import Format, formats, tokens, with_text_before
+from .formats import Format, tokens, with_text_before
 from .placeholders import is_placeholder
 from .untouched import is_untouched
-from .unwrap import View, base64_blobs, joined_lines, unescaped, url_decoded
+from .unwrap import View, base64_blobs, joined_lines, line_before, unescaped, url_decoded
 
 _DEEPEST: Final = 2
 """How many forms one after the other are undone."""
@@ -73,7 +73,9 @@ class Finder:
             if head.startswith(format.prefix):
                 yield from _token(text, start, format)
         for format in with_text_before():
-            if any(mark.rstrip("/") in head for mark in format.prefix) or format.prefix == (".",) and head[0] in "MNO":
+            if any(mark.rstrip("/") in head for mark in format.prefix) or (
+                format.prefix == (".",) and head[0] in "MNO"
+            ):
                 yield from _token_with_text_before(text, start, end, format)
         for shape in _shapes_at_needle(text, start, head):
             yield _of_shape(shape)
@@ -173,35 +175,43 @@ def _of_shape(shape: shapes.Shape) -> Found:
 
 def _token(text: str, start: int, format: Format) -> Iterator[Found]:
     """Yield the token of a kind that begins at a place, on one line or on several."""
+    if start > 0 and text[start - 1].isalnum() and text[start - 1].isascii():
+        return
     found = format.exact.match(text, start)
-    if found is not None:
-        value = found[0].rstrip(".")
-        run_end = start + len(value)
-    else:
-        value, run_end = "", _end_of_run(text, start)
-    if (not value or not format.is_whole(value)) and start > 0 and text[start - 1].isalnum() is False or start == 0:
-        joined = joined_lines(text, start, run_end) if not value or not format.is_whole(value) else None
-        if joined is not None:
-            longer = format.exact.match(joined.text)
-            if (
-                longer is not None
-                and len(longer[0]) > run_end - start
-                and _goes_on(format, value, longer[0], run_end - start)
-            ):
-                yield from _checked(format, *joined.span(0, longer.end()), longer[0], "wrapped")
-                return
-    if value:
+    value = found[0].rstrip(".") if found is not None else ""
+    if value and format.is_whole(value):
+        yield from _checked(format, start, start + len(value), value, "plain")
+        return
+    end = start + len(value) if value else _end_of_run(text, start)
+    span, longer = _on_several_lines(text, start, end, format, value)
+    if span is not None:
+        yield from _checked(format, *span, longer, "wrapped")
+    elif value:
         yield from _checked(format, start, start + len(value), value, "plain")
 
 
-def _goes_on(format: Format, value: str, longer: str, first: int) -> bool:
-    """Return whether the lines after a token go on with it: the first one is not whole, or the rest looks random."""
-    if not value or format.is_whole(longer):
-        return not is_placeholder(longer)
-    return names.looks_random(longer[first:], 8)
+def _on_several_lines(
+    text: str, start: int, end: int, format: Format, value: str
+) -> tuple[tuple[int, int] | None, str]:
+    """Return where a token stands that goes on in the next lines, and the token put together."""
+    best: tuple[tuple[int, int] | None, str] = (None, value)
+    length = end - start
+    for view in joined_lines(text, start, end):
+        piece = view.text[length:]
+        found = format.exact.match(view.text)
+        if found is not None and found.end() > length:
+            # A token that was complete without this line goes on only with letters as random as its own.
+            if best[1] and not format.is_whole(found[0]) and not names.looks_random(piece, 8):
+                break
+            best = view.span(0, found.end()), found[0]
+            if format.is_whole(found[0]) or found.end() < len(view.text):
+                break
+        length = len(view.text)
+    return best
 
 
 def _token_with_text_before(text: str, start: int, end: int, format: Format) -> Iterator[Found]:
+    """Yield the token of a kind whose mark stands inside of it, or after it."""
     found = format.exact.search(text, max(start - 100, 0), end + 600)
     if found is not None and found.start() < end and found.end() > start:
         yield from _checked(format, *found.span(), found[0], "plain")
@@ -209,17 +219,19 @@ def _token_with_text_before(text: str, start: int, end: int, format: Format) -> 
     first = start
     while first > 0 and start - first < 100 and text[first - 1] in _TOKEN_LETTERS:
         first -= 1
-    for begin in (first, start):
-        joined = joined_lines(text, begin, _end_of_run(text, begin))
-        longer = format.exact.match(joined.text) if joined is not None else None
-        if joined is not None and longer is not None:
-            yield from _checked(format, *joined.span(0, longer.end()), longer[0], "wrapped")
-            return
+    for begin in (first, start, line_before(text, first)):
+        if begin is not None:
+            stop = _end_of_run(text, begin)
+            for view in joined_lines(text, begin, stop):
+                longer = format.exact.match(view.text)
+                if longer is not None and view.span(0, longer.end())[1] >= end:
+                    yield from _checked(format, *view.span(0, longer.end()), longer[0], "wrapped")
+                    return
 
 
 def _end_of_run(text: str, start: int) -> int:
     end = start
-    while end < len(text) and text[end] in _TOKEN_LETTERS or text[end : end + 1] == ":":
+    while end < len(text) and (text[end] in _TOKEN_LETTERS or text[end] == ":"):
         end += 1
     return end
 
@@ -239,7 +251,7 @@ def _shapes_at_needle(text: str, start: int, head: str) -> Iterator[shapes.Shape
         found = shapes.web_token(text, start + at)
     elif head.startswith(("-----BEGIN", "PuTTY")):
         found = shapes.private_key(text, start)
-    elif head.startswith(":/") or head.startswith(":\\"):
+    elif head.startswith((":/", ":\\")):
         found = shapes.address(text, start)
     elif "sig=" in head:
         found = shapes.sas_signature(text, start)
@@ -264,9 +276,14 @@ def _shapes_at_name(text: str, start: int, end: int) -> Iterator[shapes.Shape]:
         yield from shapes.cookies(text, start)
 
 
-def _rank(found: Found) -> tuple[int, int, int]:
-    """Order finds by what they say: the surer, then the more special kind, then the longer one."""
-    return CONFIDENCES.index(found.confidence), found.kind.startswith("generic-"), found.start - found.end
+def _rank(found: Found) -> tuple[int, bool, int, bool]:
+    """Order finds by what they say: the surer, then the more special kind, then the longer one, then the one in plain sight."""
+    return (
+        CONFIDENCES.index(found.confidence),
+        found.kind.startswith("generic-"),
+        found.start - found.end,
+        found.form == "base64",
+    )
 
 
 def _without_overlaps(found: list[Found]) -> list[Found]:

@@ -36,17 +36,18 @@ _STRONG: Final = (
     r"passw(?:or)?d|passwd|passwort|passphrase|passcode|_pass|pwd|requirepass|secret|token|api[_.-]?key|access[_.-]?key|private[_.-]?key"
     r"|authorization|credential|jwt|bearer|mot_de_passe|contrase|senha"
 )
-_WEAK: Final = r"[a-z0-9][_.-]?key|auth|cookie|_sid|signature|webhook|dsn|\bpw|\bpass|client-key-data"
-_BETWEEN: Final = r"(?:[^A-Za-z0-9\n]|\\[nrt]|%(?:20|22|27|3[ADad])|value|[bruf][\"'\\])"
+_WEAK: Final = r"[a-z0-9][_.-]?key|auth|_sid|\bpw|\bpass|client-key-data"
+_BETWEEN: Final = r"(?:[^A-Za-z0-9\n]|\n[ \t]|\\[nrt]|%(?:20|22|27|3[ADad])|value|[bruf][\"'\\])"
 _WORD_BETWEEN: Final = r"(?:(?i:is(?: now)?|bearer|basic|token|str|string|default|to)\b)"
 _VALUE: Final = r"[A-Za-z0-9!#$%&*+./:=?@^_~-]"
-_MIXED: Final = rf"(?:{_VALUE}*(?:[A-Za-z!#$%^*+/_-]{_VALUE}*[0-9]|[0-9]{_VALUE}*[A-Za-z!#$%^*+/_-])|[A-Za-z]+[!#%^*][A-Za-z!#%^*]+)"
+_MIXED: Final = rf"(?:{_VALUE}*(?:[A-Za-z!#$%^*+/_-]{_VALUE}*[0-9]|[0-9]{_VALUE}*[A-Za-z!#$%^*+/_-])|[A-Za-z+=@&._-]+[!#%^*?$][A-Za-z!#%^*?$+=@&._-]+)"
 
 
 def _names() -> str:
     strong = rf"(?i:{_STRONG})[A-Za-z0-9_]*{_BETWEEN}+(?:{_WORD_BETWEEN}{_BETWEEN}+)?{_MIXED}"
     weak = rf"(?i:{_WEAK})[A-Za-z0-9_]*{_BETWEEN}+{_VALUE}{{16}}"
-    return f"{strong}|{weak}"
+    cookie = r"(?i:cookie)(?:\\*[\"'])?[ =:]+\\*[\"']?[A-Za-z0-9_.%-]+="
+    return f"{strong}|{weak}|{cookie}"
 
 
 NAMES: Final = _names()

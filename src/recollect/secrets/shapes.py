@@ -91,13 +91,38 @@ _DATABASES: Final = re.compile(
     r"(?i:postgres|postgresql|mysql|mariadb|mssql|sqlserver|oracle|cockroachdb|clickhouse|amqps?|nats|kafka|snowflake|cassandra|neo4j|bolt|ldaps?|smtps?|db2|vertica|redshift|trino|elasticsearch|couchdb)"
 )
 _EXAMPLE_PASSWORDS: Final = frozenset(
-    """password pass passwd pwd secret root admin test postgres mysql guest user example token changeme default mypassword pw dev
-    rabbitmq redis minioadmin docker letmein username""".split()
+    [
+        "password",
+        "pass",
+        "passwd",
+        "pwd",
+        "secret",
+        "root",
+        "admin",
+        "test",
+        "postgres",
+        "mysql",
+        "guest",
+        "user",
+        "example",
+        "token",
+        "changeme",
+        "default",
+        "mypassword",
+        "pw",
+        "dev",
+        "rabbitmq",
+        "redis",
+        "minioadmin",
+        "docker",
+        "letmein",
+        "username",
+    ]
 )
 _LOCAL: Final = re.compile(
     r"localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0|(?:.*\.)?example\.(?:com|org|net)|.*\.(?:test|example|invalid)|host|hostname|server"
 )
-_VARIABLE: Final = re.compile(r"^[\$%{<*\[]|\$\{|\$[A-Z_]+|[{}<>*]|^x+$|^\.+$|^:+$|%s|%\(|^[A-Z][A-Z_]+$")
+_VARIABLE: Final = re.compile(r"^[\$%{<\[]|\$\{|\$[A-Z_]+|[{}<>]|^\*+$|^x+$|^\.+$|^:+$|%s|%\(|^[A-Z][A-Z_]+$")
 
 
 def address(text: str, at: int) -> Shape | None:
@@ -116,10 +141,6 @@ def address(text: str, at: int) -> Shape | None:
         if found is None:
             return None
     password, host, user = found["password"], found["host"], found["user"]
-    while (
-        more := re.match(r"""[^\s/"'<>\\@`]*@(?=[A-Za-z0-9_.-]+)""", text[found.end("password") + 1 :])
-    ) and "@" in more[0]:
-        break  # a password that holds an at sign is not guessed at
     scheme = found["scheme"].lower().rpartition(":")[2]
     if not is_password_of_address(password, user, host):
         return None
@@ -141,14 +162,14 @@ def is_password_of_address(password: str, user: str, host: str) -> bool:
     lower = password.lower()
     if lower in _EXAMPLE_PASSWORDS or lower == user.lower() or len(password) < 4 or _VARIABLE.search(password):
         return False
-    if is_placeholder(password) or is_placeholder(host) and not looks_random(password, 12):
+    if is_placeholder(password) or (_VARIABLE.search(host) is not None and not looks_random(password, 12)):
         return False
     plain = password.isalpha() and (password.islower() or password.isupper())
     if _LOCAL.fullmatch(host):
         return looks_random(password, 12)
     if password.isdigit() or (plain and len(password) < 12):
         return False
-    return not re.fullmatch(r"(?:[a-z]+[-_]?)*(?:password|passwd|pass|pwd|secret|token)\d{0,4}", lower)
+    return not re.fullmatch(r"[a-z_-]{0,40}(?:password|passwd|pass|pwd|secret|token)\d{0,4}", lower)
 
 
 _IN_OPTIONS: Final = re.compile(
@@ -203,15 +224,11 @@ def header(text: str, at: int) -> Shape | None:
         return None
     start, end = found.span("value")
     wrapped = False
-    joined = joined_lines(text, start, end)
-    if (
-        joined is not None
-        and looks_random(value, 12)
-        and looks_random(joined.text[len(value) :], 8)
-        and ":" not in joined.text[len(value) :]
-    ):
-        value, wrapped = joined.text, True
-        end = joined.span(0, len(value))[1]
+    for view in joined_lines(text, start, end):
+        piece = view.text[len(value) :]
+        if not looks_random(value, 8) or not looks_random(piece, 6) or ":" in piece:
+            break
+        value, wrapped, end = view.text, True, view.span(0, len(view.text))[1]
     if scheme == "basic" or (is_authorization and scheme == "" and ":" in (decoded_text(value) or "")):
         decoded = decoded_text(value)
         if decoded is None or ":" not in decoded:
@@ -268,14 +285,17 @@ def web_token(text: str, at: int) -> Shape | None:
     if start is None:
         return None
     whole = _JWT.match(text, at)
-    joined = joined_lines(text, start.start(), start.end())
-    if joined is not None:
-        longer = _JWT.match(joined.text)
-        rest = joined.text[len(start[0]) :]
-        if longer is not None and (whole is None or looks_random(rest, 16)):
-            kind = _kind_of_web_token(longer[0])
-            if kind is not None:
-                return Shape(*joined.span(0, longer.end()), *kind, longer[0], True)
+    best: Shape | None = None
+    length = len(start[0])
+    for view in joined_lines(text, start.start(), start.end()):
+        longer = _JWT.match(view.text)
+        if (whole is not None or best is not None) and not looks_random(view.text[length:], 8):
+            break
+        length = len(view.text)
+        if longer is not None and (kind := _kind_of_web_token(longer[0])) is not None:
+            best = Shape(*view.span(0, longer.end()), *kind, longer[0], True)
+    if best is not None:
+        return best
     if whole is None:
         return None
     kind = _kind_of_web_token(whole[0])
