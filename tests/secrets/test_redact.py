@@ -53,7 +53,8 @@ def test_a_known_value_is_replaced_in_every_form(value: str, before: str) -> Non
     escaped = json.dumps(value)[1:-1]
     for text in (
         value, escaped, json.dumps(escaped)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], quote(value),
-        quote(value, safe=""), in_base64(value), in_base64(before + value), in_base64(before + value + "x"), f"https://u:{quote(value, safe='')}@h/",
+        quote(value, safe=""), in_base64(value), in_base64(before + value), in_base64(before + value + "x"),
+        f"https://u:{quote(value, safe='')}@h/",
     ):  # fmt: skip
         new = redactor.redact(f"here {text} there").text
         assert text not in new

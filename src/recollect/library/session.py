@@ -70,6 +70,10 @@ class Session:
         self._summary = summary
         self._parsed = parsed
         """Called after the rows were read, so that a cache can update the session's size."""
+        self.redacted_from: Session | None = None
+        """The session of which this is a redacted copy."""
+        self.redaction: Redaction | None = None
+        """What a redacted copy leaves out; None for a session as it is."""
         self._files = OpenFiles(file.home)
 
     def __enter__(self) -> Session:

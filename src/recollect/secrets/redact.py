@@ -328,10 +328,13 @@ class Redactor:
                     return _Span(start, found.end, value, "~")
         return _Span(found.start, found.end, value, value.text)
 
+    def known_kinds(self) -> dict[str, int]:
+        """Return how many different values of each kind were learned, most frequent first."""
+        return _counted(kind for kind, _ in self._values)
+
     def replaced_kinds(self) -> dict[str, int]:
         """Return how many different values of each kind were replaced, most frequent first."""
-        counts = Counter(kind for kind, _ in self._replaced)
-        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+        return _counted(kind for kind, _ in self._replaced)
 
     def left_in(self, text: str, *, known_only: bool = False) -> Iterator[tuple[int, str]]:
         """Yield place and kind of each definite secret in a text: those that are known, and those that are new."""
@@ -351,6 +354,10 @@ def replaced(text: str, replacements: Iterable[Replacement]) -> str:
         pieces += (text[place : item.start], item.text)
         place = item.end
     return "".join([*pieces, text[place:]])
+
+
+def _counted(kinds: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(kinds).items(), key=lambda item: (-item[1], item[0])))
 
 
 def _remember(answers: dict[K, T], key: K, text: str, answer: T) -> None:

@@ -56,12 +56,7 @@ class RedactedCopy:
 
     def write(self, paths: Iterable[Path]) -> None:
         """Copy these files. Raises an error only where the copy cannot be written: what cannot be read is left out."""
-        files = list(dict.fromkeys(paths))
-        if self._redactor.is_personal:
-            for folder in dict.fromkeys(_project_folder(self._home, path) for path in files):
-                self._redactor.learn(folder)
-        learned = {path: found for path in files if (found := self._learned(path)) is not None}
-        for path, with_finds in learned.items():
+        for path, with_finds in self.learn(paths).items():
             target = self._root / self._place(path)
             try:
                 disk.make_folders(target.parent)
@@ -69,6 +64,14 @@ class RedactedCopy:
                 disk.set_times(target, path.stat().st_mtime_ns)
             except OSError as problem:
                 raise disk.explain(problem, target) from problem
+
+    def learn(self, paths: Iterable[Path]) -> dict[Path, _Lines]:
+        """Learn the values of these files, and return those that can be searched."""
+        files = list(dict.fromkeys(paths))
+        if self._redactor.is_personal:
+            for folder in dict.fromkeys(_project_folder(self._home, path) for path in files):
+                self._redactor.learn(folder)
+        return {path: found for path in files if (found := self._learned(path)) is not None}
 
     def _place(self, path: Path) -> Path:
         """Return where a file lies in the copy."""

@@ -27,6 +27,7 @@ from .routes import (
     lines,
     login,
     search,
+    secrets,
     session,
     session_tabs,
     sessions,
@@ -56,8 +57,8 @@ class Guarded(Starlette):
 def create_app(service: Service, access: Access, hosts: frozenset[str]) -> Starlette:
     """Make the application that shows a service's library."""
     pages = [
-        login, static_files, home, sessions, session, session_tabs, lines, actions, bookmarks, search, usage, sql, health,
-        live, api,
+        login, static_files, home, sessions, session, session_tabs, secrets, lines, actions, bookmarks, search, usage, sql,
+        health, live, api,
     ]  # fmt: skip
     found = [route for module in pages for route in module.routes]
 
