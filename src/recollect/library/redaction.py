@@ -21,8 +21,8 @@ from ..secrets.redact import Redaction as Redaction
 from ..secrets.redacted_copy import RedactedCopy
 from ..store.home import Home
 from .bundling import belongings
+from .restoring import scan_view
 from .session import Session
-from .vault_sessions import scan_view
 
 if TYPE_CHECKING:
     from .library import Library

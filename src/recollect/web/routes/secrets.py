@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from ...library.redaction import secrets_in
-from ..forms import read_form
+from ..changing import read_form
 from ..hiding import COOKIE, is_hiding
 from ..pages import page, service_of
 

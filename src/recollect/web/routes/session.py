@@ -17,7 +17,6 @@ from ...library.service import Service
 from ...library.session import Session
 from ..finding import find_in
 from ..hiding import shown_session
-from ..money import price_messages
 from ..pages import is_fragment, page, service_of, templates
 from ..reading import VIEWS, PageReading, PageView, find_place, read, show_page
 from ..session_view import (
@@ -31,6 +30,7 @@ from ..session_view import (
     ways_of,
     where_words,
 )
+from ..usage_views import price_messages
 
 
 def wanted_of(request: Request) -> PageView:
