@@ -16,10 +16,11 @@ from .findings import CONFIDENCES, Confidence, Found
 from .formats import Format, tokens, with_text_before
 from .placeholders import is_placeholder
 from .untouched import is_untouched
-from .unwrap import View, base64_blobs, joined_lines, line_before, unescaped, url_decoded
+from .unwrap import View, base64_blob, joined_lines, line_before, unescaped, url_decoded
 
 _DEEPEST: Final = 2
 """How many forms one after the other are undone."""
+_BASE64: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-")
 _TOKEN_LETTERS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_.~-")
 
 
@@ -79,23 +80,23 @@ class Finder:
                 yield from _token_with_text_before(text, start, end, format)
         for shape in _shapes_at_needle(text, start, head):
             yield _of_shape(shape)
-        if depth:
-            yield from self._in_base64(text, start, depth)
+        if depth and len(head) >= needles.BASE64_LENGTH and set(head[-needles.BASE64_LENGTH :]) <= _BASE64:
+            yield from self._in_base64(text, end - needles.BASE64_LENGTH, depth)
         if self.rules is not None:
             yield from self.rules.at(text, start, end)
 
     def _in_base64(self, text: str, start: int, depth: int) -> Iterator[Found]:
-        """Yield what stands in a text in base64 that begins at a needle: the whole of it is the find."""
-        line_end = text.find("\n", start + 1)
-        if line_end < 0 or line_end - start < 24:
-            line_end = len(text)
-        for first, last, decoded in base64_blobs(text, start, line_end):
-            if decoded.startswith("{") and text[last : last + 1] == ".":
-                continue  # the first part of a JSON web token
-            inside = _without_overlaps(list(self._all(decoded, depth - 1)))
-            if inside:
-                best = min(inside, key=lambda found: CONFIDENCES.index(found.confidence))
-                yield Found(first, last, best.kind, "secret", best.confidence, "base64", best.value)
+        """Yield what stands in a text in base64 that begins at a place: the whole of it is the find."""
+        blob = base64_blob(text, start)
+        if blob is None:
+            return
+        end, decoded = blob
+        if decoded.startswith("{") and text[end : end + 1] == ".":
+            return  # the first part of a JSON web token
+        inside = _without_overlaps(list(self._all(decoded, depth - 1)))
+        if inside:
+            best = min(inside, key=lambda found: CONFIDENCES.index(found.confidence))
+            yield Found(start, end, best.kind, "secret", best.confidence, "base64", best.value)
 
     def _at_name(self, text: str, start: int, end: int) -> Iterator[Found]:
         for shape in _shapes_at_name(text, start, end):
@@ -148,13 +149,8 @@ def _places(text: str, data: bytes) -> Callable[[int], int]:
     def place(at: int) -> int:
         if at < known[0]:
             known[0] = known[1] = 0
-        # Counting the bytes that begin a letter; the expression is of ASCII, so `at` never lies within one.
         piece = data[known[0] : at]
-        known[1] += (
-            len(piece) - len(piece.translate(None, _BEGINNINGS))
-            if len(piece) < 64
-            else len(piece.decode("utf-8", "surrogatepass"))
-        )
+        known[1] += len(piece) - len(piece.translate(None, _BEGINNINGS))
         known[0] = at
         return known[1]
 
@@ -223,9 +219,9 @@ def _token_with_text_before(text: str, start: int, end: int, format: Format) -> 
         if begin is not None:
             stop = _end_of_run(text, begin)
             for view in joined_lines(text, begin, stop):
-                longer = format.exact.match(view.text)
-                if longer is not None and view.span(0, longer.end())[1] >= end:
-                    yield from _checked(format, *view.span(0, longer.end()), longer[0], "wrapped")
+                longer = format.exact.search(view.text)
+                if longer is not None and view.span(*longer.span())[1] >= end:
+                    yield from _checked(format, *view.span(*longer.span()), longer[0], "wrapped")
                     return
 
 
@@ -237,7 +233,7 @@ def _end_of_run(text: str, start: int) -> int:
 
 
 def _checked(format: Format, start: int, end: int, value: str, form: str) -> Iterator[Found]:
-    if is_placeholder(value) or (format.random and not names.looks_random(value)):
+    if is_placeholder(value) or (format.random and names.changes_of_class(value) < 3):
         return
     confidence = format.confidence
     if format.checksum is not None and not checksums.is_valid(format.checksum, value):
@@ -266,7 +262,7 @@ def _shapes_at_needle(text: str, start: int, head: str) -> Iterator[shapes.Shape
 def _shapes_at_name(text: str, start: int, end: int) -> Iterator[shapes.Shape]:
     head = text[start : start + 24].lower()
     for found in (
-        shapes.connection_option(text, start, end) if head.startswith(("password", "pwd")) else None,
+        shapes.connection_option(text, start) if head.startswith(("password", "pwd")) else None,
         shapes.header(text, start),
         shapes.netrc_password(text, start) if head.startswith("password") else None,
     ):

@@ -17,253 +17,61 @@ from .unwrap import joined_lines
 
 Strength = Literal["password", "secret", "weak"]
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _NAME: Final = re.compile(r"[A-Za-z0-9_.\-]")
 _LONGEST_NAME: Final = 80
 
-_PASSWORD: Final = frozenset(
-    [
-        "password",
-        "passwd",
-        "pwd",
-        "passphrase",
-        "passcode",
-        "passwort",
-        "senha",
-        "contrasena",
-        "requirepass",
-        "masterauth",
-        "pass",
-        "pw",
-        "userpassword",
-        "dbpassword",
-    ]
+_PASSWORD: Final = _words(
+    """
+    password passwd pwd passphrase passcode passwort senha contrasena requirepass masterauth pass pw
+    userpassword dbpassword
+    """
 )
-_SECRET: Final = frozenset(
-    [
-        "secret",
-        "token",
-        "apikey",
-        "jwt",
-        "accesstoken",
-        "authtoken",
-        "secretkey",
-        "accesskey",
-        "privatekey",
-        "bearer",
-        "credential",
-        "credentials",
-    ]
+_SECRET: Final = _words(
+    """
+    secret token apikey jwt accesstoken authtoken secretkey accesskey privatekey bearer credential credentials
+    """
 )
-_KEY: Final = frozenset(
-    [
-        "api",
-        "access",
-        "secret",
-        "private",
-        "auth",
-        "encryption",
-        "signing",
-        "master",
-        "account",
-        "license",
-        "service",
-        "app",
-        "application",
-        "client",
-        "webhook",
-        "ssh",
-        "deploy",
-        "shared",
-        "session",
-        "admin",
-        "subscription",
-        "write",
-        "server",
-        "integration",
-        "crypto",
-        "hmac",
-        "aes",
-        "rsa",
-        "jwt",
-        "service",
-        "ingest",
-        "project",
-        "user",
-        "rpc",
-        "wallet",
-        "deployer",
-    ]
+_KEY: Final = _words(
+    """
+    api access secret private auth encryption signing master account license service app application client
+    webhook ssh deploy shared session admin subscription write server integration crypto hmac aes rsa jwt ingest
+    project user rpc wallet deployer
+    """
 )
-_ENDINGS: Final = frozenset(
-    [
-        "prod",
-        "production",
-        "staging",
-        "stage",
-        "dev",
-        "development",
-        "live",
-        "test",
-        "old",
-        "new",
-        "value",
-        "raw",
-        "default",
-        "primary",
-        "secondary",
-        "main",
-        "base64",
-        "b64",
-        "str",
-        "text",
-        "string",
-        "plain",
-        "plaintext",
-        "env",
-        "here",
-        "local",
-        "ci",
-        "backup",
-        "tmp",
-        "temp",
-    ]
+_ENDINGS: Final = _words(
+    """
+    prod production staging stage dev development live test old new value raw default primary secondary main
+    base64 b64 str text string plain plaintext env here local ci backup tmp temp
+    """
 )
-_NOT_BEFORE_TOKEN: Final = frozenset(
-    [
-        "page",
-        "next",
-        "continuation",
-        "sync",
-        "csrf",
-        "xsrf",
-        "cancellation",
-        "cancel",
-        "max",
-        "min",
-        "total",
-        "input",
-        "output",
-        "prompt",
-        "completion",
-        "cached",
-        "cache",
-        "special",
-        "eos",
-        "bos",
-        "pad",
-        "unk",
-        "stop",
-        "start",
-        "end",
-        "sep",
-        "first",
-        "last",
-        "pagination",
-        "cursor",
-        "resume",
-        "design",
-        "color",
-        "style",
-        "theme",
-        "syntax",
-        "current",
-        "previous",
-        "prev",
-        "each",
-        "per",
-        "by",
-        "num",
-        "count",
-        "number",
-        "read",
-        "write",
-        "creation",
-        "thinking",
-        "reasoning",
-        "budget",
-        "used",
-        "remaining",
-        "lex",
-        "punctuation",
-        "word",
-        "invalid",
-        "missing",
-        "expired",
-        "bad",
-        "no",
-        "has",
-        "is",
-        "with",
-        "without",
-        "get",
-        "set",
-        "fetch",
-        "parse",
-        "validate",
-        "verify",
-        "check",
-        "new",
-        "create",
-        "generate",
-        "refresh",
-        "decode",
-        "encode",
-    ]
+_NOT_BEFORE_TOKEN: Final = _words(
+    """
+    page next continuation sync csrf xsrf cancellation cancel max min total input output prompt completion
+    cached cache special eos bos pad unk stop start end sep first last pagination cursor resume design color
+    style theme syntax current previous prev each per by num count number read write creation thinking reasoning
+    budget used remaining lex punctuation word invalid missing expired bad no has is with without get set fetch
+    parse validate verify check new create generate refresh decode encode
+    """
 )
-_NOT_BEFORE_KEY: Final = frozenset(
-    [
-        "public",
-        "publishable",
-        "primary",
-        "foreign",
-        "cache",
-        "partition",
-        "sort",
-        "index",
-        "row",
-        "hash",
-        "idempotency",
-        "translation",
-        "i18n",
-        "object",
-        "dedupe",
-        "group",
-        "query",
-        "sort",
-        "unique",
-        "map",
-        "dict",
-        "lookup",
-        "config",
-        "storage",
-        "item",
-        "registry",
-        "column",
-        "sorting",
-        "arrow",
-        "shift",
-        "hot",
-        "short",
-        "composite",
-        "natural",
-        "surrogate",
-        "message",
-        "event",
-        "route",
-        "state",
-        "react",
-        "json",
-        "yaml",
-        "metadata",
-        "entry",
-        "field",
-        "data",
-        "answer",
-        "candidate",
-    ]
+_NOT_BEFORE_KEY: Final = _words(
+    """
+    public publishable primary foreign cache partition sort index row hash idempotency translation i18n object
+    dedupe group query unique map dict lookup config storage item registry column sorting arrow shift hot short
+    composite natural surrogate message event route state react json yaml metadata entry field data answer
+    candidate
+    """
 )
-_PUBLIC: Final = frozenset(["public", "publishable", "anon", "site"])
+_PUBLIC: Final = _words(
+    """
+    public publishable anon site
+    """
+)
 
 _SEPARATOR: Final = re.compile(
     r"""
@@ -351,26 +159,10 @@ def strength_of(name: str) -> Strength | None:
     return None
 
 
-_NOT_VERBS: Final = frozenset(
-    [
-        "forgot",
-        "reset",
-        "change",
-        "confirm",
-        "enter",
-        "invalid",
-        "wrong",
-        "show",
-        "hide",
-        "toggle",
-        "has",
-        "is",
-        "no",
-        "missing",
-        "bad",
-        "encrypted",
-        "hashed",
-    ]
+_NOT_VERBS: Final = _words(
+    """
+    forgot reset change confirm enter invalid wrong show hide toggle has is no missing bad encrypted hashed
+    """
 )
 
 
@@ -494,7 +286,7 @@ def _share_of_digits(text: str) -> float:
 
 def _takes_a_space(text: str, name: str, start: int) -> bool:
     """Return whether a space may part this name from its value: a flag, a netrc file, an instruction of a Dockerfile."""
-    if name.startswith("-") or text[max(start - 2, 0) : start + 2].lstrip().startswith("--"):
+    if text[start : start + 1] == "-":
         return True
     line = text[text.rfind("\n", 0, start) + 1 : start]
     return (
@@ -524,10 +316,10 @@ def looks_random(value: str, least: int = 16) -> bool:
         return False
     if not any(map(str.isdigit, value)) or not any(map(str.isalpha, value)):
         return False
-    return changes_of_class(value) >= max(2, len(value) * 0.16) and _share_of_words(value) < 0.7
+    return changes_of_class(value) >= max(2, len(value) * 0.2) and _share_of_words(value) < 0.6
 
 
-_PLAIN_WORD: Final = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
+_PLAIN_WORD: Final = re.compile(r"[A-Z][a-z]{2,}|[a-z]{4,}|[A-Z]{4,}")
 _VOWEL: Final = re.compile(r"[aeiouyAEIOUY]")
 
 
@@ -575,9 +367,9 @@ def kind_of(found: NamedValue) -> tuple[str, str] | None:
         return None
     lower, spaced = "".join(words), " ".join(words)
     for item, pattern in _named_formats():
-        if any(name in spaced or name.replace(" ", "") == lower for name in item.names) and pattern.fullmatch(value):
-            if looks_random(value, 16):
-                return item.kind, "likely"
+        is_named = any(name in spaced or name.replace(" ", "") == lower for name in item.names)
+        if is_named and pattern.fullmatch(value) and looks_random(value):
+            return item.kind, "likely"
     special = _special_kind(found, words, lower)
     if special is not None:
         return special
@@ -637,9 +429,9 @@ def _special_kind(found: NamedValue, words: list[str], lower: str) -> tuple[str,
         return "ethereum-private-key", "likely"
     if lower.endswith("secretkeybase") and re.fullmatch(r"[0-9a-f]{64,128}", value):
         return "rails-secret-key-base", "likely"
-    if words[-2:] == ["secret", "key"] and _DJANGO.fullmatch(value) and (found.quoted or value.startswith("django-")):
-        if len(words) == 2 or "django" in words:
-            return "django-secret-key", "likely"
+    is_django = "django" in words or words == ["secret", "key"]
+    if is_django and _DJANGO.fullmatch(value) and (found.quoted or value.startswith("django-")):
+        return "django-secret-key", "likely"
     if words[-2:] == ["auth", "token"] and found.name.startswith("_"):
         return ("npmrc-auth-token", "likely") if looks_random(value, 16) or _UUID.fullmatch(value) else None
     if lower.endswith("accountkey") and _STORAGE.fullmatch(value):

@@ -1,4 +1,4 @@
-"""Recognise secrets by the text around them: private key blocks, addresses with a password, headers, commands, JSON web tokens."""
+"""Recognise secrets by the text around them: key blocks, addresses with a password, headers, commands, web tokens."""
 
 from __future__ import annotations
 
@@ -85,40 +85,18 @@ def _putty_key(text: str, at: int) -> Shape | None:
 # --- addresses --------------------------------------------------------------------------------------------------------
 
 _ADDRESS: Final = re.compile(
-    r"""(?P<scheme>[A-Za-z][A-Za-z0-9+.:-]{1,30})://(?P<user>[^\s/"'<>\\@:`]*):(?P<password>[^\s/"'<>\\`]{1,200}?)@(?P<host>[A-Za-z0-9_.\-\[\]${}<]+)"""
+    r"""(?P<scheme>[A-Za-z][A-Za-z0-9+.:-]{1,30})://(?P<user>[^\s/"'<>\\@:`]*):(?P<password>[^\s/"'<>\\`:,]{1,200}?)@(?P<host>[A-Za-z0-9_.\-\[\]${}<]+)"""
 )
 _DATABASES: Final = re.compile(
     r"(?i:postgres|postgresql|mysql|mariadb|mssql|sqlserver|oracle|cockroachdb|clickhouse|amqps?|nats|kafka|snowflake|cassandra|neo4j|bolt|ldaps?|smtps?|db2|vertica|redshift|trino|elasticsearch|couchdb)"
 )
 _EXAMPLE_PASSWORDS: Final = frozenset(
-    [
-        "password",
-        "pass",
-        "passwd",
-        "pwd",
-        "secret",
-        "root",
-        "admin",
-        "test",
-        "postgres",
-        "mysql",
-        "guest",
-        "user",
-        "example",
-        "token",
-        "changeme",
-        "default",
-        "mypassword",
-        "pw",
-        "dev",
-        "rabbitmq",
-        "redis",
-        "minioadmin",
-        "docker",
-        "letmein",
-        "username",
-    ]
+    """
+    password pass passwd pwd secret root admin test postgres mysql guest user example token changeme default
+    mypassword pw dev rabbitmq redis minioadmin docker letmein username
+    """.split()  # noqa: SIM905  a list of quoted words is harder to read
 )
+_SURE_LENGTH: Final = 8
 _LOCAL: Final = re.compile(
     r"localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0|(?:.*\.)?example\.(?:com|org|net)|.*\.(?:test|example|invalid)|host|hostname|server"
 )
@@ -154,7 +132,9 @@ def address(text: str, at: int) -> Shape | None:
         kind = "connection-string-password"
     else:
         kind = "basic-auth-url"
-    return Shape(found.start("password"), found.end("password"), kind, "definite", password)
+    is_sure = len(password) >= _SURE_LENGTH and re.fullmatch(r"[a-z]+[_-]?\d{1,4}|[A-Za-z_.-]{1,15}", password) is None
+    confidence: Confidence = "definite" if is_sure or looks_random(password, 8) else "possible"
+    return Shape(found.start("password"), found.end("password"), kind, confidence, password)
 
 
 def is_password_of_address(password: str, user: str, host: str) -> bool:
@@ -167,7 +147,7 @@ def is_password_of_address(password: str, user: str, host: str) -> bool:
     plain = password.isalpha() and (password.islower() or password.isupper())
     if _LOCAL.fullmatch(host):
         return looks_random(password, 12)
-    if password.isdigit() or (plain and len(password) < 12):
+    if "%20" in password or password.isdigit() or (plain and len(password) < 12):
         return False
     return not re.fullmatch(r"[a-z_-]{0,40}(?:password|passwd|pass|pwd|secret|token)\d{0,4}", lower)
 
@@ -177,10 +157,10 @@ _IN_OPTIONS: Final = re.compile(
 )
 
 
-def connection_option(text: str, at: int, end: int) -> Shape | None:
+def connection_option(text: str, at: int) -> Shape | None:
     """Return the password of a connection string: `Server=...;Password=...;`, or `jdbc:...?user=u&password=p`."""
-    found = _IN_OPTIONS.search(text, max(at - 1, 0), end + 200)
-    if found is None or found.start("name") > at + 12:
+    found = _IN_OPTIONS.match(text, max(at - 1, 0))
+    if found is None:
         return None
     line = text[max(text.rfind("\n", 0, found.start()), found.start() - 400) + 1 : found.start() + 1]
     if "jdbc:" in line:
@@ -205,7 +185,7 @@ _HEADER: Final = re.compile(
     re.VERBOSE,
 )
 _COOKIE: Final = re.compile(
-    r"""(?i:(?:set-)?cookie\\*["']?\s*[:=]\s*|--cookie[ =]+|-b[ ]+)\\*["']?(?P<pairs>[^\r\n"'\\]{8,8000})"""
+    r"""(?i:cookie\\*["']?[ \t]*[:=]?[ \t]*)\\*["']?(?P<pairs>[^\r\n"'\\]{8,8000})"""
 )
 _SESSION: Final = re.compile(
     r"""(?P<name>[A-Za-z0-9_.\-]*(?i:sess(?:ion)?(?:[_-]?id)?|sid|auth|token|jwt|remember[a-z_]*|csrf|id)[A-Za-z0-9_.\-]*)=(?P<value>[A-Za-z0-9+/=_.~%:!-]{12,4000})"""
@@ -214,9 +194,11 @@ _SESSION: Final = re.compile(
 
 def header(text: str, at: int) -> Shape | None:
     """Return the value of an authorization or API key header whose name stands at a place."""
-    start = max(text.rfind("\n", 0, at) + 1, at - 30)
-    found = _HEADER.search(text, start, at + 4200)
-    if found is None or found.start() > at + 4:
+    start = at
+    while start > 0 and at - start < 30 and (text[start - 1].isalpha() or text[start - 1] == "-"):
+        start -= 1
+    found = _HEADER.match(text, start)
+    if found is None:
         return None
     value, scheme = found["value"], (found["scheme"] or "").strip().lower().removesuffix("%20")
     is_authorization = found["name"].lower().endswith("authorization")
@@ -248,8 +230,8 @@ def header(text: str, at: int) -> Shape | None:
 
 def cookies(text: str, at: int) -> Iterator[Shape]:
     """Yield the session cookies of a cookie header around a place."""
-    found = _COOKIE.search(text, max(at - 12, 0), at + 8200)
-    if found is None or found.start() > at + 8:
+    found = _COOKIE.match(text, at)
+    if found is None:
         return
     for pair in _SESSION.finditer(text, *found.span("pairs")):
         value = pair["value"]
@@ -373,6 +355,8 @@ def command_password(text: str, at: int) -> Shape | None:
 
 def netrc_password(text: str, at: int) -> Shape | None:
     """Return the password of an entry of a netrc file, in which the word `password` stands at a place."""
+    if "login" not in text[max(at - 200, 0) : at]:
+        return None
     found = _NETRC.search(text, max(at - 300, 0), at + 300)
     if (
         found is None

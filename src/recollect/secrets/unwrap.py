@@ -15,7 +15,7 @@ from typing import Final
 
 _ESCAPE: Final = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/nrtbf]))')
 _ESCAPED: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
-_PERCENT: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+_PERCENT: Final = re.compile(r"%[0-9A-Fa-f]{2}(?:%[0-9A-Fa-f]{2})*")
 
 #: What stands before the text of a line that a tool shows: a number, the sign of a diff, a comment or quotation mark.
 FRAME: Final = re.compile(
@@ -145,7 +145,7 @@ def line_before(text: str, start: int) -> int | None:
     """Return where the word begins that ends the line before; None if the text at `start` does not begin its line."""
     line_start = text.rfind("\n", 0, start) + 1
     frame = FRAME.match(text, line_start)
-    if line_start == 0 or frame is None or frame.end() != start:
+    if line_start == 0 or frame is None or text[frame.end() : start].strip("\"'`"):
         return None
     end = len(text[:line_start].rstrip("\r\n\\\"' "))
     begin = end
@@ -154,24 +154,21 @@ def line_before(text: str, start: int) -> int | None:
     return begin if begin < end else None
 
 
-def base64_blobs(text: str, start: int, stop: int) -> Iterator[tuple[int, int, str]]:
-    """Yield (start, end, decoded text) of everything in base64, begun in a part of a text, that decodes to readable text."""
-    at = start
-    while (blob := _BLOB.search(text, at)) is not None and blob.start() < stop:
-        start, end = blob.span()
-        letters = blob[0]
-        width = len(letters)
-        while width >= _LEAST_LINE and not letters.endswith("=") and len(letters) <= _LONGEST_BLOB:
-            line = _BLOB_LINE.match(text, end)
-            if line is None:
-                break
-            width = len(line[1])
-            letters += line[1]
-            end = line.end()
-        at = end
-        decoded = decoded_text(letters)
-        if decoded is not None:
-            yield start, end, decoded
+def base64_blob(text: str, start: int) -> tuple[int, str] | None:
+    """Return (end, decoded text) of what begins at a place in base64 and decodes to readable text, on one line or on several."""
+    blob = _BLOB.match(text, start)
+    if blob is None:
+        return None
+    letters, end, width = blob[0], blob.end(), len(blob[0])
+    while width >= _LEAST_LINE and not letters.endswith("=") and len(letters) <= _LONGEST_BLOB:
+        line = _BLOB_LINE.match(text, end)
+        if line is None:
+            break
+        width = len(line[1])
+        letters += line[1]
+        end = line.end()
+    decoded = decoded_text(letters)
+    return (end, decoded) if decoded is not None else None
 
 
 def decoded_text(letters: str) -> str | None:
