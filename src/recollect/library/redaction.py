@@ -109,7 +109,7 @@ def refuse_leaks(paths: Sequence[Path], redaction: Redaction) -> None:
         return
     for path in paths:
         with contextlib.suppress(OSError):
-            path.unlink()
+            disk.remove_if_there(path)
     kinds = ", ".join(sorted({leak.kind for leak in found}))
     raise Refused(
         f"the written output still held what was to be left out ({kinds}); it was deleted",
