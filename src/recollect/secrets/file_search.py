@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Any, BinaryIO, Final, Protocol
+from typing import Any, BinaryIO, Final
 
 import msgspec
 from msgspec import Struct
@@ -41,10 +41,8 @@ class Place(Struct, array_like=True, frozen=True):
     session_id: str | None = None
 
 
-class PersonalFinder(Protocol):
-    """Finds personal data in a text."""
-
-    def in_text(self, text: str) -> list[Found]: ...
+PersonalFinder = Callable[[str], list[Found]]
+"""Finds personal data in a text."""
 
 
 class FileSearch:
@@ -137,14 +135,14 @@ class FileSearch:
 
             for pointer, text, is_key in strings_of(value):
                 if not is_key:
-                    for found in self.personal.in_text(text):
+                    for found in self.personal(text):
                         yield self._place(found, line, pointer, time, session_id)
 
     def _in_text(self, data: bytes, line: int = 1) -> Iterator[Place]:
         text = data.decode("utf-8", "replace")
         finds = self.finder.in_text(text)
         if self.personal is not None:
-            finds = sorted([*finds, *self.personal.in_text(text)], key=lambda found: found.start)
+            finds = sorted([*finds, *self.personal(text)], key=lambda found: found.start)
         counted = 0
         for found in finds:
             line += text.count("\n", counted, found.start)

@@ -17,16 +17,8 @@ def masked(kind: str, value: str) -> str:
     if len(value) < _LONG_ENOUGH:
         return "…"
     format = formats().get(kind)
-    shown = format.masked if format is not None else ""
-    prefix = shown if shown and value.startswith(shown) else _common_start(value, shown)
+    starts = (format.masked, *format.prefix) if format is not None and not format.before else ()
+    prefix = next((item for item in starts if value.startswith(item)), "")
     last = "" if "\n" in value[-_LAST:] or value.startswith("-----BEGIN") else value[-_LAST:]
     prefix = prefix[: max(len(value) // _SHARE - len(last), 0)]
     return f"{prefix}…{last}"
-
-
-def _common_start(value: str, shown: str) -> str:
-    """Return as much of the shown prefix as the value has: `gh` of `ghs_` where `ghp_` may be shown."""
-    count = 0
-    while count < min(len(value), len(shown)) and value[count] == shown[count]:
-        count += 1
-    return value[:count]

@@ -13,18 +13,17 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 import msgspec
 from msgspec import Struct
 
 from ..errors import RecollectError
-from ..format.secret_names import is_secret_file_name
 from ..journal import disk
 from ..store.file_stamp import FileStamp, file_stamp
 from ..store.home import Home
 from ..store.layout import HomeFile, file_at
-from ..store.links import is_store_place, why_not_followed
+from ..store.opening import is_secret_file_name, is_store_place, why_not_followed
 from ..store.paths import open_inside
 from .file_search import FileSearch, Place
 from .fingerprints import Fingerprints
@@ -32,14 +31,14 @@ from .fingerprints import Fingerprints
 #: Folders of a home that hold programs, caches and state of the system, and nothing that was said or typed.
 NOT_SEARCHED: Final = frozenset(
     """
-    plugins cowork_plugins local statsig ide chrome downloads cache image-cache mcp-skill-archives systemd startup-perf node_modules
-    .git
+    plugins cowork_plugins local statsig ide chrome downloads cache image-cache mcp-skill-archives systemd startup-perf
+    node_modules .git
     """.split()  # noqa: SIM905  a list of quoted words is harder to read
 )
 #: Endings of files that are no text.
 _NO_TEXT: Final = (
-    ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".pdf", ".zip", ".gz", ".zst", ".xz", ".tar", ".mp4", ".mp3", ".wav", ".woff",
-    ".woff2", ".ttf", ".wasm", ".node", ".so", ".dylib", ".dll", ".exe", ".sqlite", ".sqlite3", ".db", ".parquet", ".lock",
+    ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".pdf", ".zip", ".gz", ".zst", ".xz", ".tar", ".mp4", ".mp3", ".wav",
+    ".woff", ".woff2", ".ttf", ".wasm", ".node", ".so", ".dylib", ".dll", ".exe", ".sqlite", ".sqlite3", ".db", ".parquet", ".lock",
 )  # fmt: skip
 _DEEPEST: Final = 32
 _FOLDER: Final = "secrets"
@@ -117,10 +116,8 @@ def _walk(root: str, folder: str, prefix: str, found: list[SearchedFile], depth:
 def _take(root: str, entry: os.DirEntry[str], prefix: str, found: list[SearchedFile], depth: int) -> None:
     name = entry.name
     path = prefix + name
-    if entry.is_symlink():
-        # Only links of the store are followed, as everywhere.
-        if not is_store_place(path.split("/")) or why_not_followed(root, entry.path) is not None:
-            return
+    if entry.is_symlink() and (not is_store_place(path.split("/")) or why_not_followed(root, entry.path) is not None):
+        return  # only links of the store are followed, as everywhere
     if entry.is_dir():
         if depth and (prefix or name not in NOT_SEARCHED):
             _walk(root, entry.path, f"{path}/", found, depth - 1)
