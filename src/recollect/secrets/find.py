@@ -36,14 +36,20 @@ class Finder:
         self.names = needles.names(fast)
         self.anything = needles.anything(fast, more)
 
-    def in_text(self, text: str) -> list[Found]:
-        """Return every secret of a text, from left to right; they do not overlap."""
-        return _without_overlaps(list(self._all(text, _DEEPEST)))
+    def in_text(self, text: str, name: str | None = None) -> list[Found]:
+        """Return every secret of a text, from left to right; they do not overlap.
+
+        `name` is the key under which the text stands in a JSON object: a value may be a secret by its name alone.
+        """
+        found = list(self._all(text, _DEEPEST))
+        if name is not None:
+            found += _by_name(name, text)
+        return _without_overlaps(found) if found else found
 
     def in_value(self, value: Any, pointer: str = "") -> Iterator[tuple[str, str, Found]]:
         """Yield (JSON pointer, text, find) of every secret in a JSON value. Ids, signatures and media are left out."""
-        for place, text, is_key in strings_of(value, pointer):
-            for found in self.in_text(text):
+        for place, text, name, is_key in _strings_of(value, pointer):
+            for found in self.in_text(text, name):
                 yield place, text, replace(found, form="key") if is_key else found
 
     # --- one text -----------------------------------------------------------------------------------------------------
@@ -125,22 +131,47 @@ def default_finder() -> Finder:
 
 def strings_of(value: Any, pointer: str = "") -> Iterator[tuple[str, str, bool]]:
     """Yield (JSON pointer, text, is it a key) of every string in a value that may be searched."""
-    waiting: list[tuple[str, Any]] = [(pointer, value)]
+    for place, text, _, is_key in _strings_of(value, pointer):
+        yield place, text, is_key
+
+
+def _strings_of(value: Any, pointer: str) -> Iterator[tuple[str, str, str | None, bool]]:
+    """Yield (JSON pointer, text, the name that it has, is it a key) of every string that may be searched."""
+    waiting: list[tuple[str, Any, str | None]] = [(pointer, value, None)]
     while waiting:
-        place, item = waiting.pop()
+        place, item, name = waiting.pop()
         if isinstance(item, str):
             if len(item) >= _SHORTEST and not is_untouched(place, item):
-                yield place, item, False
+                yield place, item, name, False
         elif isinstance(item, dict):
             for key, below in reversed(item.items()):
                 if isinstance(below, (str, dict, list)):
-                    waiting.append((f"{place}/{_escaped(key)}", below))
+                    waiting.append((f"{place}/{_escaped(key)}", below, _name_of(item, key)))
                 if len(key) >= _LONG_KEY:
-                    yield f"{place}/{_escaped(key)}", key, True
+                    yield f"{place}/{_escaped(key)}", key, None, True
         elif isinstance(item, list):
-            waiting += [(f"{place}/{number}", item[number]) for number in range(len(item) - 1, -1, -1)]
+            waiting += [(f"{place}/{number}", item[number], None) for number in range(len(item) - 1, -1, -1)]
 
 
+def _name_of(item: dict[str, Any], key: str) -> str:
+    """Return the name of a value: its key, or what `name` says in a pair such as {"name": "API_KEY", "value": "..."}."""
+    if key in ("value", "Value", "v"):
+        told = item.get("name") or item.get("Name") or item.get("key") or item.get("Key")
+        return told if isinstance(told, str) else key
+    return key
+
+
+def _by_name(name: str, text: str) -> list[Found]:
+    """Return a text as a find if the name that it has makes it one."""
+    strength = names.strength_of(name) if len(name) <= _LONGEST_NAME and len(text) <= _LONGEST_NAMED else None
+    if strength is None:
+        return []
+    found = names.kind_of(names.NamedValue(name, strength, 0, len(text), text, True, ":"))
+    return [Found(0, len(text), found[0], "secret", _confidence(found[1]), "plain", text)] if found is not None else []
+
+
+_LONGEST_NAME: Final = 100
+_LONGEST_NAMED: Final = 4096
 _SHORTEST: Final = 8
 _LONG_KEY: Final = 16
 
