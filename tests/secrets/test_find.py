@@ -64,7 +64,12 @@ def test_names(name: str, strength: str | None) -> None:
 
 
 def test_a_value_by_its_key_in_json() -> None:
-    value = {"env": {"DB_PASSWORD": "Ember!Quartz12"}, "vars": [{"name": "API_KEY", "value": KEY}], "cacheKey": KEY, "uuid": KEY}
+    value = {
+        "env": {"DB_PASSWORD": "Ember!Quartz12"},
+        "vars": [{"name": "API_KEY", "value": KEY}],
+        "cacheKey": KEY,
+        "uuid": KEY,
+    }
     found = [(pointer, item.kind) for pointer, _, item in default_finder().in_value(value)]
     assert found == [("/env/DB_PASSWORD", "generic-password"), ("/vars/0/value", "generic-api-key")]
 
@@ -121,7 +126,9 @@ def test_a_wrong_checksum_is_only_possible() -> None:
 
 
 def test_documented_values_are_placeholders() -> None:
-    assert is_placeholder("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY") and is_placeholder("sk_test_4eC39HqLyjWDarjtT1zdp7dc")
+    assert is_placeholder("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY") and is_placeholder(
+        "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
+    )
     assert not is_placeholder(KEY) and looks_random(KEY) and not looks_random("getAccessTokenForUser")
 
 
@@ -167,7 +174,14 @@ def test_any_text_is_searched(pieces: list[str]) -> None:
 
 
 def test_long_repetitions_end() -> None:
-    for piece in ("password: ", "ghp_abcdefgh1 ", "eyJaaaaaaaaaa.", "Cookie: a=b; session=", "://a:b@", "-----BEGIN RSA PRIVATE KEY-----\n"):
+    for piece in (
+        "password: ",
+        "ghp_abcdefgh1 ",
+        "eyJaaaaaaaaaa.",
+        "Cookie: a=b; session=",
+        "://a:b@",
+        "-----BEGIN RSA PRIVATE KEY-----\n",
+    ):
         default_finder().in_text(piece * 500)
     default_finder().in_text("password" + " " * 20_000 + "a1")
 

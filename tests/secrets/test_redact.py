@@ -111,7 +111,9 @@ def test_the_users_own_home_on_windows() -> None:
 
 def test_users_that_machines_are_given_are_no_names() -> None:
     redactor = Redactor("personal", users=["root"], homes=["/root"])
-    assert redactor.redact("root of the tree, /root: x, /home/user/y").text == "root of the tree, /root: x, /home/user/y"
+    assert (
+        redactor.redact("root of the tree, /root: x, /home/user/y").text == "root of the tree, /root: x, /home/user/y"
+    )
 
 
 def test_names_and_words_that_are_given() -> None:

@@ -28,10 +28,10 @@ def home(tmp_path: Path) -> Path:
     root = tmp_path / "home"
     builder = HomeBuilder(root)
     session = builder.session("/home/dev/garden", session_id=SESSION)
-    session.prompt(f"use {TOKEN} please")
-    session.reply("done")
+    session.user(f"use {TOKEN} please")
+    session.assistant("done")
     other = builder.session("/home/dev/other")
-    other.prompt("nothing here")
+    other.user("nothing here")
     builder.write()
     return root
 
