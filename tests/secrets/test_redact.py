@@ -153,3 +153,9 @@ def test_many_values_are_searched_for_at_once() -> None:
     text = "-".join(f"value-{number:04d}-Xy{number * 7919:08x}" for number in range(500))
     assert [hit.form.owner for hit in known.search(text)] == list(range(500))
     assert list(known.search("value-0001-Xy value-")) == []
+
+
+def test_a_folder_elsewhere_is_no_home() -> None:
+    redactor = Redactor("personal")
+    redactor.learn_home("/srv/builds/app")
+    assert redactor.redact("cd /srv/builds/app/src").text == "cd /srv/builds/app/src"

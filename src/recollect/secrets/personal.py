@@ -70,7 +70,7 @@ _NO_PERSON: Final = re.compile(
 )
 _DOCUMENTED_DOMAIN: Final = re.compile(
     r"(?:.*\.)?(?:example\.(?:com|org|net|edu)|[\w-]+\.(?:example|test|invalid|localhost|local)|example|test|invalid|localhost"
-    r"|users\.noreply\.github\.com|domain\.com|company\.com|email\.com|yourdomain\.com|yourcompany\.com|foo\.com|bar\.com)\Z",
+    r"|users\.noreply\.github\.com|domain\.com|company\.com|email\.com|yourdomain\.com|yourcompany\.com|foo\.com|bar\.com|test\.com)\Z",
     re.IGNORECASE,
 )
 #: What looks like the end of a domain and is that of a file (``icon@2x.png``) or of code (``user@app.route``).

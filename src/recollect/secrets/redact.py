@@ -145,6 +145,8 @@ class Redactor:
         if self.is_personal:
             for path in homes:
                 self.learn_home(path)
+                if path.count("/") > 1:
+                    self._known.add({path}, _Value(_USER, path, "~", False, False), "word")
             for user in users:
                 self._learn_owner(user)
             for host in hosts:
@@ -200,11 +202,7 @@ class Redactor:
         for before, user in home_paths(path):
             self._homes.add(before + user)
             self._learn_owner(user)
-            break
-        else:
-            if path.startswith("/") and path.count("/") > 1:
-                self._homes.add(path)
-                self._known.add({path}, _Value("home-path-user", path, "~", False, False), "word")
+            return
 
     def _learn_owner(self, user: str) -> None:
         """Leave out a user's name wherever it stands as a word."""
