@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ..environment import own_folder
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .configuration import Flags
     from .installing import InstallPlan
     from .plan import Plan
+    from .secrets import SecretFinds, SecretOptions
     from .session import ByteBoundCache, Session
     from .session_lists import MessageCounts
     from .side_files import PlanDocument, TodoItem, TypedPrompts
@@ -575,6 +576,12 @@ class Library:
         from .checking import check
 
         return check(self, session, project=project, rules=rules, progress=progress)
+
+    def secrets(self, *sessions: str, **options: Unpack[SecretOptions]) -> SecretFinds:
+        """Search sessions, or everything the homes hold, for secrets. Unchanged files are not read again."""
+        from .secrets import find_secrets
+
+        return find_secrets(self, sessions, **options)
 
     def overview(self, *, now: float | None = None) -> dict[str, Any]:
         """Report the main facts: homes, projects, running sessions, what will be deleted soon, damage."""
