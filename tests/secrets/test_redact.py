@@ -19,7 +19,7 @@ from recollect.secrets.value_forms import KnownValues, base64_cores, secret_form
 def only(value: str, kind: str = "generic-password", confidence: str = "definite") -> Redactor:
     """A redactor that finds one value, and only where `secret: ` stands before it."""
 
-    def find(text: str) -> list[Found]:
+    def find(text: str, _: str | None) -> list[Found]:
         place = text.find(f"secret: {value}")
         start = place + len("secret: ")
         return [Found(start, start + len(value), kind, "secret", confidence, "plain", value)] if place >= 0 else []  # type: ignore[arg-type]
@@ -111,7 +111,9 @@ def test_the_users_own_home_on_windows() -> None:
 
 def test_users_that_machines_are_given_are_no_names() -> None:
     redactor = Redactor("personal", users=["root"], homes=["/root"])
-    assert redactor.redact("root of the tree, /root: x, /home/user/y").text == "root of the tree, /root: x, /home/user/y"
+    assert (
+        redactor.redact("root of the tree, /root: x, /home/user/y").text == "root of the tree, /root: x, /home/user/y"
+    )
 
 
 def test_names_and_words_that_are_given() -> None:

@@ -42,7 +42,7 @@ def bundle_sessions(sessions: Sequence[Session], target: Path, redact: str = "no
     from .redaction import files_below, redacted_sessions, redactor_for, refuse_leaks
 
     _refuse_existing(target)
-    with redacted_sessions(sessions, redactor=redactor_for(redact)) as (copies, redaction):
+    with redacted_sessions(sessions, redactor=redactor_for(redact, library=sessions[0].library)) as (copies, redaction):
         refuse_leaks(files_below(copies), redaction)  # before they are compressed
         root = redaction.redactor.redact(str(sessions[0].home.root)).text
         told["files"], told["bytes"] = write_bundle(copies, target, root=root)

@@ -128,7 +128,7 @@ class Session:
         """
         from .redaction import redacted_session, redactor_for
 
-        return redacted_session(self, redactor=redactor_for(profile))
+        return redacted_session(self, redactor=redactor_for(profile, library=self.library))
 
     # --- changes, as plans: nothing happens before `commit` -----------------------------------------------------------
 

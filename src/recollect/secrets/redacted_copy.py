@@ -8,6 +8,7 @@ of files are kept, because entries refer to them; the name of a project folder i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,6 +17,7 @@ from ..format.line import read_lines
 from ..journal import disk
 from ..store.home import Home
 from ..store.paths import open_inside
+from .names import strength_of
 from .redact import SHORTEST_KNOWN, SHORTEST_TEXT, Redactor
 from .rewrite import Replacement, rewrite_strings
 from .untouched import is_untouched
@@ -30,6 +32,7 @@ _AT_ONCE: Final = 1 << 18
 """About how many bytes are written at once."""
 _LONGEST_DOCUMENT: Final = 64 << 20
 _LONGEST_ID: Final = 4096
+_LONGEST_NAME: Final = 100
 _MOST_KEYS: Final = 10_000
 _CONFIG_PLACES: Final = ("/cwd", "/projectPath", "/originalCwd")
 """Fields that name the folder in which the user works."""
@@ -42,6 +45,27 @@ class _Lines(NamedTuple):
 
     with_finds: set[int]
     last: int
+
+
+class _Names:
+    """Says under which name the strings of one line stand: their key, or what `name` says beside a `value`."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, str] = {}
+
+    def of(self, pointer: str, text: str) -> str | None:
+        """Return the name of the string at a pointer, if such a name may make it a secret."""
+        parent, _, key = pointer.rpartition("/")
+        if key in ("name", "Name", "key", "Key"):
+            self._told[parent] = text
+        elif key in ("value", "Value", "v"):
+            key = self._told.get(parent, key)
+        return key if _says_secret(key) else None
+
+
+@lru_cache(4096)
+def _says_secret(key: str) -> bool:
+    return len(key) <= _LONGEST_NAME and strength_of(key.replace("~1", "/").replace("~0", "~")) is not None
 
 
 class RedactedCopy:
@@ -102,9 +126,9 @@ class RedactedCopy:
         return _Lines(with_finds, number)
 
     def _learn_line(self, line: bytes) -> bool:
-        found = False
         if not self._redactor.may_learn(line):
             return False
+        found, names = False, _Names()
 
         def learn(pointer: str, text: str) -> Sequence[Replacement]:
             nonlocal found
@@ -112,7 +136,7 @@ class RedactedCopy:
                 return ()
             if pointer in _CONFIG_PLACES:
                 self._redactor.learn_home(text)
-            if self._redactor.learn(text):
+            if self._redactor.learn(text, names.of(pointer, text)):
                 found = True
             return ()
 
@@ -156,11 +180,12 @@ class RedactedCopy:
         redactor = self._redactor
         if not has_finds and not redactor.may_hold(line):
             return line
+        names = _Names()
 
         def change(pointer: str, text: str) -> Sequence[Replacement]:
             if is_untouched(pointer, text):
                 return redactor.in_untouched(text) if len(text) <= _LONGEST_ID else ()
-            return redactor.replacements(text, None if has_finds else ())
+            return redactor.replacements(text, None if has_finds else (), name=names.of(pointer, text))
 
         return rewrite_strings(
             line, change, change_key=self._key_change(change, self._plain_keys), shortest=SHORTEST_KNOWN
