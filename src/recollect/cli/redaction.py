@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -58,14 +57,14 @@ def _bar(session: Session) -> Iterator[Callable[[int], None] | None]:
 
 @contextlib.contextmanager
 def redacted(run: CommandRun, session: Session, profile: str | None) -> Iterator[tuple[Session, Redaction | None]]:
-    """Open a session as --redact says: itself, or a copy without what is left out. What that is, is told on stderr."""
+    """Open a session as --redact says: itself, or a copy without what is left out. What that is, is told on stderr where it is not at the top of a text."""
     if profile is None or profile == "none":
         yield session, None
         return
     with contextlib.ExitStack() as stack:
         with _bar(session) as advance:
             copy, redaction = stack.enter_context(session.redacted(profile, progress=advance))
-        if not run.is_text or not sys.stdout.isatty():  # on a terminal, the top of the text tells it
+        if not run.is_text:  # the text tells it at its top
             run.say(redaction.in_words())
         for text in redaction.left_out:
             run.say(f"left out: {text}")
