@@ -404,7 +404,6 @@ class Library:
     def budgets(self) -> Budgets:
         """Set and remove budgets, and see how much of each is used."""
         from .budgets import Budgets
-    from .bundling import BundleOptions
 
         return Budgets(self.own_folder("config"), self)
 
