@@ -17,9 +17,9 @@ from ..errors import DamagedData, Refused, Unavailable
 from ..format.entries import decode_exactly
 from ..format.json_edit import encode_value
 from ..format.row_edit import set_in_message, set_members
-from ..format.subagent_meta import call_input, subagent_meta_bytes
+from ..format.session_meta import call_input, subagent_meta_bytes
 from ..format.todos import HIGH_WATER_MARK_NAME, task_bytes
-from ..graph.subagents import Subagent
+from ..graph.session import Subagent
 from ..graph.thread import find_thread
 from ..journal import disk
 from ..journal.changes import Change, Journal
@@ -29,7 +29,7 @@ from ..store.layout import meta_of, subagent_name, subagents_folder, tasks_folde
 from ..store.read import EntryBytes
 from ..store.scan import SessionFile
 from ..store.side_files import todo_lists
-from .fork_subagents import subagents_of
+from .fork import subagents_of
 from .repair.draft import Draft, Piece, entry_of
 
 TARGET: Final = "2.1"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from ..graph.messages import join_responses
-from ..graph.subagents import Subagent
+from ..graph.session import Subagent
 from ..graph.thread import LIVE
 from .conversation import TASK, ConversationReader, Part, Seam, ShownCall, ShownMessage
 from .formatting import argument_line, local_minute, model_name, one_line, plural, seconds, title_line

@@ -1,6 +1,6 @@
 """Find the sessions and subagents of a home by names and sizes only; no file is opened.
 
-`transcript_folders` is the one walk that scan, index and watch share. It follows links as everywhere (`paths.why_left_out`).
+`transcript_folders` is the one walk that scan, index and watch share. It follows links as everywhere (`home.why_left_out`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from typing import BinaryIO, Final, NamedTuple
 
 from ..errors import Refused
 from ..format.path_text import to_text
-from .home import Home
+from .home import Home, is_inside, list_inside, why_left_out
 from .layout import SUBAGENTS, holds_transcripts, is_session_id, is_subagent_name, meta_of, subagent_id_of
 from .opening import parts_below
-from .paths import is_inside, list_inside, why_left_out
 
 Note = Callable[[str, str], None]
 """Called with the path of what is left out, and why."""
@@ -190,6 +189,8 @@ class Scan:
     orphans: dict[tuple[str, str], SessionFile] = field(default_factory=dict)
     """Sessions by (folder, id) whose main transcript is gone while subagents are left."""
     skipped: list[Skipped] = field(default_factory=list)
+    lone_folders: list[Path] = field(default_factory=list)
+    """The own folders of sessions that have no main transcript beside them."""
 
     @property
     def orphan_subagents(self) -> list[SubagentFile]:
@@ -257,6 +258,11 @@ def scan_home(home: Home) -> Scan:
             case 1:
                 sessions = _sessions_in(home, folder, scan)
                 scan.sessions.extend(sessions.values())
+                scan.lone_folders += [
+                    Path(entry.path)
+                    for entry in folder.folders
+                    if is_session_id(entry.name) and entry.name not in sessions
+                ]
             case 3 | 5:
                 session_id = to_text(folder.parts[1])
                 for subagent in _subagents_in(folder, scan):
