@@ -1,0 +1,284 @@
+"""Find given values again, in every form in which they may stand in a file, and put a mark in their place.
+
+A value that was found once is looked for by itself: plain, with the escapes of JSON once or twice, with the line numbers, diff
+signs and line breaks that tools put into it, URL-encoded, and inside of base64. A copy counts where it is delimited; inside of
+a longer word it may be chance, and only `everywhere` takes those, too.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from .rewrite import Replacement
+
+_NEEDLE: Final = 6
+_MOST_NEEDLES: Final = 8
+_WRAPPED_FROM: Final = 16
+"""A shorter value is not looked for across line breaks: its two halves may be words of two lines."""
+_BROKEN_UP_TO: Final = 2_000
+_INSIDE_BASE64_FROM: Final = 6
+_DEPTH: Final = 2
+
+_MARGIN: Final = r"[ \t]*(?:\d+(?:→|\t|\\+t|[:|])[ \t]*)?(?:[+\-|>][ \t]*)?"
+_LINE_END: Final = rf"(?:\\*+(?:\r?\n)|(?:\\+r)?\\+n){_MARGIN}"
+_ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#(?:39|x27);"}
+_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{8,}+(?:[ \t]*+\r?\n[ \t]*+[A-Za-z0-9+/_-]{16,}+)*+={0,2}")
+_WORDS: Final = re.compile(r"[A-Za-z0-9]+")
+_BEFORE: Final = re.compile(
+    r"(?:\\+[nrtbf0]|%[0-9A-Fa-f]{2}|\\+u[0-9A-Fa-f]{4}|(?:\x1b|\\+u001[bB]|\\+x1[bB]|\\+033)\[[0-9;]*[A-Za-z])\Z"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SecretValue:
+    """One value to mask: what kind it is of, and the fingerprint by which it is named instead of itself."""
+
+    kind: str
+    fingerprint: str
+    value: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value stands in a text, and what comes there."""
+
+    start: int
+    end: int
+    value: SecretValue
+    text: str
+
+
+class ValueFinder:
+    """Finds all given values in texts and in raw bytes."""
+
+    def __init__(self, values: Iterable[SecretValue], *, everywhere: bool = False, same_length: bool = False) -> None:
+        unique = {item.value: item for item in values if item.value.strip()}
+        self.values: Sequence[SecretValue] = sorted(unique.values(), key=lambda item: -len(item.value))
+        """The longest first: a value may be part of another."""
+        self.everywhere = everywhere
+        self.same_length = same_length
+        self._patterns: dict[SecretValue, re.Pattern[str]] = {}
+        self._needles: dict[SecretValue, tuple[str, ...]] = {item: _needles(item.value) for item in self.values}
+        self._in_base64: dict[SecretValue, tuple[str, ...]] = {item: _in_base64(item.value) for item in self.values}
+
+    @cached_property
+    def _filter(self) -> Any:
+        """The expression that every text with one of the values matches, over raw bytes."""
+        needles = {needle for some in (self._needles, self._in_base64) for item in some.values() for needle in item}
+        texts = [re.escape(needle.encode()) for needle in sorted(needles)]
+        if any(not item for item in self._needles.values()):
+            texts = [b""]
+        texts.append(rb"\\u00[2-7]")  # letters may be written as escapes
+        pattern = b"|".join(texts)
+        try:
+            import re2
+
+            options = re2.Options()
+            options.max_mem = 256 << 20
+            options.encoding = re2.Options.Encoding.LATIN1
+            options.log_errors = False
+            return re2.compile(pattern, options)
+        except Exception:  # not installed, or it refuses the expression: the same results, only slower
+            return re.compile(pattern)
+
+    def may_hold(self, data: bytes) -> bool:
+        """Return whether some bytes may hold one of the values: False is certain."""
+        return bool(self.values) and self._filter.search(data) is not None
+
+    def places(self, text: str, *, everywhere: bool | None = None, depth: int = 0) -> list[Place]:
+        """Return where the values stand in a text, in order and without overlap."""
+        anywhere = self.everywhere if everywhere is None else everywhere
+        found: list[Place] = []
+        for item in self.values:
+            needles = self._needles[item]
+            if not needles or any(needle in text for needle in needles):
+                for match in self._pattern(item).finditer(text):
+                    if anywhere or _is_delimited(text, *match.span(), item.value):
+                        found.append(Place(*match.span(), item, self._mark(item, match.end() - match.start())))
+        if depth < _DEPTH and any(needle in text for item in self._in_base64.values() for needle in item):
+            found += self._encoded_places(text, depth)
+        return _without_overlap(found)
+
+    def replacements(self, text: str) -> list[Replacement]:
+        """Return what to replace in a text."""
+        return [Replacement(place.start, place.end, place.text) for place in self.places(text)]
+
+    def holds(self, text: str) -> bool:
+        return bool(self.places(text))
+
+    def _pattern(self, item: SecretValue) -> re.Pattern[str]:
+        known = self._patterns.get(item)
+        if known is None:
+            known = self._patterns[item] = re.compile(_expression(item.value))
+        return known
+
+    def _mark(self, item: SecretValue, length: int) -> str:
+        return mark(item.kind, length if self.same_length else None)
+
+    def _encoded_places(self, text: str, depth: int) -> Iterator[Place]:
+        """Yield the runs of base64 that hold a value. What else stands in such a run is encoded again as it was."""
+        for run in _RUN.finditer(text):
+            body = run[0].rstrip("=")
+            if not any(needle in body for item in self._in_base64.values() for needle in item):
+                joined = re.sub(r"\s+", "", body)
+                if joined == body or not any(n in joined for item in self._in_base64.values() for n in item):
+                    continue
+            for skipped in range(4):  # the run may begin with letters that are not part of it
+                if skipped >= len(body):
+                    break
+                place = self._encoded_place(run.start() + skipped, run.end(), text, depth)
+                if place is not None:
+                    yield place
+                    break
+
+    def _encoded_place(self, start: int, end: int, text: str, depth: int) -> Place | None:
+        written = re.sub(r"\s+", "", text[start:end])
+        body = written.rstrip("=")
+        body = body[: len(body) - 1] if len(body) % 4 == 1 else body
+        is_url_safe = "-" in body or "_" in body
+        try:
+            raw = base64.b64decode(body.replace("-", "+").replace("_", "/") + "=" * (-len(body) % 4), validate=True)
+        except (binascii.Error, ValueError):
+            return None
+        inner = raw.decode("utf-8", "surrogateescape")
+        # Nothing delimits the letters of base64: what stands around the value is part of the decoded text.
+        places = self.places(inner, depth=depth + 1)
+        if not places:
+            return None
+        item = places[0].value
+        if len(places) == 1 and inner.strip() == inner[places[0].start : places[0].end]:
+            return Place(start, end, item, self._mark(item, end - start))
+        new = base64.b64encode(replaced(inner, places).encode("utf-8", "surrogateescape")).decode()
+        if is_url_safe:
+            new = new.replace("+", "-").replace("/", "_")
+        if not written.endswith("="):
+            new = new.rstrip("=")
+        return Place(start, end, item, new)
+
+
+def mark(kind: str, length: int | None = None) -> str:
+    """Return the text that stands for a value of this kind; with a length, one of so many letters."""
+    text = f"[redacted: {kind}]"
+    if length is None:
+        return text
+    if length < len(text) + 1:
+        return "*" * length
+    return f"{text[:-1]}{'*' * (length - len(text))}]"
+
+
+def replaced(text: str, places: Sequence[Place]) -> str:
+    """Return the text with its places replaced."""
+    parts: list[str] = []
+    at = 0
+    for place in places:
+        parts += (text[at : place.start], place.text)
+        at = place.end
+    return "".join([*parts, text[at:]])
+
+
+def _without_overlap(found: list[Place]) -> list[Place]:
+    """Return the places in order; of places that overlap, the longest."""
+    chosen: list[Place] = []
+    for place in sorted(found, key=lambda item: (item.start, -item.end)):
+        if chosen and place.start < chosen[-1].end:
+            if place.end - place.start > chosen[-1].end - chosen[-1].start:
+                chosen[-1] = place
+            continue
+        chosen.append(place)
+    return chosen
+
+
+def _is_delimited(text: str, start: int, end: int, value: str) -> bool:
+    """Return whether no word goes on before or after a place; escapes and colours of a terminal are no part of a word."""
+    goes_on = start > 0 and _is_word(text[start - 1]) and _is_word(value[0])
+    if goes_on and _BEFORE.search(text, max(start - 24, 0), start) is None:
+        return False
+    return end >= len(text) or not _is_word(text[end]) or not _is_word(value[-1])
+
+
+def _is_word(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"
+
+
+# --- what a value looks like ------------------------------------------------------------------------------------------
+
+
+def _needles(value: str) -> tuple[str, ...]:
+    """Return short pieces of a value of which one stands in every form of it but base64; none where there is no such piece."""
+    runs = [match[0] for match in _WORDS.finditer(value)]
+    pieces = [run[at : at + _NEEDLE] for run in runs for at in range(0, len(run) - _NEEDLE + 1, _NEEDLE)]
+    if len(pieces) > _MOST_NEEDLES:
+        step = len(pieces) / _MOST_NEEDLES
+        pieces = [pieces[int(number * step)] for number in range(_MOST_NEEDLES)]
+    if not pieces or (len(pieces) < 2 and len(value) >= _WRAPPED_FROM):
+        pieces += [run for run in sorted(runs, key=len) if 3 <= len(run) < 2 * _NEEDLE][-2:]
+    return tuple(dict.fromkeys(pieces))
+
+
+def _in_base64(value: str) -> tuple[str, ...]:
+    """Return pieces of which one stands in base64 of any text that holds the value, whatever stands before it."""
+    data = value.encode("utf-8", "surrogatepass")
+    if len(data) < _INSIDE_BASE64_FROM:
+        return ()
+    found: list[str] = []
+    for before in range(3):
+        whole = base64.b64encode(b"\0" * before + data).decode().rstrip("=")
+        first = -(-before * 8 // 6) + (1 if before else 0)
+        last = (before + len(data)) * 8 // 6
+        core = whole[first:last]
+        pieces: list[str] = re.findall(r"[A-Za-z0-9]{6,}", core) or [core]
+        best = max(pieces, key=len)
+        found += [best[:12], best[-12:]]
+        if best is core and ("+" in core or "/" in core):
+            found.append(core.replace("+", "-").replace("/", "_"))
+    return tuple(dict.fromkeys(found))
+
+
+def _expression(value: str) -> str:
+    may_break = len(value) >= _WRAPPED_FROM and len(value) <= _BROKEN_UP_TO and "\n" not in value
+    joint = f"(?:{_LINE_END})?" if may_break else ""
+    parts: list[str] = []
+    at = 0
+    while at < len(value):
+        letter = value[at]
+        if letter == "\\":
+            run = len(value[at:]) - len(value[at:].lstrip("\\"))
+            parts.append(rf"(?:\\{{{run},{4 * run}}}|(?:%5[cC]){{{run}}})")
+            at += run
+            continue
+        if letter == "\r" and value[at : at + 2] == "\r\n":
+            at += 1
+            continue
+        parts.append(_letter(letter))
+        at += 1
+    return joint.join(parts)
+
+
+def _letter(letter: str) -> str:
+    if letter == "\n":
+        return rf"(?:{_LINE_END}|(?:%0[dD])?%0[aA])"
+    if letter.isascii() and letter.isalnum():
+        return letter
+    forms = [re.escape(letter)]
+    forms.append("".join(f"%{_any_case(byte)}" for byte in letter.encode("utf-8", "surrogatepass")))
+    if ord(letter) < 0x10000:
+        forms.append(rf"\\+u{_any_case(ord(letter) >> 8)}{_any_case(ord(letter) & 255)}")
+    if letter in "\"'/`$":
+        forms[0] = rf"\\*+{re.escape(letter)}"
+    if letter == "\t":
+        forms.append(r"\\+t")
+    if letter == " ":
+        forms.append(r"\+")
+    if letter in _ENTITIES:
+        forms.append(_ENTITIES[letter])
+    return f"(?:{'|'.join(forms)})"
+
+
+def _any_case(byte: int) -> str:
+    return "".join(digit if digit.isdigit() else f"[{digit}{digit.upper()}]" for digit in f"{byte:02x}")
