@@ -279,7 +279,7 @@ class Masking:
             places = found.kept_paths.get(record.home, set())
             return any(file.place in places for file in self.journal.discarded_backups(record).values())
 
-        found.changes = kept_secrets(self.journal, self._masked, self._masked_title, rewritten, is_needed)
+        found.changes = kept_secrets(self.journal, self._masked, self.masked_text, rewritten, is_needed)
 
     def _masked(self, path: Path, name: str) -> Iterable[bytes] | None:
         """Return the masked bytes of a file of our own; None where there is nothing to mask."""
@@ -288,8 +288,9 @@ class Masking:
             pass
         return None if not tally.found else (new for _, new in self.masker.pairs(name, _chunks(path), Tally()))
 
-    def _masked_title(self, title: str) -> str:
-        return replaced(title, self.finder.places(title))
+    def masked_text(self, text: str) -> str:
+        """Return a text, such as a title or a path, with the values in it masked."""
+        return replaced(text, self.finder.places(text, everywhere=True))
 
     # --- masking ------------------------------------------------------------------------------------------------------
 

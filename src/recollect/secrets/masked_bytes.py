@@ -6,6 +6,7 @@ one: the vault needs that for its snapshots.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -24,7 +25,6 @@ _AT_ONCE: Final = 1 << 20
 _CERTAIN: Final = 12
 """A shorter value inside of a longer word is taken for another word."""
 _raw: Final = msgspec.json.Decoder(msgspec.Raw).decode
-_PADDING: Final = b"*]"
 
 Pair = tuple[bytes, bytes]
 
@@ -99,32 +99,33 @@ class ByteMasker:
     def _json(self, data: bytes, tally: Tally, *, is_entry: bool) -> bytes:
         """Return JSON with the values in its strings masked; of an entry, ids, signatures and media stay as they are."""
         finder = self.finder
+        found: list[SecretValue] = []
+        size = _size_as_written
 
         def change(pointer: str, text: str) -> list[Replacement]:
             if is_entry and pointer and is_untouched(pointer, text):
                 return []
-            places = finder.places(text)
-            tally.found.update(place.value for place in places)
+            places = finder.places(text, size=size)
+            found.extend(place.value for place in places)
             return [Replacement(place.start, place.end, place.text) for place in places]
 
-        new = rewrite_strings(data, change, change_key=change if finder.everywhere else None)
-        if new is not data and finder.same_length and len(new) < len(data):
-            at = new.rfind(_PADDING)
-            if at >= 0:
-                new = new[:at] + b"*" * (len(data) - len(new)) + new[at:]
+        change_key = change if finder.everywhere else None
+        new = rewrite_strings(data, change, change_key=change_key)
+        if finder.same_length and len(new) != len(data):  # letters are written as escapes
+            size = _size_in_ascii
+            found.clear()
+            new = rewrite_strings(data, change, change_key=change_key)
+        tally.found.update(found)
         self._note_left(new, tally)
         return new
 
     def _text(self, data: bytes, tally: Tally) -> Iterator[Pair]:
         text = data.decode("utf-8", "surrogateescape")
         at = 0
-        for place in self.finder.places(text):
+        for place in self.finder.places(text, size=lambda part: len(_bytes(part))):
             before, old = (_bytes(part) for part in (text[at : place.start], text[place.start : place.end]))
-            new = place.text.encode()
-            if self.finder.same_length and len(new) < len(old) and new.endswith(_PADDING):
-                new = new[:-1] + b"*" * (len(old) - len(new)) + new[-1:]
             yield before, before
-            yield old, new
+            yield old, _bytes(place.text)
             self._note_left(before, tally)
             tally.found[place.value] += 1
             tally.lines.add(text.count("\n", 0, place.start) + 1)
@@ -153,6 +154,15 @@ def _is_json(data: bytes) -> bool:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
+
+
+def _size_as_written(text: str) -> int:
+    """Return how many bytes a text takes in a JSON string, as Claude Code writes it."""
+    return len(json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")) - 2
+
+
+def _size_in_ascii(text: str) -> int:
+    return len(json.dumps(text)) - 2
 
 
 def _whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:

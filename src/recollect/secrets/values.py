@@ -10,12 +10,10 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
-
-from .rewrite import Replacement
 
 _NEEDLE: Final = 6
 _MOST_NEEDLES: Final = 8
@@ -77,7 +75,7 @@ class ValueFinder:
         texts.append(rb"\\u00[2-7]")  # letters may be written as escapes
         pattern = b"|".join(texts)
         try:
-            import re2
+            import re2  # type: ignore[import-untyped, unused-ignore]
 
             options = re2.Options()
             options.max_mem = 256 << 20
@@ -91,8 +89,13 @@ class ValueFinder:
         """Return whether some bytes may hold one of the values: False is certain."""
         return bool(self.values) and self._filter.search(data) is not None
 
-    def places(self, text: str, *, everywhere: bool | None = None, depth: int = 0) -> list[Place]:
-        """Return where the values stand in a text, in order and without overlap."""
+    def places(
+        self, text: str, *, everywhere: bool | None = None, size: Callable[[str], int] = len, depth: int = 0
+    ) -> list[Place]:
+        """Return where the values stand in a text, in order and without overlap.
+
+        `size` says how much room a part of the text takes, for marks of the same length.
+        """
         anywhere = self.everywhere if everywhere is None else everywhere
         found: list[Place] = []
         for item in self.values:
@@ -100,14 +103,10 @@ class ValueFinder:
             if not needles or any(needle in text for needle in needles):
                 for match in self._pattern(item).finditer(text):
                     if anywhere or _is_delimited(text, *match.span(), item.value):
-                        found.append(Place(*match.span(), item, self._mark(item, match.end() - match.start())))
+                        found.append(Place(*match.span(), item, self._mark(item, size(match[0]))))
         if depth < _DEPTH and any(needle in text for item in self._in_base64.values() for needle in item):
             found += self._encoded_places(text, depth)
         return _without_overlap(found)
-
-    def replacements(self, text: str) -> list[Replacement]:
-        """Return what to replace in a text."""
-        return [Replacement(place.start, place.end, place.text) for place in self.places(text)]
 
     def holds(self, text: str) -> bool:
         return bool(self.places(text))
