@@ -123,13 +123,13 @@ def test_a_masked_home_is_healthy(full: MaskScene) -> None:
 def test_messages_stay_and_the_index_finds_them(full: MaskScene) -> None:
     with full.library() as library:
         count = len(library.session(MAIN).messages())
-        found = library.search("wrapped").hits
+        found = library.search("wrapped").total
     full.mask()
     with full.library() as library:
         assert len(library.session(MAIN).messages()) == count
-        assert len(library.search("wrapped").hits) == len(found)
-        assert not library.search(TOKEN.value).hits
-        assert library.search("redacted").hits
+        assert library.search("wrapped").total == found
+        assert not library.search(TOKEN.value).total
+        assert library.search("redacted").total
 
 
 def test_a_second_run_does_nothing(full: MaskScene) -> None:

@@ -164,7 +164,7 @@ class Journal:
         for count, record in enumerate(self._newest_first()):
             if count == 200:
                 break
-            if record.state in _STANDING and (before is None or record.number < before.number):
+            if record.state in (*_STANDING, "masked") and (before is None or record.number < before.number):
                 stamps = read_left(self.folder_of(record))
                 if any(left == current and os.path.basename(name) in names for name, left in stamps.items()):
                     return True

@@ -110,7 +110,9 @@ class MaskPlan(Plan):
         index = []
         if not outcome.survey.is_empty or interrupted:
             self._library.refresh()
-            index = self._purge_index(outcome.survey, anew=interrupted)
+            # What is left in a home stands in the index, too.
+            is_clean = not any(file.tally.found or file.tally.left for file in left.files)
+            index = self._purge_index(outcome.survey, anew=interrupted, is_clean=is_clean)
             self._masking.end()
         self.result = self._result(outcome.survey, left, outcome, index)
         self.said = self._said()
@@ -125,7 +127,7 @@ class MaskPlan(Plan):
     def _index_exists(self) -> bool:
         return (self._library.own_folder("cache") / "index").is_dir()
 
-    def _purge_index(self, survey: Survey, *, anew: bool) -> list[str]:
+    def _purge_index(self, survey: Survey, *, anew: bool, is_clean: bool) -> list[str]:
         """Remove the values from the index; return its files that still hold one, which there should be none of."""
         from ..index.catalogue.purge import forget_free_pages, forget_stamps
 
@@ -142,10 +144,10 @@ class MaskPlan(Plan):
             forget_stamps(catalogue, paths)
             self._library.index(stages=("calls", "entries"))
             forget_free_pages(catalogue, self._holds)
-            if self._in_index(catalogue):
+            if is_clean and self._in_index(catalogue):
                 catalogue.make_anew()
         self._library.index()
-        return self._in_index(catalogue)
+        return self._in_index(catalogue) if is_clean else []
 
     def _holds(self, text: str) -> bool:
         return bool(self._masking.finder.places(text, everywhere=True))

@@ -38,7 +38,7 @@ from ..store.home import Home
 from ..store.layout import FileKind, file_at
 from ..store.liveness import open_sessions
 from ..store.stamp import Stamp, stamp_of
-from ..vault.masking import generation_bytes, generations, mask_vault
+from ..vault.masking import end_interrupted, generation_bytes, generations, mask_vault
 from ..vault.vault import Vault
 from .masked_bytes import ByteMasker, Tally
 from .values import SecretValue, ValueFinder, replaced
@@ -305,7 +305,7 @@ class Masking:
                 self.journal.recover(home)
             if self.vault.exists:
                 held.enter_context(self.vault.locked())
-                self.vault.refresh()
+                end_interrupted(self.vault)  # old packs that a crash left hold the old bytes
             survey = self.survey()
             outcome = Outcome(survey)
             if survey.is_empty:

@@ -51,10 +51,8 @@ def mask_vault(vault: Vault, pairs: Pairs, holding: set[_Key], progress: Progres
 
     Raises DamagedData, Refused and StoreBusy; then the vault is unchanged.
     """
+    end_interrupted(vault)
     try:
-        vault.refresh()
-        recover(vault)
-        vault.refresh()
         try:
             _Masking(vault, pairs, holding, progress).run()
         finally:
@@ -63,6 +61,18 @@ def mask_vault(vault: Vault, pairs: Pairs, holding: set[_Key], progress: Progres
                 recover(vault)
             vault.refresh()
         _refuse_old_packs(vault)
+    except OSError as problem:
+        raise disk.explain(problem, vault.folder) from problem
+
+
+def end_interrupted(vault: Vault) -> None:
+    """End what a crash left half done: after a masking, old packs may still be there. Call with the lock held."""
+    try:
+        vault.refresh()
+        recover(vault)
+        vault.refresh()
+        if vault.manifest.is_whole:
+            _refuse_old_packs(vault)
     except OSError as problem:
         raise disk.explain(problem, vault.folder) from problem
 
