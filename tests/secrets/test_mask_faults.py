@@ -88,9 +88,8 @@ def test_failing_at_any_call(saved: Saved) -> None:
     for number, at in enumerate(points(saved.calls)[::3]):
         saved.put_back()
         kind = kinds[number % len(kinds)]
-        with faulty_disk(Fault(at, kind)) as fault:
-            with contextlib.suppress(RecollectError, OSError):
-                saved.scene.mask(settings=True)
+        with faulty_disk(Fault(at, kind)) as fault, contextlib.suppress(RecollectError, OSError):
+            saved.scene.mask(settings=True)
         assert fault.hit
         saved.judge(f"call {at} of {saved.calls}, {kind}: {fault.hit}")
 
