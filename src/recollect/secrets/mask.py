@@ -204,7 +204,7 @@ class Masking:
         tally = Tally()
         stamp = stamp_of(path)
         try:
-            for _ in self.masker.pairs(name, _chunks(path), tally):
+            for _ in self.masker.pairs(name, file_chunks(path), tally):
                 pass
         except FileNotFoundError:
             return None
@@ -284,9 +284,9 @@ class Masking:
     def _masked(self, path: Path, name: str) -> Iterable[bytes] | None:
         """Return the masked bytes of a file of our own; None where there is nothing to mask."""
         tally = Tally()
-        for _ in self.masker.pairs(name, _chunks(path), tally):
+        for _ in self.masker.pairs(name, file_chunks(path), tally):
             pass
-        return None if not tally.found else (new for _, new in self.masker.pairs(name, _chunks(path), Tally()))
+        return None if not tally.found else (new for _, new in self.masker.pairs(name, file_chunks(path), Tally()))
 
     def masked_text(self, text: str) -> str:
         """Return a text, such as a title or a path, with the values in it masked."""
@@ -396,7 +396,7 @@ class Masking:
         return record
 
     def _staged(self, file: FoundFile, digests: tuple[hashlib._Hash, hashlib._Hash]) -> Iterator[bytes]:
-        for old, new in self.masker.pairs(file.name, _chunks(file.path), Tally()):
+        for old, new in self.masker.pairs(file.name, file_chunks(file.path), Tally()):
             digests[0].update(old)
             digests[1].update(new)
             yield new
@@ -433,7 +433,7 @@ def _names(folder: Path) -> set[str]:
         return set()
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
+def file_chunks(path: Path) -> Iterator[bytes]:
     """Yield the bytes of a regular file, or of the file that a link leads to; nothing of pipes and devices."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     fd = os.open(path, flags)

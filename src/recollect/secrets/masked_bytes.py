@@ -54,14 +54,13 @@ class ByteMasker:
 
     def pairs(self, name: str, chunks: Iterable[bytes], tally: Tally) -> Iterator[Pair]:
         """Yield the bytes of a file in order, each piece with what takes its place. `name` is the file's name or path."""
-        base = Path(name).name
-        if base.endswith(".jsonl") or ".jsonl." in base:
+        if is_lines(name):
             yield from self._lines(chunks, tally)
             return
         data = b"".join(chunks)
         if not self.finder.may_hold(data):
             yield data, data
-        elif (base.endswith(".json") or ".json." in base) and _is_json(data):
+        elif may_be_json(name) and is_json(data):
             tally.lines.add(1)
             yield data, self._json(data, tally, is_entry=False)
         else:
@@ -69,7 +68,7 @@ class ByteMasker:
 
     def _lines(self, chunks: Iterable[bytes], tally: Tally) -> Iterator[Pair]:
         number = 1
-        for block in _whole_lines(chunks):
+        for block in whole_lines(chunks):
             if not self.finder.may_hold(block):
                 yield block, block
                 number += block.count(b"\n")
@@ -144,7 +143,19 @@ class ByteMasker:
                     tally.left[place.value] += 1
 
 
-def _is_json(data: bytes) -> bool:
+def is_lines(name: str) -> bool:
+    """Return whether a file of this name holds lines of JSON."""
+    base = Path(name).name
+    return base.endswith(".jsonl") or ".jsonl." in base
+
+
+def may_be_json(name: str) -> bool:
+    """Return whether a file of this name should hold one JSON value."""
+    base = Path(name).name
+    return base.endswith(".json") or ".json." in base
+
+
+def is_json(data: bytes) -> bool:
     try:
         _raw(data)
     except REFUSED:
@@ -165,7 +176,7 @@ def _size_in_ascii(text: str) -> int:
     return len(json.dumps(text)) - 2
 
 
-def _whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield blocks of whole lines; the last one may lack its line end."""
     waiting: list[bytes] = []
     size = 0
