@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -497,7 +497,6 @@ class Changes:
         everywhere: bool = False,
         same_length: bool = False,
         settings: bool = False,
-        advice: Callable[[str], str | None] | None = None,
         progress: MaskProgress | None = None,
     ) -> MaskPlan:
         """Mask values for good: in the homes, and in the index, the vault, the journal and all else that Recollect has.
@@ -509,8 +508,29 @@ class Changes:
 
         return MaskPlan(
             self.library, self.journal, values, everywhere=everywhere, same_length=same_length, settings=settings,
-            advice=advice, progress=progress,
+            progress=progress,
         )  # fmt: skip
+
+    def mask_found(
+        self,
+        only: Collection[str] | None = None,
+        *,
+        kinds: Collection[str] = (),
+        min_confidence: str = "likely",
+        ignore: Collection[str] = (),
+        progress: MaskProgress | None = None,
+        **options: bool,
+    ) -> MaskPlan:
+        """Mask secrets that are found, for good: those with the fingerprints `only`, else all of these kinds.
+
+        `options` are those of `mask`: `everywhere`, `same_length`, `settings`.
+        """
+        from .masking import found_values
+
+        values = found_values(
+            self.library, self.journal, only, kinds=kinds, min_confidence=min_confidence, ignore=ignore, progress=progress
+        )  # fmt: skip
+        return self.mask(values, progress=progress, **options)
 
     # --- the journal --------------------------------------------------------------------------------------------------
 

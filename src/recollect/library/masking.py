@@ -15,13 +15,14 @@ The result, and the JSON of `recollect secrets --mask`:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ..export.formatting import plural
 from ..secrets.mask import ONLY_SETTINGS as ONLY_SETTINGS
-from ..secrets.mask import STAYS, FoundFile, Masking, Outcome, Progress, Survey
+from ..secrets.mask import STAYS, FoundFile, Masking, Outcome, Survey
+from ..secrets.mask import Progress as Progress
 from ..secrets.values import SecretValue, ValueFinder
 from .plan import Committed, Plan
 
@@ -42,6 +43,46 @@ NOT_REACHED: Final = (
 )
 
 
+def advice(kind: str) -> str:
+    """Say where the owner of a secret takes it back."""
+    from ..secrets.formats import formats
+
+    known = formats().get(kind)
+    return known.revoke if known is not None else "where it was issued"
+
+
+def found_values(
+    library: Library,
+    journal: Journal,
+    only: Collection[str] | None = None,
+    *,
+    kinds: Collection[str] = (),
+    min_confidence: str = "likely",
+    ignore: Collection[str] = (),
+    progress: Progress | None = None,
+) -> list[SecretValue]:
+    """Find the values to mask: in the homes, in the vault and in what the journal keeps.
+
+    `only` are fingerprints; without them everything of these kinds, as sure as `min_confidence` at least, but for `ignore`.
+    """
+    from ..secrets.collect import collect_values
+    from ..secrets.find import default_finder
+    from ..secrets.findings import CONFIDENCES, Found
+    from ..secrets.fingerprints import Fingerprints
+
+    least = [str(item) for item in CONFIDENCES].index(min_confidence)
+    fingerprints = Fingerprints(library.own_folder("data"))
+
+    def choose(found: Found) -> str | None:
+        fingerprint = fingerprints.of(found.value)
+        if only is not None:
+            return fingerprint if fingerprint in only else None
+        is_wanted = CONFIDENCES.index(found.confidence) <= least and (not kinds or found.kind in kinds)
+        return fingerprint if is_wanted and fingerprint not in ignore else None
+
+    return collect_values(default_finder(), choose, library.homes, journal, library.vault.store, progress=progress)
+
+
 class MaskPlan(Plan):
     """Masks values in the homes and in all that Recollect has of them. It cannot be undone."""
 
@@ -54,7 +95,6 @@ class MaskPlan(Plan):
         everywhere: bool = False,
         same_length: bool = False,
         settings: bool = False,
-        advice: Callable[[str], str | None] | None = None,
         progress: Progress | None = None,
     ) -> None:
         self._library = library
@@ -63,11 +103,19 @@ class MaskPlan(Plan):
         self._masking = Masking(
             library.homes, journal, library.vault.store, folders, finder, settings=settings, progress=progress
         )
-        self._advice = advice
-        self._progress = progress
         self.survey = self._masking.survey()
         super().__init__(None, self._result(self.survey, self.survey), destructive=True)
         self.notes = [REVOKE]
+
+    @property
+    def tell(self) -> Progress:
+        """What is called with how far the work is."""
+        return self._masking.progress
+
+    @tell.setter
+    def tell(self, progress: Progress | None) -> None:
+        if progress is not None:
+            self._masking.progress = progress
 
     @property
     def is_needed(self) -> bool:
@@ -204,7 +252,7 @@ class MaskPlan(Plan):
         rows = [
             {
                 "kind": value.kind, "fingerprint": value.fingerprint, "finds": count,
-                "files": sum(value in file.tally.found for file in survey.files), "advice": self._advice(value.kind) if self._advice else None,
+                "files": sum(value in file.tally.found for file in survey.files), "advice": advice(value.kind),
             }
             for value, count in found.items()
         ]  # fmt: skip

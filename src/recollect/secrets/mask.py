@@ -162,7 +162,7 @@ class Masking:
         self.finder = finder
         self.masker = ByteMasker(finder)
         self.settings = settings
-        self._progress = progress or _say_nothing
+        self.progress = progress or _say_nothing
         self._busy: dict[tuple[str, str], str | None] = {}
 
     @property
@@ -187,7 +187,7 @@ class Masking:
     def _look_at_home(self, home: Home, found: Survey) -> None:
         paths = list(home_files(home))
         for number, path in enumerate(paths):
-            self._progress("looking at the home", number, len(paths))
+            self.progress("looking at the home", number, len(paths))
             name = os.path.relpath(path, home.root)
             parts = Path(name).parts if not name.startswith("..") else (path.name,)
             file = file_at(parts)
@@ -198,7 +198,7 @@ class Masking:
                 if item.tally.found:
                     item.why = self._why_not(home, path, parts, file.session_id, file.kind)
                 found.files.append(item)
-        self._progress("looking at the home", len(paths), len(paths))
+        self.progress("looking at the home", len(paths), len(paths))
 
     def _look(self, path: Path, name: str, home: Home | None, found: Survey) -> FoundFile | None:
         tally = Tally()
@@ -251,7 +251,7 @@ class Masking:
             return
         kept = list(generations(self.vault))
         for number, (file, generation) in enumerate(kept):
-            self._progress("looking at the vault", number, len(kept))
+            self.progress("looking at the vault", number, len(kept))
             tally = Tally()
             for _ in self.masker.pairs(file.path, generation_bytes(self.vault, file, generation), tally):
                 pass
@@ -259,7 +259,7 @@ class Masking:
                 found.kept[(file.home, file.path, generation.number)] = tally
                 root = self.vault.contents.homes.get(file.home, "")
                 found.kept_paths.setdefault(root, set()).add(file.path)
-        self._progress("looking at the vault", len(kept), len(kept))
+        self.progress("looking at the vault", len(kept), len(kept))
 
     def _look_at_own(self, found: Survey) -> None:
         for path in self._own_files():
@@ -318,7 +318,7 @@ class Masking:
             if survey.kept:
                 mask_vault(
                     self.vault, lambda path, chunks: self.masker.pairs(path, chunks, Tally()), set(survey.kept),
-                    lambda done, total: self._progress("rewriting the vault", done, total),
+                    lambda done, total: self.progress("rewriting the vault", done, total),
                 )  # fmt: skip
             try:
                 for home in self.homes:
@@ -377,7 +377,7 @@ class Masking:
         title = f"Mask {', '.join(sorted(kinds))} in {len(files):,} file{'s' if len(files) > 1 else ''}"
         with self.journal.change(home, "mask", title) as change:
             for number, file in enumerate(files):
-                self._progress("masking", number, len(files))
+                self.progress("masking", number, len(files))
                 for _ in range(_TRIES):
                     before = stamp_of(file.path)
                     if before is None:
@@ -392,7 +392,7 @@ class Masking:
             if not change.steps:
                 return None
             record = change.commit_locked()
-        self._progress("masking", len(files), len(files))
+        self.progress("masking", len(files), len(files))
         return record
 
     def _staged(self, file: FoundFile, digests: tuple[hashlib._Hash, hashlib._Hash]) -> Iterator[bytes]:
