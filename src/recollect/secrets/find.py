@@ -13,13 +13,14 @@ from typing import Any, Final
 
 from . import checksums, names, needles, shapes
 from .findings import CONFIDENCES, Confidence, Found
-from .formats import Format, formats, tokens, with_text_before
+from .formats import Format, tokens, with_text_before
 from .placeholders import is_placeholder
 from .untouched import is_untouched
-from .unwrap import View, base64_blobs, joined_lines, unescaped, url_decoded
+from .unwrap import View, base64_blob, joined_lines, line_before, unescaped, url_decoded
 
 _DEEPEST: Final = 2
 """How many forms one after the other are undone."""
+_BASE64: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-")
 _TOKEN_LETTERS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_.~-")
 
 
@@ -73,27 +74,29 @@ class Finder:
             if head.startswith(format.prefix):
                 yield from _token(text, start, format)
         for format in with_text_before():
-            if any(mark.rstrip("/") in head for mark in format.prefix) or format.prefix == (".",) and head[0] in "MNO":
+            if any(mark.rstrip("/") in head for mark in format.prefix) or (
+                format.prefix == (".",) and head[0] in "MNO"
+            ):
                 yield from _token_with_text_before(text, start, end, format)
         for shape in _shapes_at_needle(text, start, head):
             yield _of_shape(shape)
-        if depth:
-            yield from self._in_base64(text, start, depth)
+        if depth and len(head) >= needles.BASE64_LENGTH and set(head[-needles.BASE64_LENGTH :]) <= _BASE64:
+            yield from self._in_base64(text, end - needles.BASE64_LENGTH, depth)
         if self.rules is not None:
             yield from self.rules.at(text, start, end)
 
     def _in_base64(self, text: str, start: int, depth: int) -> Iterator[Found]:
-        """Yield what stands in a text in base64 that begins at a needle: the whole of it is the find."""
-        line_end = text.find("\n", start + 1)
-        if line_end < 0 or line_end - start < 24:
-            line_end = len(text)
-        for first, last, decoded in base64_blobs(text, start, line_end):
-            if decoded.startswith("{") and text[last : last + 1] == ".":
-                continue  # the first part of a JSON web token
-            inside = _without_overlaps(list(self._all(decoded, depth - 1)))
-            if inside:
-                best = min(inside, key=lambda found: CONFIDENCES.index(found.confidence))
-                yield Found(first, last, best.kind, "secret", best.confidence, "base64", best.value)
+        """Yield what stands in a text in base64 that begins at a place: the whole of it is the find."""
+        blob = base64_blob(text, start)
+        if blob is None:
+            return
+        end, decoded = blob
+        if decoded.startswith("{") and text[end : end + 1] == ".":
+            return  # the first part of a JSON web token
+        inside = _without_overlaps(list(self._all(decoded, depth - 1)))
+        if inside:
+            best = min(inside, key=lambda found: CONFIDENCES.index(found.confidence))
+            yield Found(start, end, best.kind, "secret", best.confidence, "base64", best.value)
 
     def _at_name(self, text: str, start: int, end: int) -> Iterator[Found]:
         for shape in _shapes_at_name(text, start, end):
@@ -146,13 +149,8 @@ def _places(text: str, data: bytes) -> Callable[[int], int]:
     def place(at: int) -> int:
         if at < known[0]:
             known[0] = known[1] = 0
-        # Counting the bytes that begin a letter; the expression is of ASCII, so `at` never lies within one.
         piece = data[known[0] : at]
-        known[1] += (
-            len(piece) - len(piece.translate(None, _BEGINNINGS))
-            if len(piece) < 64
-            else len(piece.decode("utf-8", "surrogatepass"))
-        )
+        known[1] += len(piece) - len(piece.translate(None, _BEGINNINGS))
         known[0] = at
         return known[1]
 
@@ -173,35 +171,43 @@ def _of_shape(shape: shapes.Shape) -> Found:
 
 def _token(text: str, start: int, format: Format) -> Iterator[Found]:
     """Yield the token of a kind that begins at a place, on one line or on several."""
+    if start > 0 and text[start - 1].isalnum() and text[start - 1].isascii():
+        return
     found = format.exact.match(text, start)
-    if found is not None:
-        value = found[0].rstrip(".")
-        run_end = start + len(value)
-    else:
-        value, run_end = "", _end_of_run(text, start)
-    if (not value or not format.is_whole(value)) and start > 0 and text[start - 1].isalnum() is False or start == 0:
-        joined = joined_lines(text, start, run_end) if not value or not format.is_whole(value) else None
-        if joined is not None:
-            longer = format.exact.match(joined.text)
-            if (
-                longer is not None
-                and len(longer[0]) > run_end - start
-                and _goes_on(format, value, longer[0], run_end - start)
-            ):
-                yield from _checked(format, *joined.span(0, longer.end()), longer[0], "wrapped")
-                return
-    if value:
+    value = found[0].rstrip(".") if found is not None else ""
+    if value and format.is_whole(value):
+        yield from _checked(format, start, start + len(value), value, "plain")
+        return
+    end = start + len(value) if value else _end_of_run(text, start)
+    span, longer = _on_several_lines(text, start, end, format, value)
+    if span is not None:
+        yield from _checked(format, *span, longer, "wrapped")
+    elif value:
         yield from _checked(format, start, start + len(value), value, "plain")
 
 
-def _goes_on(format: Format, value: str, longer: str, first: int) -> bool:
-    """Return whether the lines after a token go on with it: the first one is not whole, or the rest looks random."""
-    if not value or format.is_whole(longer):
-        return not is_placeholder(longer)
-    return names.looks_random(longer[first:], 8)
+def _on_several_lines(
+    text: str, start: int, end: int, format: Format, value: str
+) -> tuple[tuple[int, int] | None, str]:
+    """Return where a token stands that goes on in the next lines, and the token put together."""
+    best: tuple[tuple[int, int] | None, str] = (None, value)
+    length = end - start
+    for view in joined_lines(text, start, end):
+        piece = view.text[length:]
+        found = format.exact.match(view.text)
+        if found is not None and found.end() > length:
+            # A token that was complete without this line goes on only with letters as random as its own.
+            if best[1] and not format.is_whole(found[0]) and not names.looks_random(piece, 8):
+                break
+            best = view.span(0, found.end()), found[0]
+            if format.is_whole(found[0]) or found.end() < len(view.text):
+                break
+        length = len(view.text)
+    return best
 
 
 def _token_with_text_before(text: str, start: int, end: int, format: Format) -> Iterator[Found]:
+    """Yield the token of a kind whose mark stands inside of it, or after it."""
     found = format.exact.search(text, max(start - 100, 0), end + 600)
     if found is not None and found.start() < end and found.end() > start:
         yield from _checked(format, *found.span(), found[0], "plain")
@@ -209,23 +215,25 @@ def _token_with_text_before(text: str, start: int, end: int, format: Format) -> 
     first = start
     while first > 0 and start - first < 100 and text[first - 1] in _TOKEN_LETTERS:
         first -= 1
-    for begin in (first, start):
-        joined = joined_lines(text, begin, _end_of_run(text, begin))
-        longer = format.exact.match(joined.text) if joined is not None else None
-        if joined is not None and longer is not None:
-            yield from _checked(format, *joined.span(0, longer.end()), longer[0], "wrapped")
-            return
+    for begin in (first, start, line_before(text, first)):
+        if begin is not None:
+            stop = _end_of_run(text, begin)
+            for view in joined_lines(text, begin, stop):
+                longer = format.exact.search(view.text)
+                if longer is not None and view.span(*longer.span())[1] >= end:
+                    yield from _checked(format, *view.span(*longer.span()), longer[0], "wrapped")
+                    return
 
 
 def _end_of_run(text: str, start: int) -> int:
     end = start
-    while end < len(text) and text[end] in _TOKEN_LETTERS or text[end : end + 1] == ":":
+    while end < len(text) and (text[end] in _TOKEN_LETTERS or text[end] == ":"):
         end += 1
     return end
 
 
 def _checked(format: Format, start: int, end: int, value: str, form: str) -> Iterator[Found]:
-    if is_placeholder(value) or (format.random and not names.looks_random(value)):
+    if is_placeholder(value) or (format.random and names.changes_of_class(value) < 3):
         return
     confidence = format.confidence
     if format.checksum is not None and not checksums.is_valid(format.checksum, value):
@@ -239,7 +247,7 @@ def _shapes_at_needle(text: str, start: int, head: str) -> Iterator[shapes.Shape
         found = shapes.web_token(text, start + at)
     elif head.startswith(("-----BEGIN", "PuTTY")):
         found = shapes.private_key(text, start)
-    elif head.startswith(":/") or head.startswith(":\\"):
+    elif head.startswith((":/", ":\\")):
         found = shapes.address(text, start)
     elif "sig=" in head:
         found = shapes.sas_signature(text, start)
@@ -254,7 +262,7 @@ def _shapes_at_needle(text: str, start: int, head: str) -> Iterator[shapes.Shape
 def _shapes_at_name(text: str, start: int, end: int) -> Iterator[shapes.Shape]:
     head = text[start : start + 24].lower()
     for found in (
-        shapes.connection_option(text, start, end) if head.startswith(("password", "pwd")) else None,
+        shapes.connection_option(text, start) if head.startswith(("password", "pwd")) else None,
         shapes.header(text, start),
         shapes.netrc_password(text, start) if head.startswith("password") else None,
     ):
@@ -264,9 +272,14 @@ def _shapes_at_name(text: str, start: int, end: int) -> Iterator[shapes.Shape]:
         yield from shapes.cookies(text, start)
 
 
-def _rank(found: Found) -> tuple[int, int, int]:
-    """Order finds by what they say: the surer, then the more special kind, then the longer one."""
-    return CONFIDENCES.index(found.confidence), found.kind.startswith("generic-"), found.start - found.end
+def _rank(found: Found) -> tuple[int, bool, int, bool]:
+    """Order finds by what they say: the surer, then the more special kind, then the longer one, then the one in plain sight."""
+    return (
+        CONFIDENCES.index(found.confidence),
+        found.kind.startswith("generic-"),
+        found.start - found.end,
+        found.form == "base64",
+    )
 
 
 def _without_overlaps(found: list[Found]) -> list[Found]:
