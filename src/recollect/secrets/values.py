@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+import bisect
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,14 +19,20 @@ from typing import Any, Final
 
 _NEEDLE: Final = 6
 _MOST_NEEDLES: Final = 8
+_FEW_NEEDLES: Final = 3
 _WRAPPED_FROM: Final = 16
 """A shorter value is not looked for across line breaks: its two halves may be words of two lines."""
-_BROKEN_UP_TO: Final = 2_000
 _INSIDE_BASE64_FROM: Final = 6
 _DEPTH: Final = 2
 
+_NEW_LINE: Final = r"(?:\\*+\r?\n|(?:\\+r)?\\+n)"
 _MARGIN: Final = r"[ \t]*(?:\d+(?:→|\t|\\+t|[:|])[ \t]*)?(?:[+\-|>][ \t]*)?"
-_LINE_END: Final = rf"(?:\\*+(?:\r?\n)|(?:\\+r)?\\+n){_MARGIN}"
+_QUOTE: Final = r"""(?:\\*["'`])?"""
+_BREAKS: Final = (
+    re.compile(rf"{_QUOTE}[ \t]*+[+.&,]?[ \t]*+{_NEW_LINE}[ \t]*+{_QUOTE}"),
+    re.compile(rf"{_NEW_LINE}{_MARGIN}"),
+)
+"""Line breaks inside of a value: between quoted parts of it, and with what tools put before each line."""
 _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#(?:39|x27);"}
 _RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{8,}+(?:[ \t]*+\r?\n[ \t]*+[A-Za-z0-9+/_-]{16,}+)*+={0,2}")
 _WORDS: Final = re.compile(r"[A-Za-z0-9]+")
@@ -62,28 +70,33 @@ class ValueFinder:
         self.everywhere = everywhere
         self.same_length = same_length
         self._patterns: dict[SecretValue, re.Pattern[str]] = {}
-        self._needles: dict[SecretValue, tuple[str, ...]] = {item: _needles(item.value) for item in self.values}
-        self._in_base64: dict[SecretValue, tuple[str, ...]] = {item: _in_base64(item.value) for item in self.values}
+        self._by_needle: dict[bytes, list[SecretValue]] = {}
+        self._by_code: dict[bytes, list[SecretValue]] = {}
+        self._always: list[SecretValue] = []
+        """Values with so few needles that each is looked for by itself."""
+        for item in self.values:
+            needles = _needles(item.value)
+            if len(needles) < _FEW_NEEDLES:
+                self._always.append(item)
+            for needle in needles:
+                self._by_needle.setdefault(needle.encode(), []).append(item)
+            for needle in _in_base64(item.value):
+                self._by_code.setdefault(needle.encode(), []).append(item)
+        self._without_needle = any(not _needles(item.value) for item in self.values)
 
     @cached_property
     def _filter(self) -> Any:
-        """The expression that every text with one of the values matches, over raw bytes."""
-        needles = {needle for some in (self._needles, self._in_base64) for item in some.values() for needle in item}
-        texts = [re.escape(needle.encode()) for needle in sorted(needles)]
-        if any(not item for item in self._needles.values()):
-            texts = [b""]
-        texts.append(rb"\\u00[2-7]")  # letters may be written as escapes
-        pattern = b"|".join(texts)
-        try:
-            import re2  # type: ignore[import-untyped, unused-ignore]
+        """The expression that every text with one of the values matches, over raw bytes; letters may be written as escapes."""
+        needles = [b""] if self._without_needle else [*self._by_needle, *self._by_code]
+        return _any_of([*needles, b"\\u00"])
 
-            options = re2.Options()
-            options.max_mem = 256 << 20
-            options.encoding = re2.Options.Encoding.LATIN1
-            options.log_errors = False
-            return re2.compile(pattern, options)
-        except Exception:  # not installed, or it refuses the expression: the same results, only slower
-            return re.compile(pattern)
+    @cached_property
+    def _needle_filter(self) -> Any:
+        return _any_of(list(self._by_needle))
+
+    @cached_property
+    def _code_filter(self) -> Any:
+        return _any_of(list(self._by_code))
 
     def may_hold(self, data: bytes) -> bool:
         """Return whether some bytes may hold one of the values: False is certain."""
@@ -97,16 +110,43 @@ class ValueFinder:
         `size` says how much room a part of the text takes, for marks of the same length.
         """
         anywhere = self.everywhere if everywhere is None else everywhere
+        data = text.encode("utf-8", "surrogatepass")
         found: list[Place] = []
-        for item in self.values:
-            needles = self._needles[item]
-            if not needles or any(needle in text for needle in needles):
-                for match in self._pattern(item).finditer(text):
-                    if anywhere or _is_delimited(text, *match.span(), item.value):
-                        found.append(Place(*match.span(), item, self._mark(item, size(match[0]))))
-        if depth < _DEPTH and any(needle in text for item in self._in_base64.values() for needle in item):
+        candidates = self._candidates(text, data)
+        for item in candidates:
+            for match in self._pattern(item).finditer(text):
+                if anywhere or _is_delimited(text, *match.span(), item.value):
+                    found.append(Place(*match.span(), item, self._mark(item, size(match[0]))))
+        found += self._broken_places(text, candidates, anywhere, size)
+        if depth < _DEPTH and self._by_code and self._code_filter.search(data) is not None:
             found += self._encoded_places(text, depth)
         return _without_overlap(found)
+
+    def _candidates(self, text: str, data: bytes) -> list[SecretValue]:
+        """Return the values that a text may hold, by their needles."""
+        needles = {match.group() for match in self._needle_filter.finditer(data)} if self._by_needle else set()
+        found = dict.fromkeys(item for needle in needles for item in self._by_needle.get(needle, ()))
+        found.update(dict.fromkeys(item for item in self._always if _has_needle(text, item.value)))
+        return list(found)
+
+    def _broken_places(
+        self, text: str, candidates: Sequence[SecretValue], anywhere: bool, size: Callable[[str], int]
+    ) -> Iterator[Place]:
+        """Yield the values that line breaks cut into pieces."""
+        long = [item for item in candidates if len(item.value) >= _WRAPPED_FROM and "\n" not in item.value]
+        if not long:
+            return
+        for breaks in _BREAKS:
+            joined, cuts = _joined(text, breaks)
+            if not cuts:
+                continue
+            for item in long:
+                for match in self._pattern(item).finditer(joined):
+                    start, end = _unjoined(cuts, match.start()), _unjoined(cuts, match.end() - 1) + 1
+                    if end - start == match.end() - match.start():
+                        continue  # it is whole
+                    if anywhere or _is_delimited(text, start, end, item.value):
+                        yield Place(start, end, item, self._mark(item, size(text[start:end])))
 
     def holds(self, text: str) -> bool:
         return bool(self.places(text))
@@ -124,10 +164,8 @@ class ValueFinder:
         """Yield the runs of base64 that hold a value. What else stands in such a run is encoded again as it was."""
         for run in _RUN.finditer(text):
             body = run[0].rstrip("=")
-            if not any(needle in body for item in self._in_base64.values() for needle in item):
-                joined = re.sub(r"\s+", "", body)
-                if joined == body or not any(n in joined for item in self._in_base64.values() for n in item):
-                    continue
+            if self._code_filter.search(re.sub(r"\s+", "", body).encode()) is None:
+                continue
             for skipped in range(4):  # the run may begin with letters that are not part of it
                 if skipped >= len(body):
                     break
@@ -239,9 +277,49 @@ def _in_base64(value: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def _has_needle(text: str, value: str) -> bool:
+    needles = _needles(value)
+    return not needles or any(needle in text for needle in needles)
+
+
+def _any_of(needles: list[bytes]) -> Any:
+    """Compile an expression that finds any of some texts in bytes."""
+    pattern = b"|".join(re.escape(needle) for needle in sorted(needles, key=len, reverse=True))
+    try:
+        import re2  # type: ignore[import-untyped, unused-ignore]
+
+        options = re2.Options()
+        options.max_mem = 256 << 20
+        options.encoding = re2.Options.Encoding.LATIN1
+        options.log_errors = False
+        return re2.compile(pattern, options)
+    except Exception:  # not installed, or it refuses the expression: the same results, only slower
+        return re.compile(pattern)
+
+
+def _joined(text: str, breaks: re.Pattern[str]) -> tuple[str, list[tuple[int, int]]]:
+    """Return a text without its line breaks, and for each the place where it was and how much is missing up to there."""
+    parts: list[str] = []
+    cuts: list[tuple[int, int]] = []
+    at = length = missing = 0
+    for match in breaks.finditer(text):
+        if match.start() == match.end():
+            continue
+        parts.append(text[at : match.start()])
+        length += match.start() - at
+        missing += match.end() - match.start()
+        cuts.append((length, missing))
+        at = match.end()
+    return "".join([*parts, text[at:]]), cuts
+
+
+def _unjoined(cuts: list[tuple[int, int]], place: int) -> int:
+    """Return where a place of a joined text lies in the text itself."""
+    number = bisect.bisect_right(cuts, (place, sys.maxsize))
+    return place + (cuts[number - 1][1] if number else 0)
+
+
 def _expression(value: str) -> str:
-    may_break = len(value) >= _WRAPPED_FROM and len(value) <= _BROKEN_UP_TO and "\n" not in value
-    joint = f"(?:{_LINE_END})?" if may_break else ""
     parts: list[str] = []
     at = 0
     while at < len(value):
@@ -256,12 +334,12 @@ def _expression(value: str) -> str:
             continue
         parts.append(_letter(letter))
         at += 1
-    return joint.join(parts)
+    return "".join(parts)
 
 
 def _letter(letter: str) -> str:
     if letter == "\n":
-        return rf"(?:{_LINE_END}|(?:%0[dD])?%0[aA])"
+        return rf"(?:{_NEW_LINE}{_MARGIN}|(?:%0[dD])?%0[aA])"
     if letter.isascii() and letter.isalnum():
         return letter
     forms = [re.escape(letter)]
