@@ -25,14 +25,24 @@ _WRAPPED_FROM: Final = 16
 _INSIDE_BASE64_FROM: Final = 6
 _DEPTH: Final = 2
 
-_NEW_LINE: Final = r"(?:\\*+\r?\n|(?:\\+r)?\\+n)"
-_MARGIN: Final = r"[ \t]*(?:\d+(?:→|\t|\\+t|[:|])[ \t]*)?(?:[+\-|>][ \t]*)?"
-_QUOTE: Final = r"""(?:\\*["'`])?"""
+_NEW_LINE: Final = r"(?<!\\)(?:\\*+\r?\n|(?:\\++r)?\\++n)"
+_NUMBER: Final = r"(?:\d{1,9}(?:→|\t|\\++t|[:|]))?"
+_MARGIN: Final = rf"[ \t]*{_NUMBER}[ \t]*(?:[+\-|>][ \t]*)?"
+_QUOTES: Final = "\"'`"
 _BREAKS: Final = (
-    re.compile(rf"{_QUOTE}[ \t]*+[+.&,]?[ \t]*+{_NEW_LINE}[ \t]*+{_QUOTE}"),
-    re.compile(rf"{_NEW_LINE}{_MARGIN}"),
+    re.compile(rf"{_NEW_LINE}[ \t]*+{_NUMBER}[ \t]*+(?:\\*+[{_QUOTES}])?"),
+    re.compile(rf"{_NEW_LINE}[ \t]*+{_NUMBER}[ \t]*+(?:[+\-|>][ \t]*+)?"),
 )
 """Line breaks inside of a value: between quoted parts of it, and with what tools put before each line."""
+_NOISE: Final = re.compile(
+    r"(?:(?<!\\)\\++[nrt]|%0[aAdD]|%2[bB]|(?<![0-9])[0-9]{1,9}(?:→|\t|(?<!\\)\\++t)|[^A-Za-z0-9/=\\%]|\\|%)+"
+)
+"""What stands between the letters of a key block, and the letters that a finder may have left out of it."""
+_KEY: Final = "-----BEGIN"
+_KEY_END: Final = re.compile(r"[^A-Za-z0-9]{0,40}(?:\\*[nr][^A-Za-z0-9]{0,20}){0,2}END [A-Z ]{2,40}-----")
+_KEY_HEAD: Final = 400
+"""How far before the first letters of a key its first line may stand."""
+_LEAST_KEY: Final = 40
 _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#(?:39|x27);"}
 _RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{8,}+(?:[ \t]*+\r?\n[ \t]*+[A-Za-z0-9+/_-]{16,}+)*+={0,2}")
 _WORDS: Final = re.compile(r"[A-Za-z0-9]+")
@@ -72,17 +82,17 @@ class ValueFinder:
         self._patterns: dict[SecretValue, re.Pattern[str]] = {}
         self._by_needle: dict[bytes, list[SecretValue]] = {}
         self._by_code: dict[bytes, list[SecretValue]] = {}
-        self._always: list[SecretValue] = []
-        """Values with so few needles that each is looked for by itself."""
+        self._always: dict[SecretValue, tuple[str, ...]] = {}
+        """Values with so few needles that each is looked for by itself, with these."""
         for item in self.values:
             needles = _needles(item.value)
             if len(needles) < _FEW_NEEDLES:
-                self._always.append(item)
+                self._always[item] = needles
             for needle in needles:
                 self._by_needle.setdefault(needle.encode(), []).append(item)
             for needle in _in_base64(item.value):
                 self._by_code.setdefault(needle.encode(), []).append(item)
-        self._without_needle = any(not _needles(item.value) for item in self.values)
+        self._without_needle = any(not needles for needles in self._always.values())
 
     @cached_property
     def _filter(self) -> Any:
@@ -114,6 +124,8 @@ class ValueFinder:
         found: list[Place] = []
         candidates = self._candidates(text, data)
         for item in candidates:
+            if item.value.startswith(_KEY):
+                found += self._key_places(text, item, size)
             for match in self._pattern(item).finditer(text):
                 if anywhere or _is_delimited(text, *match.span(), item.value):
                     found.append(Place(*match.span(), item, self._mark(item, size(match[0]))))
@@ -126,8 +138,26 @@ class ValueFinder:
         """Return the values that a text may hold, by their needles."""
         needles = {match.group() for match in self._needle_filter.finditer(data)} if self._by_needle else set()
         found = dict.fromkeys(item for needle in needles for item in self._by_needle.get(needle, ()))
-        found.update(dict.fromkeys(item for item in self._always if _has_needle(text, item.value)))
+        for item, few in self._always.items():
+            if not few or any(needle in text for needle in few):
+                found[item] = None
         return list(found)
+
+    def _key_places(self, text: str, item: SecretValue, size: Callable[[str], int]) -> Iterator[Place]:
+        """Yield the key blocks with these letters, whatever line breaks, blank lines and headers stand between them."""
+        lines = [line for line in item.value.splitlines()[1:] if "-----" not in line]
+        letters = _NOISE.sub("", "\n".join(lines))
+        if len(letters) < _LEAST_KEY:
+            return
+        joined, cuts = _joined(text, _NOISE)
+        at = joined.find(letters)
+        while at >= 0:
+            start, end = _unjoined(cuts, at), _unjoined(cuts, at + len(letters) - 1) + 1
+            head = text.rfind(_KEY, max(start - _KEY_HEAD, 0), start)
+            last = _KEY_END.match(text, end)
+            span = (head if head >= 0 else start, last.end() if last is not None else end)
+            yield Place(*span, item, self._mark(item, size(text[span[0] : span[1]])))
+            at = joined.find(letters, at + len(letters))
 
     def _broken_places(
         self, text: str, candidates: Sequence[SecretValue], anywhere: bool, size: Callable[[str], int]
@@ -137,7 +167,7 @@ class ValueFinder:
         if not long:
             return
         for breaks in _BREAKS:
-            joined, cuts = _joined(text, breaks)
+            joined, cuts = _joined(text, breaks, quoted=breaks is _BREAKS[0])
             if not cuts:
                 continue
             for item in long:
@@ -277,11 +307,6 @@ def _in_base64(value: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _has_needle(text: str, value: str) -> bool:
-    needles = _needles(value)
-    return not needles or any(needle in text for needle in needles)
-
-
 def _any_of(needles: list[bytes]) -> Any:
     """Compile an expression that finds any of some texts in bytes."""
     pattern = b"|".join(re.escape(needle) for needle in sorted(needles, key=len, reverse=True))
@@ -297,20 +322,33 @@ def _any_of(needles: list[bytes]) -> Any:
         return re.compile(pattern)
 
 
-def _joined(text: str, breaks: re.Pattern[str]) -> tuple[str, list[tuple[int, int]]]:
-    """Return a text without its line breaks, and for each the place where it was and how much is missing up to there."""
+def _joined(text: str, breaks: re.Pattern[str], *, quoted: bool = False) -> tuple[str, list[tuple[int, int]]]:
+    """Return a text without its line breaks, and for each the place where it was and how much is missing up to there.
+
+    With `quoted`, the end of a quoted part before a break goes with it.
+    """
     parts: list[str] = []
     cuts: list[tuple[int, int]] = []
     at = length = missing = 0
     for match in breaks.finditer(text):
-        if match.start() == match.end():
-            continue
-        parts.append(text[at : match.start()])
-        length += match.start() - at
-        missing += match.end() - match.start()
+        part = text[at : match.start()]
+        if quoted:
+            part = _without_quote(part)
+        parts.append(part)
+        length += len(part)
+        missing += match.end() - at - len(part)
         cuts.append((length, missing))
         at = match.end()
     return "".join([*parts, text[at:]]), cuts
+
+
+def _without_quote(part: str) -> str:
+    rest = part.rstrip(" \t")
+    if rest.endswith(("+", ".", "&", ",")):
+        rest = rest[:-1].rstrip(" \t")
+    if rest.endswith(tuple(_QUOTES)):
+        return rest[:-1].rstrip("\\")
+    return part.rstrip(" \t")
 
 
 def _unjoined(cuts: list[tuple[int, int]], place: int) -> int:
