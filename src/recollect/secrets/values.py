@@ -370,7 +370,7 @@ def _expression(value: str) -> str:
         if letter == "\r" and value[at : at + 2] == "\r\n":
             at += 1
             continue
-        parts.append(_letter(letter))
+        parts.append(_letter(letter) if at else rf"(?:(?<!\\)|(?!\\)){_letter(letter)}")
         at += 1
     return "".join(parts)
 
