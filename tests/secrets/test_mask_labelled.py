@@ -13,8 +13,10 @@ from tests.secrets.masking_scene import readable, tree
 
 from recollect.library.library import Library
 from recollect.library.masking import found_values
-from recollect.secrets.collect import finds_in
-from recollect.secrets.find import default_finder
+from recollect.secrets.collect import search_file
+from recollect.secrets.file_search import FileSearch
+from recollect.secrets.find import Finder
+from recollect.secrets.fingerprints import Fingerprints
 from recollect.secrets.values import SecretValue
 from recollect.store.home import Home
 from recollect.testing.secret_home import Planted, build_secret_home
@@ -98,6 +100,7 @@ def test_what_the_rules_find_is_gone_and_found_no_more(tmp_path: Path) -> None:
         plan.commit()
         assert plan.result["masked"], plan.result["left"]
         assert found_values(library, library.changes.journal) == []
-    finder = default_finder()
+    search = FileSearch(Finder(), Fingerprints(home.folder / "data"))
     for name, data in readable(home.root):
-        assert not [item for item in finds_in(finder, name, [data]) if item.confidence != "possible"], name
+        finds = [place for place, _ in search_file(search, name, [data]) if place.confidence != "possible"]
+        assert not finds, name

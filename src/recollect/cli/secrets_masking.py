@@ -28,6 +28,7 @@ def mask(
     kinds: Collection[str] = (),
     min_confidence: str = "likely",
     ignore: Collection[str] = (),
+    personal: bool = False,
     dry_run: bool = False,
     yes: bool = False,
     everywhere: bool = False,
@@ -37,7 +38,7 @@ def mask(
     """Mask the values with these fingerprints for good; without any given, every value that is found."""
     with progress_bar() as progress:
         plan = run.changes.mask_found(
-            only, kinds=kinds, min_confidence=min_confidence, ignore=ignore, everywhere=everywhere,
+            only, kinds=kinds, min_confidence=min_confidence, ignore=ignore, personal=personal, everywhere=everywhere,
             same_length=same_length, settings=settings, progress=progress,
         )  # fmt: skip
     done = None

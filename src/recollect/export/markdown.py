@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ..format.blocks import MediaBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
-from ..graph.message_views import MessageView
+from ..graph.messages import MessageView
 from .conversation import SPEAKERS
 from .formatting import argument_line, one_line
 

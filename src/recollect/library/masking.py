@@ -59,6 +59,7 @@ def found_values(
     kinds: Collection[str] = (),
     min_confidence: str = "likely",
     ignore: Collection[str] = (),
+    personal: bool = False,
     progress: Progress | None = None,
 ) -> list[SecretValue]:
     """Find the values to mask: in the homes, in the vault and in what the journal keeps.
@@ -66,21 +67,29 @@ def found_values(
     `only` are fingerprints; without them everything of these kinds, as sure as `min_confidence` at least, but for `ignore`.
     """
     from ..secrets.collect import collect_values
-    from ..secrets.find import default_finder
-    from ..secrets.findings import CONFIDENCES, Found
+    from ..secrets.file_search import FileSearch, Place
+    from ..secrets.find import Finder
+    from ..secrets.findings import CONFIDENCES
     from ..secrets.fingerprints import Fingerprints
+    from ..secrets.personal import find_personal
+    from ..secrets.rules import read_rules
 
-    least = [str(item) for item in CONFIDENCES].index(min_confidence)
+    rules = read_rules(library.own_folder("config"))
+    levels = [str(item) for item in CONFIDENCES]
     fingerprints = Fingerprints(library.own_folder("data"))
+    search = FileSearch(Finder(rules), fingerprints, find_personal if personal else None)
 
-    def choose(found: Found) -> str | None:
-        fingerprint = fingerprints.of(found.value)
+    def choose(path: str, place: Place) -> bool:
         if only is not None:
-            return fingerprint if fingerprint in only else None
-        is_wanted = CONFIDENCES.index(found.confidence) <= least and (not kinds or found.kind in kinds)
-        return fingerprint if is_wanted and fingerprint not in ignore else None
+            return place.fingerprint in only
+        return (
+            levels.index(place.confidence) <= levels.index(min_confidence)
+            and (not kinds or place.kind in kinds)
+            and place.fingerprint not in ignore
+            and not rules.allows(place.kind, path, place.fingerprint)
+        )
 
-    return collect_values(default_finder(), choose, library.homes, journal, library.vault.store, progress=progress)
+    return collect_values(search, choose, library.homes, journal, library.vault.store, progress=progress)
 
 
 class MaskPlan(Plan):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from ..errors import DamagedData
 from ..journal.changes import Journal
@@ -17,50 +18,41 @@ from ..store.home import Home
 from ..store.layout import FileKind, file_at
 from ..vault.masking import generation_bytes, generations
 from ..vault.vault import Vault
-from .find import Finder
+from .file_search import FileSearch, Place
 from .findings import Found
 from .mask import Progress, file_chunks, home_files
-from .masked_bytes import is_json, is_lines, may_be_json, whole_lines
-from .rewrite import Replacement, rewrite_strings
-from .untouched import is_untouched
+from .masked_bytes import is_lines
 from .values import SecretValue
 
-Choose = Callable[[Found], "str | None"]
-"""Return the fingerprint of a find whose value is to be masked; None for one that stays."""
+Choose = Callable[[str, Place], bool]
+"""Return whether a find in the file of this path is one whose value is to be masked."""
 
 
-def finds_in(finder: Finder, name: str, chunks: Iterable[bytes]) -> Iterator[Found]:
-    """Yield what the rules find in the bytes of a file, by its name: lines of JSON, one JSON value, or text."""
+class _Chunks:
+    """Reads a sequence of pieces as a stream."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+
+    def read(self, _: int = -1) -> bytes:
+        return next((chunk for chunk in self._chunks if chunk), b"")
+
+
+def search_file(search: FileSearch, name: str, chunks: Iterable[bytes]) -> Iterator[tuple[Place, Found]]:
+    """Yield what is found in the bytes of a file, by its name: lines of JSON, one JSON value, or text."""
+    found: list[tuple[Place, Found]] = []
+    places: list[Place] = []
+    search.take = lambda place, what: found.append((place, what))
     if is_lines(name):
-        for block in whole_lines(chunks):
-            if finder.anything.first(block) is not None:
-                for line in block.splitlines(keepends=True):
-                    if finder.anything.first(line) is not None:
-                        yield from _in_json(finder, line, is_entry=True)
-        return
-    data = b"".join(chunks)
-    if finder.anything.first(data) is None:
-        return
-    if may_be_json(name) and is_json(data):
-        yield from _in_json(finder, data, is_entry=False)
+        search.in_lines(cast(BinaryIO, _Chunks(chunks)), 0, 0, places.append)
     else:
-        yield from finder.in_text(data.decode("utf-8", "surrogateescape").encode("utf-8", "replace").decode())
-
-
-def _in_json(finder: Finder, data: bytes, *, is_entry: bool) -> list[Found]:
-    found: list[Found] = []
-
-    def look(pointer: str, text: str) -> Sequence[Replacement]:
-        if not (is_entry and pointer and is_untouched(pointer, text)):
-            found.extend(finder.in_text(text.encode("utf-8", "replace").decode()))
-        return ()
-
-    rewrite_strings(data, look, change_key=look)
-    return found
+        for _ in search.in_file(name, b"".join(chunks)):
+            pass
+    yield from found
 
 
 def collect_values(
-    finder: Finder,
+    search: FileSearch,
     choose: Choose,
     homes: Sequence[Home],
     journal: Journal,
@@ -71,10 +63,10 @@ def collect_values(
     """Return every value that is to be masked, once."""
     values: dict[str, SecretValue] = {}
 
-    def take(finds: Iterable[Found]) -> None:
-        for found in finds:
-            if found.value not in values and (fingerprint := choose(found)) is not None:
-                values[found.value] = SecretValue(found.kind, fingerprint, found.value)
+    def take(name: str, chunks: Iterable[bytes]) -> None:
+        for place, found in search_file(search, name, chunks):
+            if found.value not in values and choose(name, place):
+                values[found.value] = SecretValue(found.kind, place.fingerprint, found.value)
 
     for home in homes:
         paths = list(home_files(home))
@@ -82,22 +74,21 @@ def collect_values(
             if progress is not None:
                 progress("searching the home", number, len(paths))
             name = os.path.relpath(path, home.root)
-            if file_at(Path(name).parts).kind is FileKind.SECRET:
-                continue
-            try:
-                take(finds_in(finder, name, file_chunks(path)))
-            except OSError:
-                continue  # the survey names it
+            if file_at(Path(name).parts).kind is not FileKind.SECRET:
+                try:
+                    take(name, file_chunks(path))
+                except OSError:
+                    continue  # the survey names it
     if vault.exists:
         kept = list(generations(vault))
         for number, (file, generation) in enumerate(kept):
             if progress is not None:
                 progress("searching the vault", number, len(kept))
             try:
-                take(finds_in(finder, file.path, generation_bytes(vault, file, generation)))
+                take(file.path, generation_bytes(vault, file, generation))
             except DamagedData:
                 continue  # the masking itself refuses a damaged vault
     for record in journal.records():
         for path, name, _ in kept_files(journal.folder_of(record), record):
-            take(finds_in(finder, name, file_chunks(path)))
+            take(os.path.relpath(name, record.home), file_chunks(path))
     return list(values.values())

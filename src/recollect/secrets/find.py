@@ -6,6 +6,7 @@ it stands and, where the first look finds something to undo, once more without i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -15,6 +16,7 @@ from . import checksums, names, needles, shapes
 from .findings import CONFIDENCES, Confidence, Found
 from .formats import Format, tokens, with_text_before
 from .placeholders import is_placeholder
+from .rules import Rules
 from .untouched import is_untouched
 from .unwrap import View, base64_blob, joined_lines, line_before, unescaped, url_decoded
 
@@ -27,21 +29,27 @@ _TOKEN_LETTERS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
 class Finder:
     """Finds secrets in texts. Makes no difference between runs: the same text gives the same finds."""
 
-    def __init__(self, rules: Any = None, *, fast: bool = True) -> None:
-        self.rules = rules
+    def __init__(self, rules: Rules | None = None, *, fast: bool = True) -> None:
+        self.rules = rules if rules is not None and rules.rules else None
         more = rules.expressions if rules is not None else ()
         self.needles = needles.needles(fast, more)
         self.names = needles.names(fast)
         self.anything = needles.anything(fast, more)
 
-    def in_text(self, text: str) -> list[Found]:
-        """Return every secret of a text, from left to right; they do not overlap."""
-        return _without_overlaps(list(self._all(text, _DEEPEST)))
+    def in_text(self, text: str, name: str | None = None) -> list[Found]:
+        """Return every secret of a text, from left to right; they do not overlap.
+
+        `name` is the key under which the text stands in a JSON object: a value may be a secret by its name alone.
+        """
+        found = list(self._all(text, _DEEPEST))
+        if name is not None:
+            found += _by_name(name, text)
+        return _without_overlaps(found) if found else found
 
     def in_value(self, value: Any, pointer: str = "") -> Iterator[tuple[str, str, Found]]:
         """Yield (JSON pointer, text, find) of every secret in a JSON value. Ids, signatures and media are left out."""
-        for place, text, is_key in strings_of(value, pointer):
-            for found in self.in_text(text):
+        for place, text, name, is_key in _strings_of(value, pointer):
+            for found in self.in_text(text, name):
                 yield place, text, replace(found, form="key") if is_key else found
 
     # --- one text -----------------------------------------------------------------------------------------------------
@@ -51,14 +59,23 @@ class Finder:
         if self.anything.first(data) is None:
             return
         place = _places(text, data)
-        for start, end in self.needles.find(data):
-            yield from self._at_needle(text, place(start), place(end), depth)
-        for start, end in self.names.find(data):
-            yield from self._at_name(text, place(start), place(end))
+        spans: list[tuple[int, int]] = []
+        for first, last in self.needles.find(data):
+            start, end = place(first), place(last)
+            spans.append((start, end))
+            yield from self._at_needle(text, start, end, depth)
+        for first, last in self.names.find(data):
+            start, end = place(first), place(last)
+            spans.append((start, end))
+            yield from self._at_name(text, start, end)
+        if self.rules is not None:
+            yield from self.rules.in_text(text)
         if depth:
-            for view in (unescaped(text), url_decoded(text)):
-                if view is not None:
-                    yield from self._in_view(view, depth - 1)
+            spans += [match.span() for match in _ESCAPED_LETTER.finditer(text)] if "\\u00" in text else []
+            for start, end in _windows(text, spans):
+                for view in (unescaped(text, start, end), url_decoded(text, start, end)):
+                    if view is not None:
+                        yield from self._in_view(view, depth - 1)
 
     def _in_view(self, view: View, depth: int) -> Iterator[Found]:
         for found in self._all(view.text, depth):
@@ -82,8 +99,6 @@ class Finder:
             yield _of_shape(shape)
         if depth and len(head) >= needles.BASE64_LENGTH and set(head[-needles.BASE64_LENGTH :]) <= _BASE64:
             yield from self._in_base64(text, end - needles.BASE64_LENGTH, depth)
-        if self.rules is not None:
-            yield from self.rules.at(text, start, end)
 
     def _in_base64(self, text: str, start: int, depth: int) -> Iterator[Found]:
         """Yield what stands in a text in base64 that begins at a place: the whole of it is the find."""
@@ -116,22 +131,47 @@ def default_finder() -> Finder:
 
 def strings_of(value: Any, pointer: str = "") -> Iterator[tuple[str, str, bool]]:
     """Yield (JSON pointer, text, is it a key) of every string in a value that may be searched."""
-    waiting: list[tuple[str, Any]] = [(pointer, value)]
+    for place, text, _, is_key in _strings_of(value, pointer):
+        yield place, text, is_key
+
+
+def _strings_of(value: Any, pointer: str) -> Iterator[tuple[str, str, str | None, bool]]:
+    """Yield (JSON pointer, text, the name that it has, is it a key) of every string that may be searched."""
+    waiting: list[tuple[str, Any, str | None]] = [(pointer, value, None)]
     while waiting:
-        place, item = waiting.pop()
+        place, item, name = waiting.pop()
         if isinstance(item, str):
             if len(item) >= _SHORTEST and not is_untouched(place, item):
-                yield place, item, False
+                yield place, item, name, False
         elif isinstance(item, dict):
             for key, below in reversed(item.items()):
                 if isinstance(below, (str, dict, list)):
-                    waiting.append((f"{place}/{_escaped(key)}", below))
+                    waiting.append((f"{place}/{_escaped(key)}", below, _name_of(item, key)))
                 if len(key) >= _LONG_KEY:
-                    yield f"{place}/{_escaped(key)}", key, True
+                    yield f"{place}/{_escaped(key)}", key, None, True
         elif isinstance(item, list):
-            waiting += [(f"{place}/{number}", item[number]) for number in range(len(item) - 1, -1, -1)]
+            waiting += [(f"{place}/{number}", item[number], None) for number in range(len(item) - 1, -1, -1)]
 
 
+def _name_of(item: dict[str, Any], key: str) -> str:
+    """Return the name of a value: its key, or what `name` says in a pair such as {"name": "API_KEY", "value": "..."}."""
+    if key in ("value", "Value", "v"):
+        told = item.get("name") or item.get("Name") or item.get("key") or item.get("Key")
+        return told if isinstance(told, str) else key
+    return key
+
+
+def _by_name(name: str, text: str) -> list[Found]:
+    """Return a text as a find if the name that it has makes it one."""
+    strength = names.strength_of(name) if len(name) <= _LONGEST_NAME and len(text) <= _LONGEST_NAMED else None
+    if strength is None:
+        return []
+    found = names.kind_of(names.NamedValue(name, strength, 0, len(text), text, True, ":"))
+    return [Found(0, len(text), found[0], "secret", _confidence(found[1]), "plain", text)] if found is not None else []
+
+
+_LONGEST_NAME: Final = 100
+_LONGEST_NAMED: Final = 4096
 _SHORTEST: Final = 8
 _LONG_KEY: Final = 16
 
@@ -158,6 +198,28 @@ def _places(text: str, data: bytes) -> Callable[[int], int]:
 
 
 _BEGINNINGS: Final = bytes(byte for byte in range(256) if byte & 0xC0 != 0x80)
+
+
+_ESCAPED_LETTER: Final = re.compile(r"\\u00[2-7]")
+_SHORT_TEXT: Final = 16_000
+_BEFORE: Final = 1_000
+_AFTER: Final = 4_000
+_AFTER_BLOCK: Final = 30_000
+
+
+def _windows(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the parts of a text around what the first look found: only there is something worth undoing."""
+    if len(text) <= _SHORT_TEXT:
+        return [(0, len(text))]
+    windows: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        after = _AFTER_BLOCK if text.startswith("-----", start) else _AFTER
+        first, last = max(start - _BEFORE, 0), min(end + after, len(text))
+        if windows and first <= windows[-1][1]:
+            windows[-1] = windows[-1][0], max(last, windows[-1][1])
+        else:
+            windows.append((first, last))
+    return windows
 
 
 def _confidence(text: str) -> Confidence:

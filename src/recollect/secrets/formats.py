@@ -101,7 +101,9 @@ def formats() -> dict[str, Format]:
 
 
 def _format(kind: str, table: dict[str, Any]) -> Format:
-    lists: dict[str, Any] = {name: tuple(table[name]) for name in ("prefix", "length", "usual", "names") if name in table}
+    lists: dict[str, Any] = {
+        name: tuple(table[name]) for name in ("prefix", "length", "usual", "names") if name in table
+    }
     fields: dict[str, Any] = {"kind": kind, **table, **lists}
     return Format(**fields)
 

@@ -31,7 +31,7 @@ from msgspec import Struct
 from ..errors import RecollectError
 from ..journal import disk
 from ..journal.changes import Journal, Record
-from ..journal.content_hash import hash_of
+from ..journal.disk import hash_of
 from ..journal.guard import RECENT_SECONDS, is_recent, why_busy
 from ..journal.masking import KeptSecret, kept_secrets, mask_kept, rewrite
 from ..store.home import Home

@@ -34,7 +34,7 @@ _PASSWORD: Final = _words(
 )
 _SECRET: Final = _words(
     """
-    secret token apikey jwt accesstoken authtoken secretkey accesskey privatekey bearer credential credentials
+    secret token apikey jwt accesstoken authtoken secretkey accesskey privatekey bearer credentials
     """
 )
 _KEY: Final = _words(

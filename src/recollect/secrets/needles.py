@@ -38,8 +38,7 @@ _STRONG: Final = (
     r"passw(?:or)?d|passwd|passwort|passphrase|passcode|_pass|pwd|requirepass|secret|token|api[_.-]?key|access[_.-]?key|private[_.-]?key"
     r"|authorization|credential|jwt|bearer|mot_de_passe|contrase|senha"
 )
-_WEAK: Final = r"[a-z0-9][_.-]?key|auth|_sid|\bpw|\bpass|client-key-data"
-_BETWEEN: Final = r"(?:[^A-Za-z0-9\n]|\n[ \t]|\\[nrt]|%(?:20|22|27|3[ADad])|value|[bruf][\"'\\])"
+_BETWEEN: Final = r"(?:[^A-Za-z0-9\n\\{};./<]|\n[ \t]|\\[nrt\"'/`\\]|%(?:20|22|27|3[ADad])|value|[bruf][\"'\\])"
 _WORD_BETWEEN: Final = r"(?:(?i:is(?: now)?|bearer|basic|token|str|string|default|to)\b)"
 _VALUE: Final = r"[A-Za-z0-9!#$%&*+./:=?@^_~-]"
 _NO_DIGIT: Final = r"[A-Za-z!#$%^*+/_-]"
@@ -51,7 +50,9 @@ _MIXED: Final = (
 
 def _names() -> str:
     strong = rf"(?i:{_STRONG})[A-Za-z0-9_-]*{_BETWEEN}+(?:{_WORD_BETWEEN}{_BETWEEN}+)?{_MIXED}"
-    weak = rf"(?i:{_WEAK})[A-Za-z0-9_-]*{_BETWEEN}+{_VALUE}{{16}}"
+    assigned = r"(?:\\*[\"'\]])*[ \t]*[:=][ \t]*(?:\\*[\"'`])?"
+    # Names that say less: only right before their value, and only a long one.
+    weak = rf"(?:[A-Z0-9]_KEY|\bauth|client-key-data){assigned}{_VALUE}{{16}}|\bpass{assigned}{_MIXED}"
     # Django's own generator uses signs that end a value elsewhere.
     django = r"SECRET_KEY(?:\\*[\"'\]]){0,2}\s*[:=]\s*\\*[\"'][!-~]{20}"
     cookie = r"(?i:cookie)(?:\\*[\"'])?[ =:]+\\*[\"']?[A-Za-z0-9_.%-]+="

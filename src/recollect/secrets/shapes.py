@@ -184,9 +184,7 @@ _HEADER: Final = re.compile(
     \\*["']?\s*[:=]\s*(?:[frb])?\\*["'`]?(?P<scheme>(?i:bearer|basic|token|bot)(?:\s+|%20))?(?P<value>[A-Za-z0-9+/=_.~%:-]{8,4000})""",
     re.VERBOSE,
 )
-_COOKIE: Final = re.compile(
-    r"""(?i:cookie\\*["']?[ \t]*[:=]?[ \t]*)\\*["']?(?P<pairs>[^\r\n"'\\]{8,8000})"""
-)
+_COOKIE: Final = re.compile(r"""(?i:cookie\\*["']?[ \t]*[:=]?[ \t]*)\\*["']?(?P<pairs>[^\r\n"'\\]{8,8000})""")
 _SESSION: Final = re.compile(
     r"""(?P<name>[A-Za-z0-9_.\-]*(?i:sess(?:ion)?(?:[_-]?id)?|sid|auth|token|jwt|remember[a-z_]*|csrf|id)[A-Za-z0-9_.\-]*)=(?P<value>[A-Za-z0-9+/=_.~%:!-]{12,4000})"""
 )

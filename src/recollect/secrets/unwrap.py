@@ -78,28 +78,26 @@ class _Builder:
         return View("".join(self.pieces), form, segments=list(self.segments))
 
 
-def unescaped(text: str) -> View | None:
-    """Undo one level of the escapes of JSON; None if there are none."""
-    if "\\" not in text:
-        return None
-    made, at = _Builder(), 0
-    for escape in _ESCAPE.finditer(text):
+def unescaped(text: str, start: int = 0, stop: int | None = None) -> View | None:
+    """Undo one level of the escapes of JSON in a part of a text; None if there are none."""
+    stop = len(text) if stop is None else stop
+    made, at = _Builder(), start
+    for escape in _ESCAPE.finditer(text, start, stop):
         made.add(text[at : escape.start()], at, escape.start() - at)
         code, letter = escape.groups()
         made.add(chr(int(code, 16)) if code else _ESCAPED.get(letter, letter), escape.start(), len(escape[0]))
         at = escape.end()
-    if not at:
+    if not made.segments:
         return None
-    made.add(text[at:], at, len(text) - at)
+    made.add(text[at:stop], at, stop - at)
     return made.view("escaped")
 
 
-def url_decoded(text: str) -> View | None:
-    """Undo the URL encoding; None if there is none."""
-    if "%" not in text:
-        return None
-    made, at = _Builder(), 0
-    for place in _PERCENT.finditer(text):
+def url_decoded(text: str, start: int = 0, stop: int | None = None) -> View | None:
+    """Undo the URL encoding in a part of a text; None if there is none."""
+    stop = len(text) if stop is None else stop
+    made, at = _Builder(), start
+    for place in _PERCENT.finditer(text, start, stop):
         made.add(text[at : place.start()], at, place.start() - at)
         decoded = bytes.fromhex(place[0].replace("%", "")).decode("utf-8", "replace")
         if len(decoded) * 3 == len(place[0]):  # ASCII: letter by letter
@@ -108,9 +106,9 @@ def url_decoded(text: str) -> View | None:
         else:
             made.add(decoded, place.start(), len(place[0]))
         at = place.end()
-    if not at:
+    if not made.segments:
         return None
-    made.add(text[at:], at, len(text) - at)
+    made.add(text[at:stop], at, stop - at)
     return made.view("url-encoded")
 
 

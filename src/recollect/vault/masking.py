@@ -16,8 +16,7 @@ from ..journal import disk
 from .blocks import BadBlock, pack_name, pack_numbers
 from .compact import Compaction, Progress
 from .contents import Generation, KeptFile
-from .manifest import to_text
-from .records import FileRecord, Piece, Seen
+from .manifest import FileRecord, Piece, Seen, to_text
 from .recovery import recover
 from .vault import Vault
 from .writer import BLOCK, VaultWriter
