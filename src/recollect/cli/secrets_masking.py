@@ -65,6 +65,7 @@ def _show(run: CommandRun, plan: MaskPlan) -> None:
     result = plan.result
     if not plan.is_needed:
         run.print("nothing to mask")
+        _stays(run, result["left"])
         return
     run.say("A key that stood here must be revoked: masking does not un-leak it.")
     run.table(
