@@ -113,8 +113,10 @@ class MaskScene:
             library.index(statuses=True)
             library.sql("SELECT count(*) FROM sessions")
 
-    def plan(self, library: Library, **options: bool) -> MaskPlan:
-        return library.changes.mask(VALUES, **options)
+    def plan(
+        self, library: Library, *, everywhere: bool = False, same_length: bool = False, settings: bool = False
+    ) -> MaskPlan:
+        return library.changes.mask(VALUES, everywhere=everywhere, same_length=same_length, settings=settings)
 
     def mask(self, **options: bool) -> MaskPlan:
         with self.library() as library:

@@ -12,7 +12,7 @@ from tests.secrets.masking_scene import CLEAN, DELETED, MAIN, OTHER, TOKEN, VALU
 
 from recollect.errors import Refused
 from recollect.library.masking import ONLY_SETTINGS, MaskPlan
-from recollect.store.paths import is_secret
+from recollect.store.opening import is_secret
 
 SETTINGS = "claude/settings.json"
 

@@ -15,11 +15,9 @@ from ..errors import DamagedData, RecollectError
 from ..journal import disk
 from .blocks import BadBlock, pack_name, pack_numbers
 from .compact import Compaction, Progress
-from .contents import Generation, KeptFile
-from .manifest import FileRecord, Piece, Seen, to_text
-from .recovery import recover
+from .manifest import FileRecord, Generation, KeptFile, Piece, Seen, to_text
 from .vault import Vault
-from .writer import BLOCK, VaultWriter
+from .writer import BLOCK, VaultWriter, recover
 
 Pairs = Callable[[str, Iterable[bytes]], Iterator[tuple[bytes, bytes]]]
 """Given the path of a file and its bytes: the bytes in pieces, each with what takes its place."""
