@@ -14,12 +14,20 @@ from tests.secrets.made_up import API_KEY, GOOGLE_KEY, PASSWORD, PICTURE, PRIVAT
 
 from recollect.errors import Refused
 from recollect.library.library import Library
-from recollect.library.redaction import leaks, redacted_session, redacted_sessions, redactor_for, refuse_leaks
+from recollect.library.redaction import (
+    leaks,
+    redact_text,
+    redacted_session,
+    redacted_sessions,
+    redactor_for,
+    refuse_leaks,
+)
 from recollect.library.session import Session
 from recollect.secrets import redacted_copy
 from recollect.secrets.redact import Redaction
 from recollect.store.home import Home
 from recollect.testing.home import HomeBuilder
+from recollect.testing.toolcalls import mcp
 
 VALUES = (API_KEY, GOOGLE_KEY, PASSWORD, PRIVATE_KEY.splitlines()[4], "inesh", "ines@halden.dev")
 
@@ -74,6 +82,7 @@ def test_everything_else_is_as_it_was(opened: Open) -> None:
         assert PICTURE in text and "c2lnbmF0dXJl" in text
         assert '"cwd":"~/code/app"' in text
         assert [view.role for view in copy.messages()] == [view.role for view in session.messages()]
+        assert [row.uuid for row in copy.thread.chain] == [row.uuid for row in session.thread.chain]
         assert copy.title and copy.project == "~/code/app"
         assert len(copy.subagent_transcripts) == 1 and copy.damage == []
         assert os.stat(copy.file.path).st_mtime_ns == os.stat(session.file.path).st_mtime_ns
@@ -243,3 +252,33 @@ def test_finds_say_nothing_of_their_value() -> None:
     redactor = redactor_for("secrets")
     assert API_KEY not in repr(redactor.redact(API_KEY).finds)
     assert not re.search(re.escape(API_KEY), repr(Redaction("secrets", redactor)))
+
+
+def test_the_names_of_fields_make_secrets(tmp_path: Path) -> None:
+    home = HomeBuilder(tmp_path / "home")
+    talk = home.session("/p/one")
+    talk.user("Call it")
+    call = {"db_password": PASSWORD, "env": [{"name": "API_TOKEN", "value": "q8Zr2mWx7Kp4Lv9T"}], "name": "plain value"}
+    talk.call(mcp("deploy", "run", call, "done"))
+    talk.results()
+    home.write()
+    with redacted_session(Library([Home(home.root)]).session("last"), "secrets") as (copy, redaction):
+        text = copy.file.path.read_text()
+        assert PASSWORD not in text and "q8Zr2mWx7Kp4Lv9T" not in text and "plain value" in text
+        assert redaction.values == 2
+
+
+def test_rules_words_and_exceptions_of_the_user(tmp_path: Path, own_home: Path) -> None:
+    config = own_home / "recollect" / "config"
+    config.mkdir(parents=True)
+    (config / "rules.toml").write_text(
+        '[[rule]]\nkind = "heron-key"\nregex = "heron_[a-z0-9]{12}"\n'
+        '[allow]\nkinds = ["gcp-api-key"]\n[personal]\nwords = ["Acme"]\n'
+    )
+    text = f"Acme uses heron_a1b2c3d4e5f6 and {GOOGLE_KEY}"
+    assert redact_text(text).text == f"[name 1] uses [redacted: heron-key] and {GOOGLE_KEY}"
+    home = HomeBuilder(tmp_path / "home")
+    home.session("/p/one").user(text)
+    home.write()
+    with redacted_session(Library([Home(home.root)]).session("last")) as (copy, _):
+        assert copy.messages()[0].text == f"[name 1] uses [redacted: heron-key] and {GOOGLE_KEY}"

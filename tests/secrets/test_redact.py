@@ -19,7 +19,7 @@ from recollect.secrets.value_forms import KnownValues, base64_cores, secret_form
 def only(value: str, kind: str = "generic-password", confidence: str = "definite") -> Redactor:
     """A redactor that finds one value, and only where `secret: ` stands before it."""
 
-    def find(text: str) -> list[Found]:
+    def find(text: str, _: str | None) -> list[Found]:
         place = text.find(f"secret: {value}")
         start = place + len("secret: ")
         return [Found(start, start + len(value), kind, "secret", confidence, "plain", value)] if place >= 0 else []  # type: ignore[arg-type]
@@ -62,6 +62,14 @@ def test_a_known_value_is_replaced_in_every_form(value: str, before: str) -> Non
         assert new.startswith("here ") and new.endswith(" there")
 
 
+def test_no_letter_of_base64_is_left_that_holds_a_bit_of_the_value() -> None:
+    redactor = only(PASSWORD)
+    redactor.learn(f"secret: {PASSWORD}")
+    told = "[redacted: generic-password]"
+    assert redactor.redact(f"echo {in_base64(PASSWORD)} | base64 -d").text == f"echo {told} | base64 -d"
+    assert redactor.redact(f"echo {in_base64('user:' + PASSWORD)}").text == f"echo dXNlcj{told}"
+
+
 def test_lines_of_a_key_are_replaced_where_they_stand_alone() -> None:
     redactor = Redactor("secrets")
     redactor.learn(PRIVATE_KEY)
@@ -97,6 +105,10 @@ def test_the_users_own_home_and_name() -> None:
     redactor = Redactor("personal")
     redactor.learn_home("/home/inesh/code/app")
     text = "/home/inesh/code, ~inesh, Inesh, inesh_dev, vinesh, -home-inesh-code, /home/noor, (inesh)"
+    assert (
+        redactor.redact(r"%2Fhome%2Finesh%2Fx and \ninesh and xinesh").text
+        == r"%2Fhome%2Fuser-1%2Fx and \nuser-1 and xinesh"
+    )
     assert redactor.redact(text).text == (
         "~/code, ~user-1, user-1, user-1_dev, vinesh, -home-user-1-code, /home/user-2, (user-1)"
     )
@@ -155,3 +167,9 @@ def test_many_values_are_searched_for_at_once() -> None:
     text = "-".join(f"value-{number:04d}-Xy{number * 7919:08x}" for number in range(500))
     assert [hit.form.owner for hit in known.search(text)] == list(range(500))
     assert list(known.search("value-0001-Xy value-")) == []
+
+
+def test_a_folder_elsewhere_is_no_home() -> None:
+    redactor = Redactor("personal")
+    redactor.learn_home("/srv/builds/app")
+    assert redactor.redact("cd /srv/builds/app/src").text == "cd /srv/builds/app/src"

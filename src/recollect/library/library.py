@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..watch.events import Budget
     from .bookmarks import Bookmarks
     from .budgets import Budgets
+    from .bundling import BundleOptions
     from .changes import Changes, UndoPlan
     from .checking import CheckResult
     from .configuration import Flags
@@ -231,7 +232,10 @@ class Library:
         counts = self.message_counts(files, count)
         summaries: Iterable[SessionSummary] = (self.summary_of(file, counts) for file in files)
         if until is not None:
-            summaries = (item for item in summaries if (item.created or item.file.mtime) <= until.timestamp())
+            end = until.timestamp()
+            summaries = (
+                item for item in summaries if (item.created.timestamp() if item.created else item.file.mtime) <= end
+            )
         if project is not None:
             wanted = project_matcher(project, separate_worktrees)
             summaries = (item for item in summaries if wanted(item))
@@ -540,17 +544,14 @@ class Library:
         return self.changes.prune(PruneRules(None if before is None else before.timestamp(), larger, project))
 
     def bundle(
-        self, sessions: Sequence[str | Session], target: str | os.PathLike[str], *, redact: str = "none"
+        self, sessions: Sequence[str | Session], target: str | os.PathLike[str], **options: Unpack[BundleOptions]
     ) -> dict[str, Any]:
-        """Write sessions with all their files into one new file, for another machine; `changes.unbundle` reads it.
-
-        `redact` leaves out secrets and personal data: see `Session.redacted`.
-        """
+        """Write sessions with all their files into one new file, for another machine; `changes.unbundle` reads it."""
         from .bundling import bundle_sessions
 
         opened = [self.session(item) if isinstance(item, str) else item for item in sessions]
         unique = list({item.id: item for item in opened}.values())
-        return bundle_sessions(unique, Path(os.path.abspath(os.path.expanduser(target))), redact)
+        return bundle_sessions(unique, Path(os.path.abspath(os.path.expanduser(target))), **options)
 
     def copy_to(self, target: str | os.PathLike[str]) -> Library:
         """Copy the sessions of the only home, with what belongs to them, into a new folder, and open the copy."""

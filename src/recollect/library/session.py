@@ -17,7 +17,6 @@ from ..format.blocks import ToolUseBlock, parse_blocks, text_of
 from ..format.decode import file_entries
 from ..format.line import HARMLESS, Damage, RawLine, read_lines
 from ..format.session_meta import SubagentMeta, parse_subagent_meta
-from ..format.times import to_datetime
 from ..graph.messages import Message, MessageView, join_responses, view_of
 from ..graph.rows import Row, Transcript, build_transcript, gc_paused
 from ..graph.session import Conversation, Subagent
@@ -119,15 +118,18 @@ class Session:
 
         return open_ledger(self._library).usage("model", Selection(session=self.id)).totals
 
-    def redacted(self, profile: str = "personal") -> AbstractContextManager[tuple[Session, Redaction]]:
+    def redacted(
+        self, profile: str = "personal", *, same_length: bool = False, progress: Callable[[int], None] | None = None
+    ) -> AbstractContextManager[tuple[Session, Redaction]]:
         """Open a copy of this session without its secrets and personal data, for as long as the `with` lasts.
 
         "secrets" leaves out secrets alone, "personal" also home paths and names of users, hosts and mail, "all" also
-        addresses, phones and cards.
+        addresses, phones and cards. `progress` is called with the number of bytes read since its last call; all are read twice.
         """
         from .redaction import redacted_session, redactor_for
 
-        return redacted_session(self, redactor=redactor_for(profile))
+        redactor = redactor_for(profile, library=self.library, same_length=same_length)
+        return redacted_session(self, redactor=redactor, progress=progress)
 
     # --- changes, as plans: nothing happens before `commit` -----------------------------------------------------------
 
@@ -180,12 +182,12 @@ class Session:
     @property
     def created(self) -> datetime | None:
         """Return when the session began, in UTC."""
-        return to_datetime(self.summary.created)
+        return self.summary.created
 
     @property
     def last_activity(self) -> datetime | None:
         """Return when the session's last message was written, in UTC."""
-        return to_datetime(self.summary.last_activity)
+        return self.summary.last_activity
 
     @property
     def facts(self) -> SessionFacts:

@@ -10,6 +10,9 @@ confidence = "definite"                 # definite, likely (if not given) or pos
 values = ["3f2a90c4d1e7"]               # fingerprints
 paths = ["file-history/*"]              # below the home
 kinds = ["jwt"]
+
+[personal]
+words = ["Acme", "Project Heron"]       # left out of what is redacted: names of firms, customers, products
 """
 
 from __future__ import annotations
@@ -50,6 +53,8 @@ class Rules:
     allowed_values: frozenset[str] = frozenset()
     allowed_paths: tuple[str, ...] = ()
     allowed_kinds: frozenset[str] = frozenset()
+    words: tuple[str, ...] = ()
+    """Words of the user's own that count as personal data."""
 
     @property
     def expressions(self) -> tuple[str, ...]:
@@ -95,8 +100,8 @@ def read_rules(folder: Path) -> Rules:
     except (ValueError, RecursionError) as problem:
         raise _wrong(path, str(problem)) from problem
     for name in table:
-        if name not in ("rule", "allow"):
-            raise _wrong(path, f"there is no table [{name}]; there are [[rule]] and [allow]")
+        if name not in ("rule", "allow", "personal"):
+            raise _wrong(path, f"there is no table [{name}]; there are [[rule]], [allow] and [personal]")
     listed = table.get("rule", [])
     if not isinstance(listed, list):
         raise _wrong(path, "rules are written as [[rule]], with two brackets")
@@ -105,7 +110,11 @@ def read_rules(folder: Path) -> Rules:
         raise _wrong(path, "[allow] has the lists values, paths and kinds")
     texts = {name: _texts(path, f"allow.{name}", allow.get(name, [])) for name in ("values", "paths", "kinds")}
     rules = tuple(_rule(path, number, item) for number, item in enumerate(listed, 1))
-    return Rules(rules, frozenset(texts["values"]), tuple(texts["paths"]), frozenset(texts["kinds"]))
+    personal = table.get("personal", {})
+    if not isinstance(personal, dict) or not set(personal) <= {"words"}:
+        raise _wrong(path, "[personal] has the list words")
+    words = tuple(word for word in _texts(path, "personal.words", personal.get("words", [])) if word.strip())
+    return Rules(rules, frozenset(texts["values"]), tuple(texts["paths"]), frozenset(texts["kinds"]), words)
 
 
 def _rule(path: Path, number: int, item: Any) -> Rule:

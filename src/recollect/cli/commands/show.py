@@ -3,7 +3,7 @@
 JSON: session_id, title, project, branch, total, from, limit, and rows: messages of {number, uuid, uuids, parent, role, time,
 model, status, text, blocks, lines, usage}, with --tokens also cost_micro_usd, lower_bound (its output is a placeholder) and odd
 (a count is missing and taken as 0). With --redact also redaction: {profile, values, kinds, left_out, words}. Roles:
-user, assistant, tool (results), meta (sent by the client, not typed), summary (of a compaction), system, attachment, error.
+user, assistant, tool (results), meta (sent by Claude Code, not typed), summary (of a compaction), system, attachment, error.
 `blocks` are {type, ...} as in the transcript: text, thinking, tool_use, tool_result, image, ...
 """
 
@@ -75,9 +75,10 @@ def show(
     line: int | None,
     limit: int | None,
     redact: str | None,
+    same_length: bool,
 ) -> None:
     """A conversation in the terminal: prompts, answers, tool calls folded, subagents nested."""
-    with redacted(run, run.library.session(session), redact) as (found, redaction), found:
+    with redacted(run, run.library.session(session), redact, same_length=same_length) as (found, redaction), found:
         view = "all" if everything else "conversation" if history else "resumed"
         reading = found.read(view, branch=branch, subagent=subagent)
         if line is not None:
