@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .library.provider import ChatMessage as ChatMessage
     from .library.provider import ClaudeStorageProvider as ClaudeStorageProvider
     from .library.reading import Reading as Reading
+    from .library.redaction import redact_text as redact_text
     from .library.repository import LibrarySessionRepository as LibrarySessionRepository
     from .library.repository import SessionFilter as SessionFilter
     from .library.repository import SessionRepository as SessionRepository
@@ -77,6 +78,9 @@ if TYPE_CHECKING:
     from .library.watching import ToolFinished as ToolFinished
     from .library.watching import ToolStarted as ToolStarted
     from .library.watching import Watching as Watching
+    from .secrets.redact import Redacted as Redacted
+    from .secrets.redact import Redaction as Redaction
+    from .secrets.redact import Redactor as Redactor
     from .store.home import Home as Home
     from .store.summary import SessionSummary as SessionSummary
     from .stores.folder import FolderSessionStore as FolderSessionStore
@@ -116,6 +120,10 @@ _HOMES_OF_NAMES = {
     "Plan": "library.plan",
     "PlanDocument": "library.side_files",
     "Reading": "library.reading",
+    "Redacted": "secrets.redact",
+    "Redaction": "secrets.redact",
+    "Redactor": "secrets.redact",
+    "redact_text": "library.redaction",
     "TodoItem": "library.side_files",
     "TouchedFiles": "library.touched_files",
     "TypedPrompt": "library.side_files",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ..environment import own_folder
 
@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from ..watch.events import Budget
     from .bookmarks import Bookmarks
     from .budgets import Budgets
+    from .bundling import BundleOptions
     from .changes import Changes, UndoPlan
     from .checking import CheckResult
     from .configuration import Flags
     from .installing import InstallPlan
     from .plan import Plan
+    from .secrets import SecretFinds, SecretOptions
     from .session import ByteBoundCache, Session
     from .session_lists import MessageCounts
     from .side_files import PlanDocument, TodoItem, TypedPrompts
@@ -541,15 +543,15 @@ class Library:
 
         return self.changes.prune(PruneRules(None if before is None else before.timestamp(), larger, project))
 
-    def bundle(self, sessions: Sequence[str | Session], target: str | os.PathLike[str]) -> dict[str, Any]:
+    def bundle(
+        self, sessions: Sequence[str | Session], target: str | os.PathLike[str], **options: Unpack[BundleOptions]
+    ) -> dict[str, Any]:
         """Write sessions with all their files into one new file, for another machine; `changes.unbundle` reads it."""
-        from .bundling import write_bundle
+        from .bundling import bundle_sessions
 
         opened = [self.session(item) if isinstance(item, str) else item for item in sessions]
         unique = list({item.id: item for item in opened}.values())
-        path = Path(os.path.abspath(os.path.expanduser(target)))
-        files, length = write_bundle(unique, path)
-        return {"path": str(path), "sessions": [item.id for item in unique], "files": files, "bytes": length}
+        return bundle_sessions(unique, Path(os.path.abspath(os.path.expanduser(target))), **options)
 
     def copy_to(self, target: str | os.PathLike[str]) -> Library:
         """Copy the sessions of the only home, with what belongs to them, into a new folder, and open the copy."""
@@ -575,6 +577,12 @@ class Library:
         from .checking import check
 
         return check(self, session, project=project, rules=rules, progress=progress)
+
+    def secrets(self, *sessions: str, **options: Unpack[SecretOptions]) -> SecretFinds:
+        """Search sessions, or everything the homes hold, for secrets. Unchanged files are not read again."""
+        from .secrets import find_secrets
+
+        return find_secrets(self, sessions, **options)
 
     def overview(self, *, now: float | None = None) -> dict[str, Any]:
         """Report the main facts: homes, projects, running sessions, what will be deleted soon, damage."""

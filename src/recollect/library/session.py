@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from .library import Library
     from .plan import Plan
     from .reading import Reading
+    from .redaction import Redaction
     from .shapes import BranchShape, SessionFacts, SubagentShape, ToolCalls
     from .side_files import TodoItem
     from .touched_files import TouchedFiles
@@ -65,6 +67,10 @@ class Session:
         self._summary = summary
         self._parsed = parsed
         """Called after the rows were read, so that a cache can update the session's size."""
+        self.redacted_from: Session | None = None
+        """The session of which this is a redacted copy."""
+        self.redaction: Redaction | None = None
+        """What a redacted copy leaves out; None for a session as it is."""
         self._files = OpenFiles(file.home)
 
     def __enter__(self) -> Session:
@@ -97,6 +103,13 @@ class Session:
         return summarise(self.file, lambda path: self._files.stream(path, 1 << 16))
 
     @property
+    def library(self) -> Library:
+        """Return the library that opened the session. Raises Unavailable if none did."""
+        if self._library is None:
+            raise _without_library()
+        return self._library
+
+    @property
     def usage(self) -> Totals:
         """Sum tokens and cost of the API calls of this session and its subagents, each counted once: see `library.usage`."""
         if self._library is None:
@@ -104,6 +117,19 @@ class Session:
         from .usage import Selection, open_ledger
 
         return open_ledger(self._library).usage("model", Selection(session=self.id)).totals
+
+    def redacted(
+        self, profile: str = "personal", *, same_length: bool = False, progress: Callable[[int], None] | None = None
+    ) -> AbstractContextManager[tuple[Session, Redaction]]:
+        """Open a copy of this session without its secrets and personal data, for as long as the `with` lasts.
+
+        "secrets" leaves out secrets alone, "personal" also home paths and names of users, hosts and mail, "all" also
+        addresses, phones and cards. `progress` is called with the number of bytes read since its last call; all are read twice.
+        """
+        from .redaction import redacted_session, redactor_for
+
+        redactor = redactor_for(profile, library=self.library, same_length=same_length)
+        return redacted_session(self, redactor=redactor, progress=progress)
 
     # --- changes, as plans: nothing happens before `commit` -----------------------------------------------------------
 

@@ -27,6 +27,7 @@ from .routes import (
     lines,
     login,
     search,
+    secrets,
     session,
     session_tabs,
     sessions,
@@ -55,8 +56,8 @@ class Guarded(Starlette):
 def create_app(service: Service, access: Access, hosts: frozenset[str]) -> Starlette:
     """Make the application that shows a service's library."""
     pages = [
-        login, assets, home, sessions, session, session_tabs, lines, actions, bookmarks, search, usage, sql, health,
-        live, api,
+        login, assets, home, sessions, session, session_tabs, secrets, lines, actions, bookmarks, search, usage, sql,
+        health, live, api,
     ]  # fmt: skip
     found = [route for module in pages for route in module.routes]
 
