@@ -114,7 +114,11 @@ def _pypi(dice: Dice) -> str:
 def _service_account(dice: Dice) -> tuple[str, str, str]:
     key = json.dumps(pem(dice, "PRIVATE KEY", 1190, b"\x30\x82\x04\xbe\x02\x01\x00"))[1:-1]
     before = f'{{"type": "service_account", "project_id": "{dice.word()}", "private_key_id": "{dice.of(HEX, 40)}", '
-    return before + '"private_key": "', key, f'\\n", "client_email": "{dice.word()}@{dice.word()}.iam.gserviceaccount.com"}}'
+    return (
+        before + '"private_key": "',
+        key,
+        f'\\n", "client_email": "{dice.word()}@{dice.word()}.iam.gserviceaccount.com"}}',
+    )
 
 
 def _django(dice: Dice) -> tuple[str, str, str]:
