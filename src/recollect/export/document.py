@@ -190,8 +190,13 @@ class Document:
         self.noticed: Counter[str] = Counter()
         """What a format left out while it wrote, in words, and how often: see `leave_out`."""
         self.zone: Zone = zone_named(self.options.timezone)
+
+    @cached_property
+    def _reader(self) -> ConversationReader:
         calls = self.options.depth in ("tools", "all")
-        self._reader = ConversationReader(session.conversation, session.value, longest=LONGEST_LINE, results=calls)
+        return ConversationReader(
+            self.session.conversation, self.session.value, longest=LONGEST_LINE, results=calls
+        )  # fmt: skip
 
     # --- facts -------------------------------------------------------------------------------------------------------
 
