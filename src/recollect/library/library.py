@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..environment import own_folder
 from .cache import ByteBoundCache
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .changes import Changes, UndoPlan
     from .checking import CheckResult
     from .configuration import Flags
+    from .exporting import ExportResult
     from .history import TypedPrompts
     from .installing import InstallPlan
     from .message_counts import MessageCounts
@@ -544,6 +545,21 @@ class Library:
         path = Path(os.path.abspath(os.path.expanduser(target)))
         files, length = write_bundle(unique, path)
         return {"path": str(path), "sessions": [item.id for item in unique], "files": files, "bytes": length}
+
+    def export(
+        self,
+        sessions: Sequence[str | Session] | str | Session,
+        to: str | os.PathLike[str] | BinaryIO | None = None,
+        **how: Any,
+    ) -> ExportResult:
+        """Export sessions into a file or to a stream, `into=` a folder with a file for each, or as a `site=` of pages.
+
+        `format` is html, md, text, json, jsonl, csv, parquet, atif, otel or openai; `redact` none, secrets, personal or all.
+        Other options, such as `depth`, `last` and `branches`, are those of `recollect export`: see docs/guide/export.md.
+        """
+        from .exporting import export
+
+        return export(self, sessions, to, **how)
 
     def copy_to(self, target: str | os.PathLike[str]) -> Library:
         """Copy the sessions of the only home, with what belongs to them, into a new folder, and open the copy."""
