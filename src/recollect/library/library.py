@@ -536,15 +536,18 @@ class Library:
 
         return self.changes.prune(PruneRules(None if before is None else before.timestamp(), larger, project))
 
-    def bundle(self, sessions: Sequence[str | Session], target: str | os.PathLike[str]) -> dict[str, Any]:
-        """Write sessions with all their files into one new file, for another machine; `changes.unbundle` reads it."""
-        from .bundling import write_bundle
+    def bundle(
+        self, sessions: Sequence[str | Session], target: str | os.PathLike[str], *, redact: str = "none"
+    ) -> dict[str, Any]:
+        """Write sessions with all their files into one new file, for another machine; `changes.unbundle` reads it.
+
+        `redact` leaves out secrets and personal data: see `Session.redacted`.
+        """
+        from .bundling import bundle_sessions
 
         opened = [self.session(item) if isinstance(item, str) else item for item in sessions]
         unique = list({item.id: item for item in opened}.values())
-        path = Path(os.path.abspath(os.path.expanduser(target)))
-        files, length = write_bundle(unique, path)
-        return {"path": str(path), "sessions": [item.id for item in unique], "files": files, "bytes": length}
+        return bundle_sessions(unique, Path(os.path.abspath(os.path.expanduser(target))), redact)
 
     def export(
         self,

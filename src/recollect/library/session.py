@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from .library import Library
     from .plan import Plan
     from .reading import Reading
+    from .redaction import Redaction
     from .shapes import BranchShape, SessionFacts, SubagentShape, ToolCalls
     from .todos import TodoItem
     from .touched_files import TouchedFiles
@@ -117,6 +119,16 @@ class Session:
         from .usage import Selection, open_ledger
 
         return open_ledger(self._library).usage("model", Selection(session=self.id)).totals
+
+    def redacted(self, profile: str = "personal") -> AbstractContextManager[tuple[Session, Redaction]]:
+        """Open a copy of this session without its secrets and personal data, for as long as the `with` lasts.
+
+        "secrets" leaves out secrets alone, "personal" also home paths and names of users, hosts and mail, "all" also
+        addresses, phones and cards.
+        """
+        from .redaction import redacted_session, redactor_for
+
+        return redacted_session(self, redactor=redactor_for(profile))
 
     # --- changes, as plans: nothing happens before `commit` -----------------------------------------------------------
 
