@@ -25,6 +25,7 @@ from ..export.formats import Pieces, SiteSession
 from .export_target import (
     StagedOutput,
     Staging,
+    check_places,
     check_replaceable,
     hash_of,
     put_in_place,
@@ -100,13 +101,15 @@ def _place(
     for item in written.values():
         item.files = {name: hash_of(staging.path(name)) for name in item.files}
     names = [name for item in written.values() for name in item.files]
-    put_in_place(staging, folder, known, names, force=exporter.force)
+    hashes = {name: mark for item in written.values() for name, mark in item.files.items()}
+    check_places(folder, known, hashes, force=exporter.force)
+    manifest.sessions |= written
+    _stage(staging, manifest)
+    put_in_place(staging, folder, [*names, MANIFEST])
     result = exporter.result
     result.removed = [str(folder / name) for name in remove_old(folder, known, known.keys() - set(names))]
-    manifest.sessions |= written
-    _save(folder, manifest)
     result.files = [str(folder / name) for name in names]
-    result.bytes = sum(staging.files.values())
+    result.bytes = sum(staging.files[name] for name in names)
 
 
 def _name(exporter: Exporter, session: Session, manifest: _Manifest, written: dict[str, _Known], key: str) -> str:
@@ -203,9 +206,8 @@ def _place_site(
     known = manifest.pages | {name: mark for item in manifest.sessions.values() for name, mark in item.files.items()}
     hashes = {name: hash_of(staging.path(name)) for name in staging.files}
     same = {name for name, mark in hashes.items() if known.get(name) == mark and (folder / name).is_file()}
-    put_in_place(
-        staging, folder, known, sorted(hashes.keys() - same, key=lambda name: name == out.name), force=exporter.force
-    )
+    moved = sorted(hashes.keys() - same, key=lambda name: (name == out.name, name))
+    check_places(folder, known, {name: hashes[name] for name in moved}, force=exporter.force)
     all_hashes = known | hashes
     sessions = {
         ident: _Known(
@@ -217,10 +219,11 @@ def _place_site(
     pages = {name: mark for name, mark in hashes.items() if name not in of_sessions}
     result = exporter.result
     left = known.keys() - of_sessions - pages.keys()
+    _stage(staging, _Manifest(sessions=sessions, pages=pages))
+    put_in_place(staging, folder, [*moved, MANIFEST])
     result.removed = [str(folder / name) for name in remove_old(folder, known, left)]
-    _save(folder, _Manifest(sessions=sessions, pages=pages))
-    result.files = [str(folder / name) for name in sorted(hashes.keys() - same)]
-    result.bytes = sum(staging.files[name] for name in hashes.keys() - same)
+    result.files = [str(folder / name) for name in moved]
+    result.bytes = sum(staging.files[name] for name in moved)
 
 
 def _key(exporter: Exporter, session: Session) -> str:
@@ -251,10 +254,7 @@ def _read(folder: Path) -> _Manifest:
     return found if found.recollect_export_folder == LAYOUT else _Manifest()
 
 
-def _save(folder: Path, manifest: _Manifest) -> None:
-    from .own_list import replace_own_file
-
+def _stage(staging: Staging, manifest: _Manifest) -> None:
+    """Write what is known beside the files, so that no room is needed any more when all of them are put in place."""
     manifest.sessions = dict(sorted(manifest.sessions.items()))
-    replace_own_file(
-        folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest, order="sorted"), indent=1) + b"\n"
-    )
+    staging.write(MANIFEST, [msgspec.json.format(msgspec.json.encode(manifest, order="sorted"), indent=1) + b"\n"])

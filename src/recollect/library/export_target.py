@@ -8,6 +8,7 @@ its own files by the hash that it noted when it wrote them, so a file that was c
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -241,18 +242,23 @@ def hash_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-def put_in_place(
-    staging: Staging, folder: Path, known: Mapping[str, str], names: Iterable[str], *, force: bool
-) -> None:
-    """Move staged files to their places below a folder. Nothing is moved if one of them may not be replaced."""
-    ordered = list(names)
-    for name in ordered:
+def check_places(folder: Path, known: Mapping[str, str], new: Mapping[str, str], *, force: bool) -> None:
+    """Raise Refused if one of the `new` files may not be written below a folder. Both map names to hashes."""
+    for name, mark in new.items():
         for above in reversed(Path(name).parents[:-1]):
             if os.path.islink(folder / above):
                 raise Refused(f"{folder / above} is a link; links are not written through", slug="bad-target")
-        check_replaceable(folder / name, known.get(name), force=force)
+        try:
+            check_replaceable(folder / name, known.get(name), force=force)
+        except Refused as problem:
+            if problem.slug != "exists" or hash_of(folder / name) != mark:
+                raise  # what is there already, byte for byte, was written by a run that did not finish
+
+
+def put_in_place(staging: Staging, folder: Path, names: Iterable[str]) -> None:
+    """Move staged files to their places below a folder; `check_places` comes first."""
     try:
-        for name in ordered:
+        for name in names:
             disk.make_folders((folder / name).parent)
             disk.replace(staging.path(name), folder / name)
     except OSError as problem:
@@ -289,13 +295,16 @@ class ExportNotes:
             return {}
 
     def note(self, target: Path, files: dict[str, str]) -> None:
-        """Note the files of an export. The export is there even if that fails."""
+        """Note the files of an export, before they are put in place. A data folder that cannot be written is no obstacle."""
         noted = self.read()
         noted.pop(str(target), None)
         noted[whole_text(str(target))] = files
         newest = dict(list(noted.items())[-_MOST_NOTED:])
-        with contextlib.suppress(OSError, RecollectError):
+        try:
             replace_own_file(self._path, msgspec.json.encode(newest))
+        except OSError as problem:
+            if problem.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                raise disk.explain(problem, self._path) from problem
 
 
 def in_git_work_tree(folder: Path) -> bool:

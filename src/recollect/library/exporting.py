@@ -25,6 +25,7 @@ from .export_target import (
     StagedOutput,
     Staging,
     check_folder,
+    check_places,
     check_replaceable,
     file_name,
     hash_of,
@@ -285,9 +286,10 @@ class Exporter:
         known = notes.read().get(str(target), {})
         names = sorted(staging.files, key=lambda name: name == target.name)  # what it refers to comes first
         hashes = {name: hash_of(staging.path(name)) for name in names}
-        put_in_place(staging, folder, known, names, force=self.force)
-        self.result.removed = [str(folder / name) for name in remove_old(folder, known, known.keys() - set(names))]
+        check_places(folder, known, hashes, force=self.force)
         notes.note(target, hashes)
+        put_in_place(staging, folder, names)
+        self.result.removed = [str(folder / name) for name in remove_old(folder, known, known.keys() - set(names))]
         self.result.files = [str(folder / name) for name in reversed(names)]
         self.result.bytes = sum(staging.files.values())
 
