@@ -21,6 +21,7 @@ from ..redaction import RedactingCommand, redact_option
 
 if TYPE_CHECKING:
     from ...library.exporting import ExportResult
+    from ...library.library import SessionSummary
 
 _FORMATS: Final = ("html", "md", "text", "json", "jsonl", "csv", "parquet", "atif", "otel", "openai")
 _SHOWN: Final = 20
@@ -155,7 +156,12 @@ def _chosen(run: CommandRun, sessions: Sequence[str], project: str | None, every
     if not found:
         run.advise_on_project(project)
         raise NotFound("there is no session to export", slug="nothing-to-export")
-    return [run.library.session(str(item.file.path) if item.file.source is None else item.session_id) for item in found]
+    return [run.library.session(_reference(item)) for item in found]
+
+
+def _reference(item: SessionSummary) -> str:
+    """Return how to open a session: by its path, since two homes may have the same id, if there is a file at it."""
+    return item.session_id if item.file.is_kept or item.file.is_gone else str(item.file.path)
 
 
 def _tell_files(run: CommandRun, result: ExportResult) -> None:
