@@ -24,8 +24,7 @@ from ..journal.changes import Change, Journal
 from ..store.home import Home
 from ..store.path_map import path_map
 from ..store.paths import is_session_link, open_inside
-from ..vault.bundle import BundledSession, FileToBundle, encode_bundle
-from ..vault.bundle_read import BundleLimits, BundleReader, why_refused
+from ..vault.bundle import BundledSession, BundleLimits, BundleReader, FileToBundle, encode_bundle, why_refused
 from ..vault.manifest import to_text
 from .session import Session
 
@@ -43,7 +42,7 @@ def bundle_sessions(sessions: Sequence[Session], target: Path, redact: str = "no
     from .redaction import files_below, redacted_sessions, redactor_for, refuse_leaks
 
     _refuse_existing(target)
-    with redacted_sessions(sessions, redactor=redactor_for(redact)) as (copies, redaction):
+    with redacted_sessions(sessions, redactor=redactor_for(redact, library=sessions[0].library)) as (copies, redaction):
         refuse_leaks(files_below(copies), redaction)  # before they are compressed
         root = redaction.redactor.redact(str(sessions[0].home.root)).text
         told["files"], told["bytes"] = write_bundle(copies, target, root=root)

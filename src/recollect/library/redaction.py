@@ -5,24 +5,29 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..environment import machine_names, user_folder
+from ..environment import machine_names, own_folder, user_folder
 from ..errors import NotFound, Refused
 from ..journal import disk
 from ..journal import locks as presence
+from ..secrets.find import Finder
+from ..secrets.findings import Found
+from ..secrets.fingerprints import Fingerprints
 from ..secrets.leaks import Leak as Leak
 from ..secrets.leaks import leaks as leaks
 from ..secrets.redact import PROFILES as PROFILES
-from ..secrets.redact import FindSecrets, Profile, Redacted, Redactor
+from ..secrets.redact import Profile, Redacted, Redactor
 from ..secrets.redact import Redaction as Redaction
 from ..secrets.redacted_copy import RedactedCopy
+from ..secrets.rules import read_rules
 from ..store.home import Home
 from .bundling import belongings
+from .restoring import scan_view
 from .session import Session
-from .vault_sessions import scan_view
 
 if TYPE_CHECKING:
     from .library import Library
@@ -54,7 +59,7 @@ def redacted_sessions(
     With "none" the sessions themselves are given back. A `redactor` brings its own profile, and the values and pseudonyms
     that it knows from other sessions. `progress` is called with the number of bytes read since its last call.
     """
-    redactor = redactor or redactor_for(profile)
+    redactor = redactor or redactor_for(profile, library=_library_of(sessions))
     redaction = Redaction(redactor.profile, redactor)
     if redactor.profile == "none":
         yield list(sessions), redaction
@@ -80,19 +85,34 @@ def copy_redacted(
             if file is None:
                 raise NotFound(f"session {session.id} could not be copied", slug="no-such-session")
             opened.append(Session(file, library=session.library))
+            opened[-1].redacted_from, opened[-1].redaction = session, redaction
     order = {session.id: place for place, session in enumerate(sessions)}
     return sorted(opened, key=lambda session: order[session.id])
 
 
-def redactor_for(profile: str = "personal", *, find: FindSecrets | None = None, same_length: bool = False) -> Redactor:
-    """Return a redactor that knows the names of this user and this machine."""
+def redactor_for(profile: str = "personal", *, library: Library | None = None, same_length: bool = False) -> Redactor:
+    """Return a redactor that knows the names of this user and this machine, and the rules and words of `rules.toml`."""
     known = next((item for item in PROFILES if item == profile), None)
     if known is None:
         raise Refused(f"no such profile: {profile}", hint=f"choose from {', '.join(PROFILES)}", slug="no-such-profile")
+    folder = own_folder if library is None else library.own_folder
+    rules = read_rules(folder("config"))
+    finder = Finder(rules)
+    fingerprints = Fingerprints(folder("data")) if rules.allowed_values else None
+
+    def find(text: str, name: str | None) -> Sequence[Found]:
+        finds = finder.in_text(text, name)
+        if fingerprints is None and not rules.allowed_kinds:
+            return finds
+        return [
+            item for item in finds
+            if not rules.allows(item.kind, "", "" if fingerprints is None else fingerprints.of(item.value))
+        ]  # fmt: skip
+
     user, host = machine_names()
     return Redactor(
-        known, find=find, users=[user] if user else (), hosts=[host] if host else (), homes=[str(user_folder())],
-        same_length=same_length,
+        known, find=find, may_find=lambda line: finder.anything.first(line) is not None, users=[user] if user else (),
+        hosts=[host] if host else (), words=rules.words, homes=[str(user_folder())], same_length=same_length,
     )  # fmt: skip
 
 
@@ -108,12 +128,20 @@ def refuse_leaks(paths: Sequence[Path], redaction: Redaction) -> None:
         return
     for path in paths:
         with contextlib.suppress(OSError):
-            path.unlink()
+            disk.remove_if_there(path)
     kinds = ", ".join(sorted({leak.kind for leak in found}))
     raise Refused(
         f"the written output still held what was to be left out ({kinds}); it was deleted",
         hint="`recollect secrets` shows where such values stand", slug="secrets-left",
     )  # fmt: skip
+
+
+def secrets_in(session: Session) -> dict[str, int]:
+    """Count the different secrets in a session's files by kind, most frequent first."""
+    finds = session.library.secrets(session.id)
+    for _ in finds:
+        pass
+    return dict(Counter(value.kind for value in finds.values).most_common())
 
 
 def files_below(copies: Sequence[Session]) -> list[Path]:

@@ -28,7 +28,8 @@ PROFILES: Final[tuple[Profile, ...]] = ("none", "secrets", "personal", "all")
 
 K = TypeVar("K")
 T = TypeVar("T")
-FindSecrets = Callable[[str], Sequence[Found]]
+FindSecrets = Callable[[str, str | None], Sequence[Found]]
+"""Given a text, and the key under which it stands in a JSON object: the secrets in it. See `Finder.in_text`."""
 
 _PSEUDONYMS: Final = {
     "home-path-user": "user-{}", "windows-home-path-user": "user-{}", "email": "[email {}]", "hostname": "[host {}]",
@@ -116,7 +117,8 @@ class Redactor:
     """Replaces values in texts, with the same pseudonym for the same value: one for each export.
 
     `users`, `hosts` and `words` are names to leave out with "personal", besides those that texts give away; `homes` are the
-    folders that become ``~``.
+    folders that become ``~``. `find` finds the secrets, by default without rules of the user; `may_find` says quickly whether a
+    line of JSON is worth looking at.
     """
 
     def __init__(
@@ -124,6 +126,7 @@ class Redactor:
         profile: Profile = "personal",
         *,
         find: FindSecrets | None = None,
+        may_find: Callable[[bytes], bool] | None = None,
         users: Iterable[str] = (),
         hosts: Iterable[str] = (),
         words: Iterable[str] = (),
@@ -133,18 +136,21 @@ class Redactor:
         self.profile: Profile = profile
         self.same_length = same_length
         self._find = find
+        self._may_find = may_find
         self._values: dict[tuple[str, str], _Value] = {}
         self._numbers: Counter[str] = Counter()
         self._known = KnownValues()
         self._replaced: set[tuple[str, str]] = set()
         self._homes: set[str] = set()
-        self._learned: dict[str, bool] = {}
-        self._answers: dict[tuple[str, bool], list[Replacement]] = {}
+        self._learned: dict[tuple[str, str | None], bool] = {}
+        self._answers: dict[tuple[str, str | None, bool], list[Replacement]] = {}
         self._answered_with = 0
         """How many values were known when `_answers` were found."""
         if self.is_personal:
             for path in homes:
                 self.learn_home(path)
+                if path.count("/") > 1:
+                    self._known.add({path}, _Value(_USER, path, "~", False, False), "word")
             for user in users:
                 self._learn_owner(user)
             for host in hosts:
@@ -160,12 +166,12 @@ class Redactor:
 
     # --- learning -----------------------------------------------------------------------------------------------------
 
-    def find(self, text: str) -> list[Found]:
-        """Return what is to be left out of a text by what it looks like, or by what stands beside it."""
+    def find(self, text: str, name: str | None = None) -> list[Found]:
+        """Return what is to be left out of a text by what it looks like, by what stands beside it, or by its name."""
         if self.profile == "none" or not text:
             return []
         find = self._find or self._finder.in_text
-        finds = [item for item in find(text) if item.confidence != "possible"]
+        finds = [item for item in find(text, name) if item.confidence != "possible"]
         if self.is_personal:
             finds += find_personal(text, everything=self.profile == "all")
         return finds
@@ -176,22 +182,26 @@ class Redactor:
 
         return default_finder()
 
-    def learn(self, text: str) -> bool:
+    def learn(self, text: str, name: str | None = None) -> bool:
         """Note the values in a text, so that they are replaced everywhere. Return whether there are any."""
         if len(text) < SHORTEST_TEXT:
             return False
-        known = self._learned.get(text)
+        known = self._learned.get((text, name))
         if known is not None:
             return known
-        finds = self.find(text)
+        finds = self.find(text, name)
         for item in finds:
             self._value(item)
-        _remember(self._learned, text, text, bool(finds))
+        _remember(self._learned, (text, name), text, bool(finds))
         return bool(finds)
 
     def may_learn(self, line: bytes) -> bool:
         """Return whether there may be something to learn in a line of JSON; False only where there is nothing."""
-        return self.is_personal or self._find is not None or self._finder.anything.first(line) is not None
+        if self.is_personal:
+            return True
+        if self._may_find is not None:
+            return self._may_find(line)
+        return self._find is not None or self._finder.anything.first(line) is not None
 
     def learn_home(self, path: str) -> None:
         """Note that a path lies in the home folder of the person whose sessions these are."""
@@ -200,11 +210,7 @@ class Redactor:
         for before, user in home_paths(path):
             self._homes.add(before + user)
             self._learn_owner(user)
-            break
-        else:
-            if path.startswith("/") and path.count("/") > 1:
-                self._homes.add(path)
-                self._known.add({path}, _Value("home-path-user", path, "~", False, False), "word")
+            return
 
     def _learn_owner(self, user: str) -> None:
         """Leave out a user's name wherever it stands as a word."""
@@ -264,17 +270,19 @@ class Redactor:
             self._value(item)
         return Redacted(replaced(text, self.replacements(text, finds)), finds)
 
-    def replacements(self, text: str, finds: Sequence[Found] | None = None) -> list[Replacement]:
+    def replacements(
+        self, text: str, finds: Sequence[Found] | None = None, *, name: str | None = None
+    ) -> list[Replacement]:
         """Return what to replace in a text: all known values, and the `finds` in this text (by default, they are searched)."""
         if self.profile == "none" or not text:
             return []
         if not finds and self._answered_with == len(self._known):
-            remembered = self._answers.get((text, finds is None))
+            remembered = self._answers.get((text, name, finds is None))
             if remembered is not None:
                 return remembered
-        key = None if finds else (text, finds is None)
+        key = None if finds else (text, name, finds is None)
         if finds is None:
-            finds = self.find(text)
+            finds = self.find(text, name)
         spans = [self._span(text, item) for item in finds]
         spans += [_Span(hit.start, hit.end, hit.form.owner, hit.form.owner.text) for hit in self._known.search(text)]
         found = self._texts(spans)

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from ..library.service import Service
 from ..library.session_lists import project_matcher, sort_sessions
-from .money import session_accounts
+from .usage_views import session_accounts
 from .wording import model_name, tail
 
 if TYPE_CHECKING:
