@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from ..export.rendering import plain
+from ..export.wording import model_name, tail
 from ..library.usage import PERIODS, Ledger, Selection, UsageReport
-from .rendering import plain
-from .wording import model_name, tail
 
 SPANS: Final = (("7", "7 days"), ("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("all", "All"))
 LINES: Final = 7

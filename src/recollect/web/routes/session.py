@@ -16,6 +16,7 @@ from ...library.reading import LONGEST_LINE, find_view
 from ...library.service import Service
 from ...library.session import Session
 from ..finding import find_in
+from ..message_links import PageLinks
 from ..money import price_messages
 from ..pages import is_fragment, page, service_of, templates
 from ..reading import VIEWS, PageReading, PageView, find_place, read, show_page
@@ -111,7 +112,7 @@ def messages_html(service: Service, reading: PageReading, number: int) -> str:
         price_messages(shown)
         return templates().get_template("messages.html").render(
             shown=shown, sid=reading.session.id, wanted=reading.wanted, page=number, pages=reading.pages,
-            read_only=service.read_only,
+            links=PageLinks(reading.session.id, reading.wanted, read_only=service.read_only),
         )  # fmt: skip
 
     return service.cached(reading.session, ("page", reading.wanted, number), make, lambda text: len(text) + 200)

@@ -6,10 +6,10 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from ..pages import FOLDER
+from ..pages import FOLDER, STATIC
 
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-_OWN = {path.name: path for path in (FOLDER / "static").iterdir() if path.suffix[1:] in _TYPES}
+_OWN = {path.name: path for folder in STATIC for path in folder.iterdir() if path.suffix[1:] in _TYPES}
 
 
 def static(request: Request) -> Response:

@@ -37,22 +37,22 @@ _CLASS: Final = re.compile(r"(?:hl-[a-z0-9]{1,4}|code|language|ansi-[a-z0-9-]{1,
 _LINK: Final = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f]*\Z", re.IGNORECASE)
 
 
-def markdown(text: str) -> Markup:
+def markdown(text: str, limit: int = TEXT_LIMIT) -> Markup:
     """Render Markdown as HTML. Headings begin below those of the page."""
-    cut = plain(text[:TEXT_LIMIT])
+    cut = plain(text[:limit])
     if max(cut.count(mark) for mark in _COSTLY) > COSTLY_LIMIT:
         return Markup('<pre class="output">{}</pre>').format(cut)
     return Markup(_clean(_parser().render(cut)))
 
 
-def code(text: str, language: str = "") -> Markup:
+def code(text: str, language: str = "", limit: int = TEXT_LIMIT) -> Markup:
     """Render code with colours as classes, if the language is known and the text is not too long."""
-    return Markup(f'<pre class="code"><code>{_highlighted(plain(text[:TEXT_LIMIT]), language)}</code></pre>')
+    return Markup(f'<pre class="code"><code>{_highlighted(plain(text[:limit]), language)}</code></pre>')
 
 
 def pretty_json(value: Any, limit: int = TEXT_LIMIT) -> Markup:
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    return code(text[:limit], "json")
+    return code(text[:limit], "json", limit)
 
 
 def language_of(path: str) -> str:
@@ -190,9 +190,9 @@ _SEQUENCE: Final = re.compile(
 _COLORS: Final = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 
 
-def terminal(text: str) -> Markup:
+def terminal(text: str, limit: int = TEXT_LIMIT) -> Markup:
     """Render the output of a program: its colours as classes, every other escape sequence removed."""
-    cut = text[:TEXT_LIMIT].replace("\r\n", "\n")
+    cut = text[:limit].replace("\r\n", "\n")
     if "\x1b" not in cut and "\x9b" not in cut:
         return Markup(html.escape(_visible(cut)))
     parts: list[str] = []
