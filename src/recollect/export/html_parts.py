@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from ..graph.branches import Branch as Branch
 from ..graph.subagents import Subagent as Subagent
-from . import formatting, wording
+from . import file_colors, formatting, wording
 from .conversation import Media, Part, Place, ShownCall, ShownMessage
 from .rendering import code, language_of, markdown, plain, pretty_json, terminal
 
@@ -37,6 +37,8 @@ class Limits:
 
 PAGE_LIMITS: Final = Limits(120_000, 20_000)
 """On the page, the raw line has all of it."""
+_SHORT: Final = 4_000
+"""Files in a language that only Pygments knows are coloured up to this length, in characters: Pygments is slow."""
 EXPORT_LIMITS: Final = Limits(1_000_000, 1_000_000)
 
 
@@ -107,7 +109,10 @@ def result_html(call: ShownCall, limits: Limits = PAGE_LIMITS) -> Markup:
     if call.result_is_long:
         return Markup()
     if call.name == "Read" and isinstance(value, dict) and isinstance(value.get("file_path"), str):
-        return code(text, language_of(value["file_path"]), limits.text)
+        language = language_of(value["file_path"])
+        if file_colors.is_known(language):
+            return Markup(f'<pre class="code"><code>{file_colors.colored(plain(text), language)}</code></pre>')
+        return code(text, language if len(text) <= _SHORT else "", limits.text)
     return Markup('<pre class="output">{}</pre>').format(terminal(text, limits.text))
 
 
