@@ -180,7 +180,7 @@ def _split(messages: Iterable[RenderedMessage]) -> Iterator[tuple[list[RenderedM
     page: list[RenderedMessage] = []
     size = 0
     for item in messages:
-        if page and (len(page) >= PAGE_MESSAGES or size + len(item.html) > PAGE_BYTES):
+        if len(page) >= PAGE_MESSAGES or (size > PAGE_BYTES // 4 and size + len(item.html) > PAGE_BYTES):
             yield page, False
             page, size = [], 0
         page.append(item)
