@@ -136,6 +136,15 @@ def time_zone(environ: Mapping[str, str] | None = None) -> str | None:
     return env.get("TZ", "").removeprefix(":") or None
 
 
+def machine_names(environ: Mapping[str, str] | None = None) -> tuple[str, str]:
+    """Return the names of this user and of this machine; empty where they are not known."""
+    import socket
+
+    env = os.environ if environ is None else environ
+    user = next((env[name] for name in ("USER", "LOGNAME", "USERNAME") if env.get(name)), "")
+    return user, socket.gethostname()
+
+
 def font_folders(environ: Mapping[str, str] | None = None) -> list[Path]:
     """Return the folders in which this system has its fonts."""
     from pathlib import Path

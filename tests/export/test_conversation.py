@@ -83,7 +83,7 @@ def test_lines_that_are_too_long_are_named_and_not_read(reading: Reading) -> Non
 
 def test_the_terminal_gets_nothing_that_acts(reading: Reading) -> None:
     reader = reading.reader()
-    text = ConversationText(reader, tools="full")
+    text = ConversationText(reader.talk, tools="full")
     written = text.heading(Heading("A \x1b]0;title", ["x"])) + "".join(text.pieces(reading.shown(reader)))
     assert "\x1b" not in written
     assert "They do." in written
@@ -93,7 +93,7 @@ def test_the_terminal_gets_nothing_that_acts(reading: Reading) -> None:
 
 def test_the_terminal_without_tools(reading: Reading) -> None:
     reader = reading.reader()
-    written = "".join(ConversationText(reader, tools="none").pieces(reading.shown(reader), numbered=True))
+    written = "".join(ConversationText(reader.talk, tools="none").pieces(reading.shown(reader), numbered=True))
     assert "pytest" not in written
     assert written.startswith("▌ You  #1  ")
 

@@ -23,7 +23,7 @@ from ..format.blocks import (
 from ..format.usage import Usage
 from ..graph.branches import Branch
 from ..graph.message_views import MessageView, blocks_of, usage_of
-from ..graph.messages import Message
+from ..graph.messages import Message, join_responses
 from ..graph.rows import Row
 from ..graph.session import Conversation
 from ..graph.subagents import Subagent
@@ -174,6 +174,10 @@ class ConversationReader:
         `branches` are the branches to link to, by the row after which they left.
         """
         return self.show_numbered(enumerate(messages, first + 1), branches)
+
+    def talk(self, subagent: Subagent) -> Iterator[ShownMessage]:
+        """Prepare the conversation of a subagent."""
+        return self.show(join_responses(subagent.rows))
 
     def show_numbered(
         self, messages: Iterable[tuple[int, Message]], branches: Mapping[str, list[Branch]] | None = None

@@ -247,6 +247,10 @@ class Document:
         """Sum tokens and cost of the main transcript and its subagents. Reads every answer."""
         return _totals(self.session)
 
+    def cost(self, model: str | None, seconds: float | None, usage: Usage) -> int | None:
+        """Return the cost of an answer in micro-dollars, if costs are wanted and its price is known."""
+        return _cost(model, seconds, usage) if self.options.costs else None
+
     def moment(self, seconds: float | None) -> str:
         """Write a moment in the zone of the export, to the minute: ``2026-03-02 14:30``; empty if it is not known."""
         if to_iso(seconds) is None or seconds is None:
@@ -264,6 +268,15 @@ class Document:
         with self.session:
             damage = self._damage_of(0) if self.options.is_whole and self.options.view != "thread" else []
             yield from self._shown(self._chosen, damage)
+
+    def whole_messages(self) -> Iterator[tuple[int, Message]]:
+        """Yield the messages of the range with their numbers as rows, for formats that write what stands in the file."""
+        for message in self._chosen:
+            yield self._numbers[id(message)], message
+
+    def whole_messages_of(self, rows: Sequence[Row]) -> Iterator[tuple[int, Message]]:
+        """Yield the messages of a subagent or a branch as rows."""
+        yield from enumerate(self._kept(rows), 1)
 
     @property
     def count(self) -> int:
@@ -450,8 +463,8 @@ class Document:
             if self.options.depth != "all":
                 kinds = _KINDS[self.options.depth]
                 shown.parts = [part for part in shown.parts if part.kind in kinds]
-            if shown.usage is not None and self.options.costs:
-                shown.cost = _cost(shown.model, shown.seconds, shown.usage)
+            if shown.usage is not None:
+                shown.cost = self.cost(shown.model, shown.seconds, shown.usage)
             if shown.parts or shown.seam is not None or shown.role == "user" or shown.branches:
                 yield shown
         while waiting:

@@ -16,6 +16,7 @@ import importlib
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from ..errors import Refused
@@ -41,6 +42,12 @@ class Output(Protocol):
 
     def write(self, name: str, pieces: Pieces) -> int:
         """Write a file (`/` separates folders) and return its size. A name is written once."""
+
+    def scratch(self, name: str) -> Path:
+        """Return the path of a private file, which is removed after the export."""
+
+    def write_scratch(self, path: Path, pieces: Pieces) -> None:
+        """Write a private file, in place of an earlier one."""
 
 
 class SiteOutput(Output, Protocol):
@@ -103,9 +110,10 @@ FORMATS: Final = {
         Format("text", ".txt", "text/plain", "plain text, 100 columns", "plain_text"),
         Format("json", ".json", "application/json", "everything, for programs", "json_document", "all", "none", branches=True),
         Format("jsonl", ".jsonl", "application/jsonl", "the session's own lines", "raw_lines", "all", "none"),
-        Format("csv", ".csv", "text/csv", "a table of messages or of tool calls", "tables", "all", holds_many=True),
-        Format("parquet", ".parquet", "application/vnd.apache.parquet", "the same table for data tools", "tables", "all",
-               holds_many=True),
+        Format("csv", ".csv", "text/csv", "tables of messages and of tool calls", "csv_tables", "all", holds_many=True,
+               branches=True),
+        Format("parquet", ".parquet", "application/vnd.apache.parquet", "the same tables for data tools", "parquet_tables",
+               "all", holds_many=True, branches=True),
         Format("atif", ".json", "application/json", "a trajectory for training and evaluation", "atif", "all"),
         Format("otel", ".json", "application/json", "spans for tracing (experimental)", "otel", "all", holds_many=True),
         Format("openai", ".jsonl", "application/jsonl", "chat messages for tuning", "openai_chat", "all", holds_many=True),

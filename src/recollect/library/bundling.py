@@ -44,7 +44,7 @@ def write_bundle(sessions: Sequence[Session], target: Path) -> tuple[int, int]:
     home = next(iter(homes.values()))
     files: dict[str, FileToBundle] = {}
     for session in sessions:
-        for path in _belongings(home, session):
+        for path in belongings(home, session):
             name = path.relative_to(home.root).as_posix()
             if why_refused(name) is None:
                 files[name] = FileToBundle(name, path.stat().st_mtime_ns, partial(_chunks, home, path))
@@ -74,7 +74,7 @@ def _sayable(text: str | None) -> str | None:
     return None if text is None else text.encode("utf-8", "replace").decode()
 
 
-def _belongings(home: Home, session: Session) -> Iterator[Path]:
+def belongings(home: Home, session: Session) -> Iterator[Path]:
     """Yield every file of a session, including the plan it made. Links and what leads out of the home are left out."""
     for place in [*footprint(home, session.file), *_plans(home, session)]:
         if place.parts[len(home.root.parts)] == "session-env":

@@ -100,6 +100,13 @@ class Session:
         return summarise(self.file, lambda path: self._files.stream(path, 1 << 16))
 
     @property
+    def library(self) -> Library:
+        """Return the library that opened the session. Raises Unavailable if none did."""
+        if self._library is None:
+            raise _without_library()
+        return self._library
+
+    @property
     def usage(self) -> Totals:
         """Sum tokens and cost of the API calls of this session and its subagents, each counted once: see `library.usage`."""
         if self._library is None:

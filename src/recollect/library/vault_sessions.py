@@ -103,7 +103,7 @@ class VaultSessions:
             except DamagedData:
                 if item.path == session.transcript.path:
                     raise
-        found = next((item for item in _scan(view) if item.session_id == session.session_id), None)
+        found = next((item for item in scan_view(view) if item.session_id == session.session_id), None)
         if found is None:
             raise NotFound(f"session {session.session_id} could not be laid out in {root}", slug="no-such-session")
         return found
@@ -143,7 +143,8 @@ def _lay_out(root: Path, item: FileToRestore) -> None:
         raise disk.explain(problem, target) from problem
 
 
-def _scan(view: Home) -> Iterable[SessionFile]:
+def scan_view(view: Home) -> Iterable[SessionFile]:
+    """List the sessions of a home that was written only to be read."""
     from ..store.read import attach_subagents_beside
 
     scan = scan_home(view)

@@ -11,7 +11,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ...errors import NotFound
-from ...export.markdown import conversation_markdown, message_markdown
+from ...export.document import Document
+from ...export.markdown import markdown_text, message_markdown
 from ...library.reading import LONGEST_LINE, find_view
 from ...library.service import Service
 from ...library.session import Session
@@ -149,11 +150,11 @@ def as_markdown(request: Request) -> Response:
 
 def _markdown(session: Session, message: str | None) -> str:
     if message is None:
-        return conversation_markdown(session.title or session.id, session.read().views(longest=LONGEST_LINE))
+        return markdown_text(Document(session))
     view = find_view(session, message)
     reading = session.read(view.view, branch=view.branch, subagent=view.subagent)
-    (found,) = reading.views(reading.position[message], 1, longest=LONGEST_LINE)
-    return message_markdown(found)
+    shown = reading.shown(reading.reader(longest=LONGEST_LINE), reading.position[message], 1)
+    return "".join(map(message_markdown, shown))
 
 
 routes = [

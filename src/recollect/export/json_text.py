@@ -1,0 +1,41 @@
+"""Write any value of a transcript as JSON that every program can read."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+
+def json_text(value: Any) -> str:
+    """Write a value as JSON on one line. NaN and infinities become texts; half of a surrogate pair is written as its escape."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str)
+    except ValueError:
+        text = json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"), default=str)
+    except RecursionError:
+        return json.dumps(f"(nested too deep: {str(value)[:200]}…)")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(json.loads(text), separators=(",", ":"))
+    return text
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
+
+
+def whole_text(text: str) -> str:
+    """Replace halves of surrogate pairs, which no file in UTF-8 can hold, by U+FFFD."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

@@ -1,0 +1,139 @@
+"""Read sessions without their secrets and personal data, from a redacted copy; look for what is left in written files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..environment import machine_names, user_folder
+from ..errors import NotFound, Refused
+from ..journal import disk
+from ..journal import locks as presence
+from ..secrets.leaks import Leak as Leak
+from ..secrets.leaks import leaks as leaks
+from ..secrets.redact import PROFILES as PROFILES
+from ..secrets.redact import FindSecrets, Profile, Redactor
+from ..secrets.redact import Redaction as Redaction
+from ..secrets.redacted_copy import RedactedCopy
+from ..store.home import Home
+from .bundling import belongings
+from .session import Session
+from .vault_sessions import scan_view
+
+if TYPE_CHECKING:
+    from .library import Library
+
+
+@contextlib.contextmanager
+def redacted_session(
+    session: Session,
+    profile: Profile = "personal",
+    *,
+    redactor: Redactor | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[tuple[Session, Redaction]]:
+    """Open a redacted copy of a session; it is removed when the `with` ends. See `redacted_sessions`."""
+    with redacted_sessions([session], profile, redactor=redactor, progress=progress) as (sessions, redaction):
+        yield sessions[0], redaction
+
+
+@contextlib.contextmanager
+def redacted_sessions(
+    sessions: Sequence[Session],
+    profile: Profile = "personal",
+    *,
+    redactor: Redactor | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[tuple[list[Session], Redaction]]:
+    """Open redacted copies of sessions of one home, in one private temporary home, with the same pseudonyms.
+
+    With "none" the sessions themselves are given back. A `redactor` brings its own profile, and the values and pseudonyms
+    that it knows from other sessions. `progress` is called with the number of bytes read since its last call.
+    """
+    redactor = redactor or redactor_for(profile)
+    redaction = Redaction(redactor.profile, redactor)
+    if redactor.profile == "none":
+        yield list(sessions), redaction
+        return
+    with _private_folder(_library_of(sessions).own_folder("cache") / "redacted") as folder:
+        yield copy_redacted(sessions, folder, redaction, progress), redaction
+
+
+def copy_redacted(
+    sessions: Sequence[Session], folder: Path, redaction: Redaction, progress: Callable[[int], None] | None = None
+) -> list[Session]:
+    """Write redacted copies of sessions into a new home below a folder, and open them there."""
+    opened: list[Session] = []
+    for number, home in enumerate({session.home.real_root: session.home for session in sessions}.values()):
+        own = [session for session in sessions if session.home.real_root == home.real_root]
+        view = Home(folder / f"home-{number}", kept_from=home.kept_from or home.root)
+        copy = RedactedCopy(home, view.root, redaction.redactor, progress)
+        copy.write(path for session in own for path in belongings(home, session))
+        redaction.left_out += copy.left_out
+        found = {(file.folder, file.session_id): file for file in scan_view(view)}
+        for session in own:
+            file = found.get((copy.folder_name(session.file.folder), session.id))
+            if file is None:
+                raise NotFound(f"session {session.id} could not be copied", slug="no-such-session")
+            opened.append(Session(file, library=session.library))
+    order = {session.id: place for place, session in enumerate(sessions)}
+    return sorted(opened, key=lambda session: order[session.id])
+
+
+def redactor_for(
+    profile: Profile = "personal", *, find: FindSecrets | None = None, same_length: bool = False
+) -> Redactor:
+    """Return a redactor that knows the names of this user and this machine."""
+    if profile not in PROFILES:
+        raise Refused(f"no such profile: {profile}", hint=f"choose from {', '.join(PROFILES)}", slug="no-such-profile")
+    user, host = machine_names()
+    return Redactor(
+        profile, find=find, users=[user] if user else (), hosts=[host] if host else (), homes=[str(user_folder())],
+        same_length=same_length,
+    )  # fmt: skip
+
+
+def refuse_leaks(paths: Sequence[Path], redaction: Redaction) -> None:
+    """Search written files once more; where something is left, delete them and raise Refused."""
+    found = leaks(paths, redaction)
+    if not found:
+        return
+    for path in paths:
+        with contextlib.suppress(OSError):
+            path.unlink()
+    kinds = ", ".join(sorted({leak.kind for leak in found}))
+    raise Refused(
+        f"the written output still held what was to be left out ({kinds}); it was deleted",
+        hint="`recollect secrets` shows where such values stand", slug="secrets-left",
+    )  # fmt: skip
+
+
+def _library_of(sessions: Sequence[Session]) -> Library:
+    return sessions[0].library
+
+
+@contextlib.contextmanager
+def _private_folder(place: Path) -> Iterator[Path]:
+    """Make a folder that only this user can read, and remove it at the end; also those of processes that ended early."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(place):
+            with contextlib.suppress(OSError):
+                presence.remove_if_abandoned(place / name, disk.remove_tree)
+    folder = place / uuid.uuid4().hex
+    try:
+        for above in (place.parent, place):
+            disk.make_folders(above)
+        claim = presence.make_claimed_folder(folder, disk.make_folders)
+    except OSError as problem:
+        raise disk.explain(problem, place) from problem
+    try:
+        yield folder
+    finally:
+        with contextlib.suppress(OSError):
+            disk.remove_tree(folder)
+        if claim is not None:
+            os.close(claim)
