@@ -13,7 +13,8 @@ from recollect.export.file_colors import LONGEST, colored, is_known
 
 
 @given(
-    st.text(alphabet="ab1 \"'`\\\n/*#-<>&→\t", max_size=200), st.sampled_from(["python", "rust", "sql", "no such language"])
+    st.text(alphabet="ab1 \"'`\\\n/*#-<>&→\t", max_size=200),
+    st.sampled_from(["python", "rust", "sql", "no such language"]),
 )
 def test_the_text_stays_what_it_was(text: str, language: str) -> None:
     made = colored(text, language)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -85,9 +86,7 @@ class MessageRenderer:
     def _rendered(self, item: ShownMessage) -> RenderedMessage:
         prompt = None
         if item.role == "user" and item.uuid:
-            words = next((part.text for part in item.parts if part.text.strip()), "(no text)")
-            line = plain(one_line(words[:4000], 120) or "(no text)")
-            prompt = Prompt(f"#m-{item.uuid}", line, self._document.moment(item.seconds))
+            prompt = Prompt(f"#m-{item.uuid}", prompt_line(item), self._document.moment(item.seconds))
         html = self._one(item)
         uuids = [uuid for uuid in item.uuids if uuid] or ([item.uuid] if item.uuid else [])
         return RenderedMessage(encoded(html), plain(item.speaker), uuids, prompt, self._taken())
@@ -188,12 +187,17 @@ class MessageRenderer:
         self._branches.add(branch.number)
         if name in self._open or len(self._open) >= DEEPEST_SUBAGENT:
             self._document.leave_out("a branch nested too deep")
-            inside = _NOTHING
+            prompt, inside = "", _NOTHING
         else:
-            inside = self._nested(name, self._document.branch_messages(branch))
+            messages = self._document.branch_messages(branch)
+            first = next(messages, None)
+            prompt = prompt_line(first) if first is not None and first.role == "user" else ""
+            inside = self._nested(name, itertools.chain([first] if first is not None else [], messages))
+        told = f"{plural(branch.messages, 'message')}, {branch.status}"
         return Markup(
-            '<details class="branch"><summary>Branch {} left here: {}, {}</summary><div class="nested">{}</div></details>\n'
-        ).format(branch.number, plural(branch.messages, "message"), branch.status, inside)
+            '<details class="branch"><summary>Branch {} left here{} <span class="quiet">{}</span></summary>'
+            '<div class="nested">{}</div></details>\n'
+        ).format(branch.number, f": {prompt}" if prompt else "", told, inside)
 
     def tools(self, item: ShownMessage) -> Markup:
         if not item.uuid:
@@ -214,6 +218,12 @@ class MessageRenderer:
 
     def machine_time(self, seconds: float | None) -> str:
         return to_iso(seconds) or ""
+
+
+def prompt_line(item: ShownMessage) -> str:
+    """Return a prompt in one line."""
+    words = next((part.text for part in item.parts if part.text.strip()), "")
+    return plain(one_line(words[:4000], 120) or "(no text)")
 
 
 def searched_words(part: Part) -> Iterator[str]:
