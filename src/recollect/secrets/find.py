@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from . import checksums, names, needles, shapes
 from .findings import CONFIDENCES, Confidence, Found
-from .formats import Format, tokens, with_text_before
+from .formats import Format, formats, tokens, with_text_before
 from .placeholders import is_placeholder
 from .untouched import is_untouched
 from .unwrap import View, base64_blobs, joined_lines, unescaped, url_decoded
@@ -73,9 +73,7 @@ class Finder:
             if head.startswith(format.prefix):
                 yield from _token(text, start, format)
         for format in with_text_before():
-            if any(mark.rstrip("/") in head for mark in format.prefix) or (
-                format.prefix == (".",) and head[0] in "MNO"
-            ):
+            if any(mark.rstrip("/") in head for mark in format.prefix) or format.prefix == (".",) and head[0] in "MNO":
                 yield from _token_with_text_before(text, start, end, format)
         for shape in _shapes_at_needle(text, start, head):
             yield _of_shape(shape)
@@ -181,7 +179,7 @@ def _token(text: str, start: int, format: Format) -> Iterator[Found]:
         run_end = start + len(value)
     else:
         value, run_end = "", _end_of_run(text, start)
-    if ((not value or not format.is_whole(value)) and start > 0 and text[start - 1].isalnum() is False) or start == 0:
+    if (not value or not format.is_whole(value)) and start > 0 and text[start - 1].isalnum() is False or start == 0:
         joined = joined_lines(text, start, run_end) if not value or not format.is_whole(value) else None
         if joined is not None:
             longer = format.exact.match(joined.text)
@@ -221,7 +219,7 @@ def _token_with_text_before(text: str, start: int, end: int, format: Format) -> 
 
 def _end_of_run(text: str, start: int) -> int:
     end = start
-    while (end < len(text) and text[end] in _TOKEN_LETTERS) or text[end : end + 1] == ":":
+    while end < len(text) and text[end] in _TOKEN_LETTERS or text[end : end + 1] == ":":
         end += 1
     return end
 

@@ -22,248 +22,32 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_.\-]")
 _LONGEST_NAME: Final = 80
 
 _PASSWORD: Final = frozenset(
-    [
-        "password",
-        "passwd",
-        "pwd",
-        "passphrase",
-        "passcode",
-        "passwort",
-        "senha",
-        "contrasena",
-        "requirepass",
-        "masterauth",
-        "pass",
-        "pw",
-        "userpassword",
-        "dbpassword",
-    ]
+    "password passwd pwd passphrase passcode passwort senha contrasena requirepass masterauth pass pw userpassword dbpassword".split()
 )
 _SECRET: Final = frozenset(
-    [
-        "secret",
-        "token",
-        "apikey",
-        "jwt",
-        "accesstoken",
-        "authtoken",
-        "secretkey",
-        "accesskey",
-        "privatekey",
-        "bearer",
-        "credential",
-        "credentials",
-    ]
+    "secret token apikey jwt accesstoken authtoken secretkey accesskey privatekey bearer credential credentials".split()
 )
 _KEY: Final = frozenset(
-    [
-        "api",
-        "access",
-        "secret",
-        "private",
-        "auth",
-        "encryption",
-        "signing",
-        "master",
-        "account",
-        "license",
-        "service",
-        "app",
-        "application",
-        "client",
-        "webhook",
-        "ssh",
-        "deploy",
-        "shared",
-        "session",
-        "admin",
-        "subscription",
-        "write",
-        "server",
-        "integration",
-        "crypto",
-        "hmac",
-        "aes",
-        "rsa",
-        "jwt",
-        "service",
-        "ingest",
-        "project",
-        "user",
-        "rpc",
-        "wallet",
-        "deployer",
-    ]
+    """api access secret private auth encryption signing master account license service app application client webhook ssh deploy
+    shared session admin subscription write server integration crypto hmac aes rsa jwt service ingest project user rpc wallet
+    deployer""".split()
 )
 _ENDINGS: Final = frozenset(
-    [
-        "prod",
-        "production",
-        "staging",
-        "stage",
-        "dev",
-        "development",
-        "live",
-        "test",
-        "old",
-        "new",
-        "value",
-        "raw",
-        "default",
-        "primary",
-        "secondary",
-        "main",
-        "base64",
-        "b64",
-        "str",
-        "text",
-        "string",
-        "plain",
-        "plaintext",
-        "env",
-        "here",
-        "local",
-        "ci",
-        "backup",
-        "tmp",
-        "temp",
-    ]
+    """prod production staging stage dev development live test old new value raw default primary secondary main base64 b64 str text
+    string plain plaintext env here local ci backup tmp temp""".split()
 )
 _NOT_BEFORE_TOKEN: Final = frozenset(
-    [
-        "page",
-        "next",
-        "continuation",
-        "sync",
-        "csrf",
-        "xsrf",
-        "cancellation",
-        "cancel",
-        "max",
-        "min",
-        "total",
-        "input",
-        "output",
-        "prompt",
-        "completion",
-        "cached",
-        "cache",
-        "special",
-        "eos",
-        "bos",
-        "pad",
-        "unk",
-        "stop",
-        "start",
-        "end",
-        "sep",
-        "first",
-        "last",
-        "pagination",
-        "cursor",
-        "resume",
-        "design",
-        "color",
-        "style",
-        "theme",
-        "syntax",
-        "current",
-        "previous",
-        "prev",
-        "each",
-        "per",
-        "by",
-        "num",
-        "count",
-        "number",
-        "read",
-        "write",
-        "creation",
-        "thinking",
-        "reasoning",
-        "budget",
-        "used",
-        "remaining",
-        "lex",
-        "punctuation",
-        "word",
-        "invalid",
-        "missing",
-        "expired",
-        "bad",
-        "no",
-        "has",
-        "is",
-        "with",
-        "without",
-        "get",
-        "set",
-        "fetch",
-        "parse",
-        "validate",
-        "verify",
-        "check",
-        "new",
-        "create",
-        "generate",
-        "refresh",
-        "decode",
-        "encode",
-    ]
+    """page next continuation sync csrf xsrf cancellation cancel max min total input output prompt completion cached cache special eos
+    bos pad unk stop start end sep first last pagination cursor resume design color style theme syntax current previous prev each per
+    by num count number read write creation thinking reasoning budget used remaining lex punctuation word invalid missing expired bad
+    no has is with without get set fetch parse validate verify check new create generate refresh decode encode""".split()
 )
 _NOT_BEFORE_KEY: Final = frozenset(
-    [
-        "public",
-        "publishable",
-        "primary",
-        "foreign",
-        "cache",
-        "partition",
-        "sort",
-        "index",
-        "row",
-        "hash",
-        "idempotency",
-        "translation",
-        "i18n",
-        "object",
-        "dedupe",
-        "group",
-        "query",
-        "sort",
-        "unique",
-        "map",
-        "dict",
-        "lookup",
-        "config",
-        "storage",
-        "item",
-        "registry",
-        "column",
-        "sorting",
-        "arrow",
-        "shift",
-        "hot",
-        "short",
-        "composite",
-        "natural",
-        "surrogate",
-        "message",
-        "event",
-        "route",
-        "state",
-        "react",
-        "json",
-        "yaml",
-        "metadata",
-        "entry",
-        "field",
-        "data",
-        "answer",
-        "candidate",
-    ]
+    """public publishable primary foreign cache partition sort index row hash idempotency translation i18n object dedupe group query
+    sort unique map dict lookup config storage item registry column sorting arrow shift hot short composite natural surrogate
+    message event route state react json yaml metadata entry field data answer candidate""".split()
 )
-_PUBLIC: Final = frozenset(["public", "publishable", "anon", "site"])
+_PUBLIC: Final = frozenset("public publishable anon site".split())
 
 _SEPARATOR: Final = re.compile(
     r"""
@@ -352,25 +136,7 @@ def strength_of(name: str) -> Strength | None:
 
 
 _NOT_VERBS: Final = frozenset(
-    [
-        "forgot",
-        "reset",
-        "change",
-        "confirm",
-        "enter",
-        "invalid",
-        "wrong",
-        "show",
-        "hide",
-        "toggle",
-        "has",
-        "is",
-        "no",
-        "missing",
-        "bad",
-        "encrypted",
-        "hashed",
-    ]
+    "forgot reset change confirm enter invalid wrong show hide toggle has is no missing bad encrypted hashed".split()
 )
 
 
@@ -444,7 +210,7 @@ def value_after(text: str, name: str, strength: Strength, name_start: int, name_
         return None
     end = run.end()
     value = run[0]
-    while value and value[-1] in ".:?!)" and (len(value) < 2 or value[-2] not in ".:?!"):
+    while value and value[-1] in ".:?!)" and (len(value) < 2 or not value[-2] in ".:?!"):
         if how == "prose" or value[-1] in ".:":
             value, end = value[:-1], end - 1
         else:
@@ -549,8 +315,10 @@ def looks_like_password(value: str, *, quoted: bool) -> bool:
 
 
 def _is_varied(value: str) -> bool:
-    return any(letter.isdigit() for letter in value) or (
-        sum(letter in _SYMBOLS for letter in value) > 0 and any(map(str.isupper, value))
+    return (
+        any(letter.isdigit() for letter in value)
+        or sum(letter in _SYMBOLS for letter in value) > 0
+        and any(map(str.isupper, value))
     )
 
 
@@ -604,7 +372,8 @@ def _is_strong(value: str) -> bool:
         and any(map(str.isdigit, value))
         and any(map(str.isalpha, value))
         and (
-            (any(map(str.isupper, value)) and any(map(str.islower, value)))
+            any(map(str.isupper, value))
+            and any(map(str.islower, value))
             or any(letter in _SYMBOLS for letter in value)
             or looks_random(value)
         )

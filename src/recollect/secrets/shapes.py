@@ -91,33 +91,8 @@ _DATABASES: Final = re.compile(
     r"(?i:postgres|postgresql|mysql|mariadb|mssql|sqlserver|oracle|cockroachdb|clickhouse|amqps?|nats|kafka|snowflake|cassandra|neo4j|bolt|ldaps?|smtps?|db2|vertica|redshift|trino|elasticsearch|couchdb)"
 )
 _EXAMPLE_PASSWORDS: Final = frozenset(
-    [
-        "password",
-        "pass",
-        "passwd",
-        "pwd",
-        "secret",
-        "root",
-        "admin",
-        "test",
-        "postgres",
-        "mysql",
-        "guest",
-        "user",
-        "example",
-        "token",
-        "changeme",
-        "default",
-        "mypassword",
-        "pw",
-        "dev",
-        "rabbitmq",
-        "redis",
-        "minioadmin",
-        "docker",
-        "letmein",
-        "username",
-    ]
+    """password pass passwd pwd secret root admin test postgres mysql guest user example token changeme default mypassword pw dev
+    rabbitmq redis minioadmin docker letmein username""".split()
 )
 _LOCAL: Final = re.compile(
     r"localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0|(?:.*\.)?example\.(?:com|org|net)|.*\.(?:test|example|invalid)|host|hostname|server"
@@ -166,7 +141,7 @@ def is_password_of_address(password: str, user: str, host: str) -> bool:
     lower = password.lower()
     if lower in _EXAMPLE_PASSWORDS or lower == user.lower() or len(password) < 4 or _VARIABLE.search(password):
         return False
-    if is_placeholder(password) or (is_placeholder(host) and not looks_random(password, 12)):
+    if is_placeholder(password) or is_placeholder(host) and not looks_random(password, 12):
         return False
     plain = password.isalpha() and (password.islower() or password.isupper())
     if _LOCAL.fullmatch(host):
