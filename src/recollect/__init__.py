@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from .library.plan_documents import PlanDocument as PlanDocument
     from .library.provider import ClaudeStorageProvider as ClaudeStorageProvider
     from .library.reading import Reading as Reading
+    from .library.redaction import redact_text as redact_text
     from .library.repository import LibrarySessionRepository as LibrarySessionRepository
     from .library.repository import SessionFilter as SessionFilter
     from .library.repository import SessionRepository as SessionRepository
@@ -79,6 +80,9 @@ if TYPE_CHECKING:
     from .library.watching import ToolFinished as ToolFinished
     from .library.watching import ToolStarted as ToolStarted
     from .library.watching import Watching as Watching
+    from .secrets.redact import Redacted as Redacted
+    from .secrets.redact import Redaction as Redaction
+    from .secrets.redact import Redactor as Redactor
     from .store.home import Home as Home
     from .store.summary import SessionSummary as SessionSummary
     from .stores.folder import FolderSessionStore as FolderSessionStore
@@ -120,6 +124,10 @@ _HOMES_OF_NAMES = {
     "Plan": "library.plan",
     "PlanDocument": "library.plan_documents",
     "Reading": "library.reading",
+    "Redacted": "secrets.redact",
+    "Redaction": "secrets.redact",
+    "Redactor": "secrets.redact",
+    "redact_text": "library.redaction",
     "TodoItem": "library.todos",
     "TouchedFiles": "library.touched_files",
     "TypedPrompt": "library.history",

@@ -134,14 +134,16 @@ class Redaction:
     profile: str
     """secrets, personal or all."""
     count: int
+    """How many different values."""
     kinds: dict[str, int]
 
     def words(self) -> str:
         """Say how much was replaced and of which kinds, for the top of a file."""
+        wanted = "secrets" if self.profile == "secrets" else "secrets and personal data"
         if not self.count:
-            return f"Nothing was found to redact ({self.profile})."
-        kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(self.kinds.items()))
-        return f"{plural(self.count, 'place')} redacted ({self.profile}): {kinds}."
+            return f"Searched for {wanted}: nothing was found."
+        kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(self.kinds.items()))
+        return f"{plural(self.count, 'value')} redacted: {kinds}."
 
 
 @dataclass

@@ -43,11 +43,15 @@ class Output(Protocol):
     def write(self, name: str, pieces: Pieces) -> int:
         """Write a file (`/` separates folders) and return its size. A name is written once."""
 
+
+class ScratchOutput(Output, Protocol):
+    """Where a format writes that needs private files on the way."""
+
     def scratch(self, name: str) -> Path:
         """Return the path of a private file, which is removed after the export."""
 
     def write_scratch(self, path: Path, pieces: Pieces) -> None:
-        """Write a private file, in place of an earlier one."""
+        """Write a private file. It is searched for secrets like those that are exported."""
 
 
 class SiteOutput(Output, Protocol):

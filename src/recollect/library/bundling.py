@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ..edit.delete import footprint
 from ..edit.move import build_move
@@ -34,10 +34,34 @@ _PIECE: Final = 1 << 20
 _SLUG: Final = re.compile(rb'"slug":"([A-Za-z0-9_-]{1,200})"')
 
 
-def write_bundle(sessions: Sequence[Session], target: Path) -> tuple[int, int]:
-    """Write sessions with all their files into a new bundle. Returns the number of files and the bundle's size."""
+def bundle_sessions(sessions: Sequence[Session], target: Path, redact: str = "none") -> dict[str, Any]:
+    """Write sessions, redacted if that is asked for, into a new bundle, and tell what was written."""
+    told: dict[str, Any] = {"path": str(target), "sessions": [item.id for item in sessions]}
+    if redact == "none":
+        told["files"], told["bytes"] = write_bundle(sessions, target)
+        return told
+    from .redaction import files_below, redacted_sessions, redactor_for, refuse_leaks
+
+    _refuse_existing(target)
+    with redacted_sessions(sessions, redactor=redactor_for(redact)) as (copies, redaction):
+        refuse_leaks(files_below(copies), redaction)  # before they are compressed
+        root = redaction.redactor.redact(str(sessions[0].home.root)).text
+        told["files"], told["bytes"] = write_bundle(copies, target, root=root)
+        told["redaction"] = redaction.as_dict()
+    return told
+
+
+def _refuse_existing(target: Path) -> None:
     if os.path.lexists(target):
         raise Refused(f"{target} exists already", slug="exists")
+
+
+def write_bundle(sessions: Sequence[Session], target: Path, *, root: str | None = None) -> tuple[int, int]:
+    """Write sessions with all their files into a new bundle. Returns the number of files and the bundle's size.
+
+    `root` is what the bundle says of the home's place, if that is not to be told.
+    """
+    _refuse_existing(target)
     homes = {session.home.real_root: session.home for session in sessions}
     if len(homes) != 1:
         raise Refused("the sessions are in several homes", hint="make a bundle of each home", slug="several-homes")
@@ -54,7 +78,7 @@ def write_bundle(sessions: Sequence[Session], target: Path) -> tuple[int, int]:
         )
         for item in sessions
     ]
-    root = home.real_root if home.kept_from is None else os.path.realpath(home.kept_from)
+    root = root or (home.real_root if home.kept_from is None else os.path.realpath(home.kept_from))
     fresh = target.with_name(f".{target.name}.recollect-tmp")
     try:
         disk.remove_if_there(fresh)

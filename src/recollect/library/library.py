@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..environment import own_folder
 from .cache import ByteBoundCache
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .changes import Changes, UndoPlan
     from .checking import CheckResult
     from .configuration import Flags
+    from .exporting import ExportResult
     from .history import TypedPrompts
     from .installing import InstallPlan
     from .message_counts import MessageCounts
@@ -535,15 +536,33 @@ class Library:
 
         return self.changes.prune(PruneRules(None if before is None else before.timestamp(), larger, project))
 
-    def bundle(self, sessions: Sequence[str | Session], target: str | os.PathLike[str]) -> dict[str, Any]:
-        """Write sessions with all their files into one new file, for another machine; `changes.unbundle` reads it."""
-        from .bundling import write_bundle
+    def bundle(
+        self, sessions: Sequence[str | Session], target: str | os.PathLike[str], *, redact: str = "none"
+    ) -> dict[str, Any]:
+        """Write sessions with all their files into one new file, for another machine; `changes.unbundle` reads it.
+
+        `redact` leaves out secrets and personal data: see `Session.redacted`.
+        """
+        from .bundling import bundle_sessions
 
         opened = [self.session(item) if isinstance(item, str) else item for item in sessions]
         unique = list({item.id: item for item in opened}.values())
-        path = Path(os.path.abspath(os.path.expanduser(target)))
-        files, length = write_bundle(unique, path)
-        return {"path": str(path), "sessions": [item.id for item in unique], "files": files, "bytes": length}
+        return bundle_sessions(unique, Path(os.path.abspath(os.path.expanduser(target))), redact)
+
+    def export(
+        self,
+        sessions: Sequence[str | Session] | str | Session,
+        to: str | os.PathLike[str] | BinaryIO | None = None,
+        **how: Any,
+    ) -> ExportResult:
+        """Export sessions into a file or to a stream, `into=` a folder with a file for each, or as a `site=` of pages.
+
+        `format` is html, md, text, json, jsonl, csv, parquet, atif, otel or openai; `redact` none, secrets, personal or all.
+        Other options, such as `depth`, `last` and `branches`, are those of `recollect export`: see docs/guide/export.md.
+        """
+        from .exporting import export
+
+        return export(self, sessions, to, **how)
 
     def copy_to(self, target: str | os.PathLike[str]) -> Library:
         """Copy the sessions of the only home, with what belongs to them, into a new folder, and open the copy."""

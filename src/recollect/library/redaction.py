@@ -16,7 +16,7 @@ from ..journal import locks as presence
 from ..secrets.leaks import Leak as Leak
 from ..secrets.leaks import leaks as leaks
 from ..secrets.redact import PROFILES as PROFILES
-from ..secrets.redact import FindSecrets, Profile, Redactor
+from ..secrets.redact import FindSecrets, Profile, Redacted, Redactor
 from ..secrets.redact import Redaction as Redaction
 from ..secrets.redacted_copy import RedactedCopy
 from ..store.home import Home
@@ -84,17 +84,21 @@ def copy_redacted(
     return sorted(opened, key=lambda session: order[session.id])
 
 
-def redactor_for(
-    profile: Profile = "personal", *, find: FindSecrets | None = None, same_length: bool = False
-) -> Redactor:
+def redactor_for(profile: str = "personal", *, find: FindSecrets | None = None, same_length: bool = False) -> Redactor:
     """Return a redactor that knows the names of this user and this machine."""
-    if profile not in PROFILES:
+    known = next((item for item in PROFILES if item == profile), None)
+    if known is None:
         raise Refused(f"no such profile: {profile}", hint=f"choose from {', '.join(PROFILES)}", slug="no-such-profile")
     user, host = machine_names()
     return Redactor(
-        profile, find=find, users=[user] if user else (), hosts=[host] if host else (), homes=[str(user_folder())],
+        known, find=find, users=[user] if user else (), hosts=[host] if host else (), homes=[str(user_folder())],
         same_length=same_length,
     )  # fmt: skip
+
+
+def redact_text(text: str, profile: str = "personal") -> Redacted:
+    """Return a text without the secrets and, by profile, the personal data in it, and what was found."""
+    return redactor_for(profile).redact(text)
 
 
 def refuse_leaks(paths: Sequence[Path], redaction: Redaction) -> None:
@@ -110,6 +114,14 @@ def refuse_leaks(paths: Sequence[Path], redaction: Redaction) -> None:
         f"the written output still held what was to be left out ({kinds}); it was deleted",
         hint="`recollect secrets` shows where such values stand", slug="secrets-left",
     )  # fmt: skip
+
+
+def files_below(copies: Sequence[Session]) -> list[Path]:
+    """List all files of the homes that redacted copies lie in."""
+    roots = dict.fromkeys(copy.home.root for copy in copies)
+    return [
+        Path(folder, name) for root in roots for folder, _, names in os.walk(root) for name in sorted(names)
+    ]  # fmt: skip
 
 
 def _library_of(sessions: Sequence[Session]) -> Library:

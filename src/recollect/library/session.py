@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..errors import NotFound, Unavailable
 from ..format.blocks import ToolUseBlock, parse_blocks, text_of
@@ -31,13 +32,17 @@ from ..store.scan import SessionFile, SubagentFile
 from ..store.summary import SessionSummary, summarise
 
 if TYPE_CHECKING:
+    import os
+
     from ..analysis.totals import Totals
     from ..check.session import SessionReport
     from .changes import Changes
     from .conversation_shapes import ThreadShape, TreeShape
+    from .exporting import ExportResult
     from .library import Library
     from .plan import Plan
     from .reading import Reading
+    from .redaction import Redaction
     from .shapes import BranchShape, SessionFacts, SubagentShape, ToolCalls
     from .todos import TodoItem
     from .touched_files import TouchedFiles
@@ -114,6 +119,16 @@ class Session:
         from .usage import Selection, open_ledger
 
         return open_ledger(self._library).usage("model", Selection(session=self.id)).totals
+
+    def redacted(self, profile: str = "personal") -> AbstractContextManager[tuple[Session, Redaction]]:
+        """Open a copy of this session without its secrets and personal data, for as long as the `with` lasts.
+
+        "secrets" leaves out secrets alone, "personal" also home paths and names of users, hosts and mail, "all" also
+        addresses, phones and cards.
+        """
+        from .redaction import redacted_session, redactor_for
+
+        return redacted_session(self, redactor=redactor_for(profile))
 
     # --- changes, as plans: nothing happens before `commit` -----------------------------------------------------------
 
@@ -227,6 +242,18 @@ class Session:
 
         return TouchedFiles(self)
 
+    def export(
+        self,
+        to: str | os.PathLike[str] | BinaryIO | None = None,
+        *,
+        format: str | None = None,
+        redact: str | bool | None = None,
+        force: bool = False,
+        **options: Any,
+    ) -> ExportResult:
+        """Export the session into a file, or to a stream: see `Library.export`. The file's ending names the format."""
+        return self.library.export(self, to, format=format, redact=redact, force=force, **options)
+
     def check(self) -> SessionReport:
         """Check the session by all rules; nothing is changed."""
         from ..check.session import check_session
@@ -338,6 +365,11 @@ class Session:
         if "subagent_transcripts" in self.__dict__:
             rows += sum(len(item.rows) for item in self.subagent_transcripts.values())
         return 4096 + rows * 700 + len(self.transcript.states) * 150
+
+    def forget(self) -> None:
+        """Drop what was parsed; it is read again when it is needed."""
+        for name in ("transcript", "subagent_transcripts", "conversation"):
+            self.__dict__.pop(name, None)
 
     # --- text --------------------------------------------------------------------------------------------------------
 

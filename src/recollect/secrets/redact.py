@@ -11,17 +11,23 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from .findings import Found
 from .personal import ONLY_WITH_ALL, find_personal, home_paths, is_nobody
 from .rewrite import Replacement
 from .value_forms import KnownValues, Reach, secret_forms
 
+if TYPE_CHECKING:
+    from .find import Finder
+
 Profile = Literal["none", "secrets", "personal", "all"]
 """What is left out: nothing; secrets; secrets with home paths, user, host and mail names; also addresses, phones and cards."""
 PROFILES: Final[tuple[Profile, ...]] = ("none", "secrets", "personal", "all")
 
+K = TypeVar("K")
+T = TypeVar("T")
 FindSecrets = Callable[[str], Sequence[Found]]
 
 _PSEUDONYMS: Final = {
@@ -30,6 +36,12 @@ _PSEUDONYMS: Final = {
     "iban": "[iban {}]",
 }  # fmt: skip
 _USER: Final = "home-path-user"
+SHORTEST_TEXT: Final = 5
+"""In a shorter text nothing is found."""
+SHORTEST_KNOWN: Final = 3
+"""A shorter value is not searched for."""
+_LONGEST_REMEMBERED: Final = 200
+_MOST_REMEMBERED: Final = 20_000
 _LONG: Final = 12
 """A secret of this length is replaced inside of longer words too."""
 _SHORT: Final = 6
@@ -77,7 +89,10 @@ class Redaction:
         return f"Redacted: {count} {'value' if count == 1 else 'values'} ({told})."
 
     def as_dict(self) -> dict[str, Any]:
-        return {"profile": self.profile, "values": self.values, "kinds": self.kinds, "left_out": self.left_out}
+        return {
+            "profile": self.profile, "values": self.values, "kinds": self.kinds, "left_out": self.left_out,
+            "words": self.in_words(),
+        }  # fmt: skip
 
 
 class _Value(NamedTuple):
@@ -123,6 +138,10 @@ class Redactor:
         self._known = KnownValues()
         self._replaced: set[tuple[str, str]] = set()
         self._homes: set[str] = set()
+        self._learned: dict[str, bool] = {}
+        self._answers: dict[tuple[str, bool], list[Replacement]] = {}
+        self._answered_with = 0
+        """How many values were known when `_answers` were found."""
         if self.is_personal:
             for path in homes:
                 self.learn_home(path)
@@ -145,21 +164,34 @@ class Redactor:
         """Return what is to be left out of a text by what it looks like, or by what stands beside it."""
         if self.profile == "none" or not text:
             return []
-        if self._find is None:
-            from .find import default_finder
-
-            self._find = default_finder().in_text
-        finds = [item for item in self._find(text) if item.confidence != "possible"]
+        find = self._find or self._finder.in_text
+        finds = [item for item in find(text) if item.confidence != "possible"]
         if self.is_personal:
             finds += find_personal(text, everything=self.profile == "all")
         return finds
 
+    @cached_property
+    def _finder(self) -> Finder:
+        from .find import default_finder
+
+        return default_finder()
+
     def learn(self, text: str) -> bool:
         """Note the values in a text, so that they are replaced everywhere. Return whether there are any."""
+        if len(text) < SHORTEST_TEXT:
+            return False
+        known = self._learned.get(text)
+        if known is not None:
+            return known
         finds = self.find(text)
         for item in finds:
             self._value(item)
+        _remember(self._learned, text, text, bool(finds))
         return bool(finds)
+
+    def may_learn(self, line: bytes) -> bool:
+        """Return whether there may be something to learn in a line of JSON; False only where there is nothing."""
+        return self.is_personal or self._find is not None or self._finder.anything.first(line) is not None
 
     def learn_home(self, path: str) -> None:
         """Note that a path lies in the home folder of the person whose sessions these are."""
@@ -236,11 +268,21 @@ class Redactor:
         """Return what to replace in a text: all known values, and the `finds` in this text (by default, they are searched)."""
         if self.profile == "none" or not text:
             return []
+        if not finds and self._answered_with == len(self._known):
+            remembered = self._answers.get((text, finds is None))
+            if remembered is not None:
+                return remembered
+        key = None if finds else (text, finds is None)
         if finds is None:
             finds = self.find(text)
         spans = [self._span(text, item) for item in finds]
         spans += [_Span(hit.start, hit.end, hit.form.owner, hit.form.owner.text) for hit in self._known.search(text)]
-        return self._texts(spans)
+        found = self._texts(spans)
+        if self._answered_with != len(self._known):
+            self._answers, self._answered_with = {}, len(self._known)
+        if key is not None:
+            _remember(self._answers, key, text, found)
+        return found
 
     def in_untouched(self, text: str) -> list[Replacement]:
         """Return what to replace in an id or another string that is left as it is: definite secrets known from elsewhere."""
@@ -301,11 +343,6 @@ class Redactor:
                 yield item.start, item.kind
 
 
-def redact_text(text: str, profile: Profile = "personal") -> Redacted:
-    """Return a text without the secrets and, by profile, the personal data in it, and what was found."""
-    return Redactor(profile).redact(text)
-
-
 def replaced(text: str, replacements: Iterable[Replacement]) -> str:
     """Return a text with replacements made, which are in order and do not overlap."""
     pieces: list[str] = []
@@ -314,6 +351,14 @@ def replaced(text: str, replacements: Iterable[Replacement]) -> str:
         pieces += (text[place : item.start], item.text)
         place = item.end
     return "".join([*pieces, text[place:]])
+
+
+def _remember(answers: dict[K, T], key: K, text: str, answer: T) -> None:
+    """Note the answer for a short text: most strings of a transcript stand on each of its lines."""
+    if len(text) <= _LONGEST_REMEMBERED:
+        if len(answers) >= _MOST_REMEMBERED:
+            answers.clear()
+        answers[key] = answer
 
 
 def _reach(value: str, definite: bool) -> Reach | None:

@@ -17,7 +17,7 @@ from ..format.line import read_lines
 from ..journal import disk
 from ..store.home import Home
 from ..store.paths import open_inside
-from .redact import Redactor
+from .redact import SHORTEST_KNOWN, SHORTEST_TEXT, Redactor
 from .rewrite import Replacement, rewrite_strings
 from .untouched import is_untouched
 
@@ -98,6 +98,8 @@ class RedactedCopy:
 
     def _learn_line(self, line: bytes) -> bool:
         found = False
+        if not self._redactor.may_learn(line):
+            return False
 
         def learn(pointer: str, text: str) -> Sequence[Replacement]:
             nonlocal found
@@ -109,7 +111,7 @@ class RedactedCopy:
                 found = True
             return ()
 
-        rewrite_strings(line, learn, change_key=partial(_as_text, learn))
+        rewrite_strings(line, learn, change_key=partial(_as_text, learn), shortest=SHORTEST_TEXT)
         return found
 
     # --- second pass --------------------------------------------------------------------------------------------------
@@ -142,7 +144,7 @@ class RedactedCopy:
                 return redactor.in_untouched(text) if len(text) <= _LONGEST_ID else ()
             return redactor.replacements(text, None if has_finds else ())
 
-        return rewrite_strings(line, change, change_key=partial(_as_text, change))
+        return rewrite_strings(line, change, change_key=partial(_as_text, change), shortest=SHORTEST_KNOWN)
 
     def _redacted_text(self, path: Path) -> Iterator[bytes]:
         with open_inside(self._home, path) as stream:

@@ -60,13 +60,15 @@ def rewrite_line(line: bytes, change: ChangeText) -> bytes:
     return rewrite_strings(line, replacements)
 
 
-def rewrite_strings(line: bytes, change: ChangeString, *, change_key: ChangeString | None = None) -> bytes:
+def rewrite_strings(
+    line: bytes, change: ChangeString, *, change_key: ChangeString | None = None, shortest: int = 0
+) -> bytes:
     """Return the line with parts of its strings replaced; every byte outside of these parts is kept, also within the strings.
 
     `change_key` is given object keys, with the pointer of their value; without it they are passed over. What is no JSON is
-    given to `change` as one text, undecoded, with an empty pointer.
+    given to `change` as one text, undecoded, with an empty pointer. Strings of fewer than `shortest` bytes are passed over.
     """
-    edits = list(_edits(line, change, change_key))
+    edits = list(_edits(line, change, change_key, shortest))
     if not edits:
         return line
     parts: list[bytes] = []
@@ -77,14 +79,16 @@ def rewrite_strings(line: bytes, change: ChangeString, *, change_key: ChangeStri
     return b"".join([*parts, line[place:]])
 
 
-def _edits(line: bytes, change: ChangeString, change_key: ChangeString | None) -> Iterator[tuple[int, int, bytes]]:
+def _edits(
+    line: bytes, change: ChangeString, change_key: ChangeString | None, shortest: int
+) -> Iterator[tuple[int, int, bytes]]:
     for start, end, kind in _stretches(line):
         if kind == "text":
             new = _changed_text(line[start:end], change)
             if new is not None:
                 yield start, end, new
         else:
-            yield from _json_edits(line, start, end, change, change_key, torn=kind == "torn")
+            yield from _json_edits(line, start, end, change, change_key, torn=kind == "torn", shortest=shortest)
 
 
 def _stretches(line: bytes) -> Iterator[tuple[int, int, str]]:
@@ -118,7 +122,14 @@ def _stretches(line: bytes) -> Iterator[tuple[int, int, str]]:
 
 
 def _json_edits(
-    line: bytes, start: int, end: int, change: ChangeString, change_key: ChangeString | None, *, torn: bool
+    line: bytes,
+    start: int,
+    end: int,
+    change: ChangeString,
+    change_key: ChangeString | None,
+    *,
+    torn: bool,
+    shortest: int,
 ) -> Iterator[tuple[int, int, bytes]]:
     """Yield the edits of the strings between two places. Knows of each open bracket its pointer, and the place in it."""
     prefixes: list[str] = [""]
@@ -131,10 +142,12 @@ def _json_edits(
         mark = token["mark"]
         if mark is None:
             is_key = token["colon"] is not None
+            if token.end("inside") - token.start("inside") < shortest and not is_key:
+                continue
             if is_key:
                 key = _decoded(token["inside"])[0]
                 inside[-1] = key
-                if change_key is None:
+                if change_key is None or len(key) < shortest:
                     continue
             first, last = token.span("inside")
             new = _changed_string(

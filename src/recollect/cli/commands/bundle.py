@@ -1,6 +1,6 @@
 """`recollect bundle`: sessions with all that belongs to them in one file.
 
-JSON: {path, sessions, files, bytes}.
+JSON: {path, sessions, files, bytes}, with --redact also redaction {profile, values, kinds, left_out, words}.
 """
 
 from __future__ import annotations
@@ -9,19 +9,29 @@ import click
 
 from ...export.formatting import plural, size
 from ..command_run import CommandRun, command, complete_session
+from ..redaction import RedactingCommand, redact_option
 
 
-@command("bundle", epilog="recollect bundle 3f2a -o talk.recollect\nrecollect bundle 3f2a 9bc1 -o both.recollect")
+@command(
+    "bundle",
+    epilog="recollect bundle 3f2a -o talk.recollect\nrecollect bundle 3f2a 9bc1 -o both.recollect\n"
+    "recollect bundle 3f2a --redact -o to-share.recollect",
+    cls=RedactingCommand,
+)
 @click.argument("sessions", nargs=-1, required=True, metavar="SESSION...", shell_complete=complete_session)
 @click.option("--output", "-o", required=True, metavar="FILE", help="The new file.")
-def bundle(run: CommandRun, sessions: tuple[str, ...], output: str) -> None:
+@redact_option
+def bundle(run: CommandRun, sessions: tuple[str, ...], output: str, redact: str | None) -> None:
     """Put SESSIONs into one file for another machine: transcript, subagents, long outputs, file history, tasks, plan.
 
-    `recollect unbundle` takes them into a home. A bundle holds everything that was said, secrets that were typed included.
+    `recollect unbundle` takes them into a home. A bundle holds everything that was said, secrets that were typed included,
+    unless --redact leaves them out.
     """
-    told = run.library.bundle(sessions, output)
+    told = run.library.bundle(sessions, output, redact=redact or "none")
     if run.is_text:
         count = plural(len(told["sessions"]), "session")
         run.print(f"{told['path']}: {count}, {plural(told['files'], 'file')}, {size(told['bytes'])}")
+        if "redaction" in told:
+            run.say(told["redaction"]["words"])
     else:
         run.value(told)

@@ -2,13 +2,14 @@
 
 JSON: session_id, title, project, branch, total, from, limit, and rows: messages of {number, uuid, uuids, parent, role, time,
 model, status, text, blocks, lines, usage}, with --tokens also cost_micro_usd, lower_bound (its output is a placeholder) and odd
-(a count is missing and taken as 0). Roles:
+(a count is missing and taken as 0). With --redact also redaction: {profile, values, kinds, left_out, words}. Roles:
 user, assistant, tool (results), meta (sent by the client, not typed), summary (of a compaction), system, attachment, error.
 `blocks` are {type, ...} as in the transcript: text, thinking, tool_use, tool_result, image, ...
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,12 +23,14 @@ from ...library.reading import MessageView, Reading
 from ...library.shapes import message_shape, plain
 from ..command_run import CommandRun, command, session_argument
 from ..pager import show_paged
+from ..redaction import RedactingCommand, redact_option, redacted
 
 
 @command(
     "show",
     epilog="recollect show last\nrecollect show 3f2a --tools full --thinking\nrecollect show 3f2a --branch 1\n"
-    "recollect show 3f2a --all --from 100 --limit 50 --json\nrecollect show 3f2a --line 120",
+    "recollect show 3f2a --all --from 100 --limit 50 --json\nrecollect show 3f2a --line 120\nrecollect show last --redact",
+    cls=RedactingCommand,
 )
 @session_argument
 @click.option(
@@ -53,6 +56,7 @@ from ..pager import show_paged
     help="Begin with the message on line L of the file (with --subagent: of the subagent's), as `recollect search` names it.",
 )
 @click.option("--limit", type=click.IntRange(min=0), metavar="M", help="At most M messages.")
+@redact_option
 def show(
     run: CommandRun,
     session: str,
@@ -66,9 +70,10 @@ def show(
     start: int,
     line: int | None,
     limit: int | None,
+    redact: str | None,
 ) -> None:
     """A conversation in the terminal: prompts, answers, tool calls folded, subagents nested."""
-    with run.library.session(session) as found:
+    with redacted(run, run.library.session(session), redact) as (found, redaction), found:
         view = "all" if everything else "conversation" if history else "resumed"
         reading = found.read(view, branch=branch, subagent=subagent)
         if line is not None:
@@ -81,9 +86,12 @@ def show(
             start = 1 + (reading.number_from_line(line) if at is None else at)
         if run.is_text:
             options: dict[str, Any] = {"tools": tools, "thinking": thinking, "tokens": _tokens if tokens else None}
-            show_paged(run, _text(run, reading, start - 1, limit, options))
+            notes = [] if redaction is None else [run.style(redaction.in_words() + "\n", dim=True)]
+            show_paged(run, itertools.chain(notes, _text(run, reading, start - 1, limit, options)))
         else:
             page: dict[str, Any] = {"from": start}
+            if redaction is not None:
+                page["redaction"] = redaction.as_dict()
             run.rows(
                 (message_row(view, number, tokens=tokens) for number, view in enumerate(reading.views(start - 1, limit), start)),
                 session_id=found.id,
