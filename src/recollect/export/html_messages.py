@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ..format.times import to_iso
 from .conversation import Media, Part, Place, ShownCall, ShownMessage
 from .document import DEEPEST_SUBAGENT, Document
 from .formatting import argument_line, one_line, plural, size
 from .html_frame import Prompt, encoded
-from .html_parts import EXPORT_LIMITS, Branch, Limits, Subagent, export_templates, message_macro
+from .html_parts import EXPORT_LIMITS, Branch, Limits, Subagent
+from .message_html import message_html
 from .rendering import plain
 
 PICTURE_LIMIT: Final = 2_000_000
@@ -54,7 +55,6 @@ class MessageRenderer:
     ) -> None:
         self._document = document
         self._searched = searched
-        self._message = message_macro(export_templates())
         self._pictures = document.options.pictures or "inline"
         self._inline_bytes = 0
         self._write = write
@@ -96,7 +96,7 @@ class MessageRenderer:
             item.usage = None
         if self._searched:
             self._words += (words for part in item.parts for words in searched_words(part))
-        return self._message(item, self)
+        return message_html(item, self)
 
     def _taken(self) -> str:
         words = plain("\n".join(self._words))
@@ -202,10 +202,11 @@ class MessageRenderer:
     def tools(self, item: ShownMessage) -> Markup:
         if not item.uuid:
             return _NOTHING
+        number = item.number
         return Markup(
-            '<a href="#m-{0}" title="Link to this message" aria-label="Link to message {1}">#{1}</a>'
-            '<button class="small js-only" type="button" data-copy aria-label="Copy message {1}">copy</button>'
-        ).format(item.uuid, item.number)
+            f'<a href="#m-{escape(item.uuid)}" title="Link to this message" aria-label="Link to message {number}">#{number}</a>'
+            f'<button class="small js-only" type="button" data-copy aria-label="Copy message {number}">copy</button>'
+        )
 
     def above_seam(self) -> Markup:
         return Markup("The model no longer sees what is above.")

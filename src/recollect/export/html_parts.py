@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ from markupsafe import Markup
 
 from ..graph.branches import Branch as Branch
 from ..graph.subagents import Subagent as Subagent
-from . import file_colors, formatting, wording
+from . import formatting, wording
 from .conversation import Media, Part, Place, ShownCall, ShownMessage
 from .rendering import code, language_of, markdown, plain, pretty_json, terminal
 
@@ -37,8 +36,6 @@ class Limits:
 
 PAGE_LIMITS: Final = Limits(120_000, 20_000)
 """On the page, the raw line has all of it."""
-_SHORT: Final = 4_000
-"""Files in a language that only Pygments knows are coloured up to this length, in characters: Pygments is slow."""
 EXPORT_LIMITS: Final = Limits(1_000_000, 1_000_000)
 
 
@@ -80,7 +77,7 @@ class Surroundings(Protocol):
         """Write a moment for the `datetime` attribute of an element."""
 
 
-def part_html(part: Part, limits: Limits = PAGE_LIMITS) -> Markup:
+def part_html(part: Part, limits: Limits) -> Markup:
     """Render the text of a part: Markdown of people and models, the output of programs, or unknown blocks as JSON."""
     if part.kind == "unknown":
         return pretty_json(part.value, limits.result)
@@ -89,12 +86,12 @@ def part_html(part: Part, limits: Limits = PAGE_LIMITS) -> Markup:
     return terminal(part.text, limits.result if part.kind == "orphan" else limits.text)
 
 
-def is_cut(part: Part, limits: Limits = PAGE_LIMITS) -> bool:
+def is_cut(part: Part, limits: Limits) -> bool:
     """Return whether a part is longer than what is shown."""
     return len(part.text) > limits.text
 
 
-def arguments_html(call: ShownCall, limits: Limits = PAGE_LIMITS) -> Markup:
+def arguments_html(call: ShownCall, limits: Limits) -> Markup:
     """Render the arguments of a call: a shell command as code, everything else as JSON."""
     value = call.arguments
     if call.name == "Bash" and isinstance(value, dict) and isinstance(value.get("command"), str):
@@ -102,21 +99,18 @@ def arguments_html(call: ShownCall, limits: Limits = PAGE_LIMITS) -> Markup:
     return pretty_json(value, limits.result)
 
 
-def result_html(call: ShownCall, limits: Limits = PAGE_LIMITS) -> Markup:
+def result_html(call: ShownCall, limits: Limits) -> Markup:
     """Render the result of a call: a file that was read with colours, everything else as the output of a program."""
     text = (call.result or "")[: limits.result]
     value = call.arguments
     if call.result_is_long:
         return Markup()
     if call.name == "Read" and isinstance(value, dict) and isinstance(value.get("file_path"), str):
-        language = language_of(value["file_path"])
-        if file_colors.is_known(language):
-            return Markup(f'<pre class="code"><code>{file_colors.colored(plain(text), language)}</code></pre>')
-        return code(text, language if len(text) <= _SHORT else "", limits.text)
+        return code(text, language_of(value["file_path"]), limits.text)
     return Markup('<pre class="output">{}</pre>').format(terminal(text, limits.text))
 
 
-def is_result_cut(call: ShownCall, limits: Limits = PAGE_LIMITS) -> bool:
+def is_result_cut(call: ShownCall, limits: Limits) -> bool:
     """Return whether a result is longer than what is shown."""
     return call.result_is_long or len(call.result or "") > limits.result
 
@@ -131,8 +125,6 @@ def html_templates(*folders: str | PathLike[str]) -> Environment:
         environment.filters[name] = getattr(formatting, name)
     for name in ("money", "machine_time", "tail", "title_of", "iso_minute", "ticked", "model_name", "argument_line"):
         environment.filters[name] = getattr(wording, name)
-    for function in (part_html, is_cut, arguments_html, result_html, is_result_cut):
-        environment.filters[function.__name__] = function
     environment.filters["local"] = formatting.local_minute
     environment.filters["plain"] = lambda text: plain(str(text or ""))
     environment.filters["segment"] = segment
@@ -149,11 +141,3 @@ def segment(text: Any) -> str:
 def export_templates() -> Environment:
     """Return the templates of exports."""
     return html_templates()
-
-
-def message_macro(environment: Environment) -> Callable[[ShownMessage, Surroundings], Markup]:
-    """Return the function that renders one message."""
-    found: Callable[[ShownMessage, Surroundings], Markup] = environment.get_template(
-        "message_parts.html"
-    ).module.message  # type: ignore[attr-defined]
-    return found

@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from .. import __version__
 from ..errors import DamagedData, NotFound, QueryError, RecollectError, Refused, StoreBusy, Unavailable
 from ..export.html_parts import ASSETS, html_templates
+from ..export.message_html import message_html
 from ..library.service import Service
 from .assets import missing_sentence
 from .security import wants_json
@@ -36,6 +37,7 @@ def service_of(request: Request) -> Service:
 def templates() -> Environment:
     environment = html_templates(FOLDER / "templates")
     environment.globals["asset"] = asset
+    environment.globals["message_html"] = message_html
     environment.globals["version"] = __version__
     environment.globals["missing_sentence"] = missing_sentence
     return environment

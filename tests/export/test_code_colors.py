@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.export.file_colors import LONGEST, colored, is_known
+from recollect.export.code_colors import LONGEST, colored, is_known
 
 
 @given(
