@@ -27,15 +27,15 @@ _JOINER: Final = "\u200d"
 _LINK: Final = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f<>]*\Z", re.IGNORECASE)
 _ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`\\|]+[^\s<>\"'`\\|.,;:!?)\]}*_~]", re.IGNORECASE)
 #: Addresses that a platform notes at the other end, or that close an issue when a commit message holds them.
-_TRACKED: Final = re.compile(
-    r"/(?:-/)?(?:issues|pull|pulls|merge_requests|discussions|commit|commits|compare)/|/releases/tag/", re.IGNORECASE
-)
+_TRACKED_PART: Final = r"/(?:issues|pulls?|merge_requests|discussions|commits?|compare|releases/tag)/"
+_TRACKED: Final = re.compile(_TRACKED_PART, re.IGNORECASE)
 _REFERENCES: Final = re.compile(
     r"(?<![A-Za-z0-9])@(?=[A-Za-z0-9_-])"  # somebody is told
     r"|#(?=\w)"  # an issue, or a tag
     r"|(?<![A-Za-z0-9])GH-(?=\d)"
     r"|[!%](?=\d)"  # GitLab's merge requests and milestones
-    r"|(?<![\w.])www(?=\.)",
+    r"|(?<![\w.])www(?=\.)"
+    rf"|https?:(?=//\S{{0,300}}{_TRACKED_PART})",
     re.IGNORECASE,
 )
 _SPECIAL: Final = re.compile(

@@ -118,8 +118,6 @@ class ExportedSession(Struct, kw_only=True):
     ended: str | None
     models: list[str]
     versions: list[str]
-    kept: bool
-    """Whether only the vault has the session."""
     depth: str
     view: str
     count: int
@@ -347,7 +345,7 @@ def _session(document: Document) -> ExportedSession:
     return ExportedSession(
         id=document.id, title=summary.title, project=document.project, git_branch=summary.git_branch, tag=summary.tag,
         started=to_iso(document.started), ended=to_iso(document.ended), models=document.models,
-        versions=sorted(document.session.transcript.versions), kept=document.session.file.is_kept,
+        versions=sorted(document.session.transcript.versions),
         depth=document.options.depth, view=document.options.view, count=document.count,
     )  # fmt: skip
 

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+import re
+from typing import Any, Final
+
+_UNSEEN: Final = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Characters that a terminal or an editor would act on. JSON allows them in strings; here they are written as escapes."""
 
 
 def json_text(value: Any) -> str:
     """Write a value as JSON on one line. NaN and infinities become texts; half of a surrogate pair is written as its escape."""
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match.group()):04x}", _plain_json(value))
+
+
+def _plain_json(value: Any) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str)
     except ValueError:
         text = json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"), default=str)
     except RecursionError:
-        return json.dumps(f"(nested too deep: {str(value)[:200]}…)")
+        return '"(nested too deep to be written)"'
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, Final
@@ -22,7 +23,7 @@ from .conversation import Media, Part, Seam, ShownCall, ShownMessage
 from .document import DAMAGED, DEEPEST_SUBAGENT, Document, ExportOptions
 from .formats import Output
 from .formatting import argument_line, model_name, plural, seconds, size
-from .harmless_markdown import code, fenced, harmless_html, harmless_line, harmless_markdown
+from .harmless_markdown import code, fenced, harmless_html, harmless_line, harmless_markdown, inert
 from .money import exact_dollars, message_tokens
 
 PART_BYTES: Final = 900_000
@@ -251,9 +252,9 @@ def _head(document: Document) -> Iterator[str]:
         facts["exported_at"] = to_iso(options.stamp.timestamp())
     if options.front_matter:
         tags = ["claude-code", *([document.session.summary.tag] if document.session.summary.tag else [])]
-        lines = [f"{key}: {json.dumps(value, ensure_ascii=True)}" for key, value in facts.items() if value is not None]
-        tag_line = f"tags: {json.dumps(tags, ensure_ascii=True)}"
-        yield "\n".join(["---", f"title: {json.dumps(document.title, ensure_ascii=True)}", *lines, tag_line, "---"])
+        facts = {"title": document.title, **facts, "tags": tags}
+        lines = [f"{key}: {_yaml(value)}" for key, value in facts.items() if value is not None]
+        yield "\n".join(["---", *lines, "---"])
         yield f"# {title}"
     else:
         yield f"# {title}"
@@ -266,6 +267,12 @@ def _head(document: Document) -> Iterator[str]:
         yield f"> **Redacted.** {harmless_line(document.redaction.words())}"
     if document.left_out:
         yield f"> **Left out.** {harmless_line('; '.join(document.left_out))}."
+
+
+def _yaml(value: Any) -> str:
+    """Write a value for front matter: harmless also where the whole file is pasted, front matter and all, as text."""
+    text = inert(json.dumps(value, ensure_ascii=False)) if not isinstance(value, int) else str(value)
+    return re.sub("[^ -;=-~]", lambda match: json.dumps(match.group())[1:-1].replace("<", "\\u003c"), text)
 
 
 def _cell(value: Any) -> str:

@@ -47,7 +47,8 @@ def _write(
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute(
             f"COPY (SELECT * FROM read_json({_quoted(str(lines))}, columns = {{{columns}}}, format = 'newline_delimited', "
-            f"maximum_object_size = {max(longest.length * 2, 1 << 20)})) TO {_quoted(str(made))} (FORMAT parquet, COMPRESSION zstd)"
+            f"maximum_object_size = {max(longest.length * 2, 1 << 20)})) "
+            f"TO {_quoted(str(made))} (FORMAT parquet, COMPRESSION zstd)"
         )
     out.write(name, _bytes(made))
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias, cast
 
 from ..errors import NotFound, Refused
 from ..export import document as documents
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from .library import Library
     from .session import Session
 
+    Chosen: TypeAlias = Sequence[str | Session] | str | Session
+    """Sessions, or their names."""
+ExportTarget: TypeAlias = "str | os.PathLike[str] | BinaryIO | None"
+"""A file, or a stream that is open for writing."""
 Progress = Callable[[int, int], None]
 """Called with the bytes that were read, and all bytes to read."""
 _ENDINGS: Final = {
@@ -334,8 +338,8 @@ def format_for(path: str | os.PathLike[str] | None, name: str | None) -> Format:
 
 def export(
     library: Library,
-    sessions: Sequence[str | Session] | str | Session,
-    to: str | os.PathLike[str] | BinaryIO | None = None,
+    sessions: Chosen,
+    to: ExportTarget = None,
     *,
     format: str | None = None,
     into: str | os.PathLike[str] | None = None,

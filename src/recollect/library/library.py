@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from ..environment import own_folder
 from .cache import ByteBoundCache
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .changes import Changes, UndoPlan
     from .checking import CheckResult
     from .configuration import Flags
-    from .exporting import ExportResult
+    from .exporting import Chosen, ExportResult, ExportTarget
     from .history import TypedPrompts
     from .installing import InstallPlan
     from .message_counts import MessageCounts
@@ -549,20 +549,11 @@ class Library:
         unique = list({item.id: item for item in opened}.values())
         return bundle_sessions(unique, Path(os.path.abspath(os.path.expanduser(target))), redact)
 
-    def export(
-        self,
-        sessions: Sequence[str | Session] | str | Session,
-        to: str | os.PathLike[str] | BinaryIO | None = None,
-        **how: Any,
-    ) -> ExportResult:
-        """Export sessions into a file or to a stream, `into=` a folder with a file for each, or as a `site=` of pages.
-
-        `format` is html, md, text, json, jsonl, csv, parquet, atif, otel or openai; `redact` none, secrets, personal or all.
-        Other options, such as `depth`, `last` and `branches`, are those of `recollect export`: see docs/guide/export.md.
-        """
+    def export(self, sessions: Chosen, to: ExportTarget = None, **options: Any) -> ExportResult:
+        """Export sessions into a file or a stream, `into=` a folder or as a `site=`; for the options see docs/guide/export.md."""
         from .exporting import export
 
-        return export(self, sessions, to, **how)
+        return export(self, sessions, to, **options)
 
     def copy_to(self, target: str | os.PathLike[str]) -> Library:
         """Copy the sessions of the only home, with what belongs to them, into a new folder, and open the copy."""

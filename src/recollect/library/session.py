@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound, Unavailable
 from ..format.blocks import ToolUseBlock, parse_blocks, text_of
@@ -32,13 +32,11 @@ from ..store.scan import SessionFile, SubagentFile
 from ..store.summary import SessionSummary, summarise
 
 if TYPE_CHECKING:
-    import os
-
     from ..analysis.totals import Totals
     from ..check.session import SessionReport
     from .changes import Changes
     from .conversation_shapes import ThreadShape, TreeShape
-    from .exporting import ExportResult
+    from .exporting import ExportResult, ExportTarget
     from .library import Library
     from .plan import Plan
     from .reading import Reading
@@ -244,7 +242,7 @@ class Session:
 
     def export(
         self,
-        to: str | os.PathLike[str] | BinaryIO | None = None,
+        to: ExportTarget = None,
         *,
         format: str | None = None,
         redact: str | bool | None = None,

@@ -17,28 +17,19 @@ from ...errors import NotFound
 from ...export.formatting import plural, size
 from ..command_run import CommandRun, command, complete_session
 from ..indexing_bar import indexing_bar
+from ..redaction import RedactingCommand, redact_option
 
 if TYPE_CHECKING:
     from ...library.exporting import ExportResult
 
 _FORMATS: Final = ("html", "md", "text", "json", "jsonl", "csv", "parquet", "atif", "otel", "openai")
-_PROFILES: Final = ("secrets", "personal", "all", "none")
 _SHOWN: Final = 20
 """How many files and remarks are listed; of more, only the number."""
 
 
-class _Command(click.Command):
-    """A command whose `--redact` may stand alone: it takes a value only after `=`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        end = args.index("--") if "--" in args else len(args)
-        given = ["--redact=personal" if word == "--redact" else word for word in args[:end]]
-        return super().parse_args(ctx, given + args[end:])
-
-
 @command(
     "export",
-    cls=_Command,
+    cls=RedactingCommand,
     epilog="recollect export last -o talk.md\nrecollect export 3f2a --format html --redact\n"
     "recollect export 3f2a --depth conversation --last 1 -o -\nrecollect export --project . --into notes/ --front-matter\n"
     "recollect export --all --site pages/\nrecollect export 3f2a --format json -o talk.json --json",
@@ -99,11 +90,12 @@ class _Command(click.Command):
     "--stamp", is_flag=True, help="Write when it was exported. Without, the same session gives the same bytes."
 )
 @click.option("--single", is_flag=True, help="One file, however large.")
+@redact_option
 @click.option(
-    "--redact", type=click.Choice(_PROFILES), metavar="[=PROFILE]",
-    help="Leave out secrets, or also personal data (`--redact` alone), or all. Default: secrets; in json and jsonl nothing.",
-)  # fmt: skip
-@click.option("--no-redact", is_flag=True, help="Leave secrets in.")
+    "--no-redact",
+    is_flag=True,
+    help="Leave nothing out. Without --redact, secrets are left out of all but json and jsonl.",
+)
 @click.option("--force", is_flag=True, help="Replace a file that Recollect did not write, or that was changed since.")
 @click.option(
     "--gist", is_flag=True, help="Also print the command that would publish the file as a gist. It is not run."
