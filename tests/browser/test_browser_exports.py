@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Error, expect
-from tests.browser.conftest import SCREENSHOTS
+from tests.browser.conftest import SCREENSHOTS, OpenTab
 from tests.browser.test_browser_looks import violations
 from tests.export.outputs import FolderOutput, export_html
 from tests.export.test_html import rich_home
 from tests.web.payloads import attacked_home
+from tests.web.scene import CACHE_SESSION, Scene
 
 from recollect.export import html
 from recollect.export.document import Document, ExportOptions
@@ -65,7 +66,7 @@ def open_file(chromium: Any) -> Iterator[OpenFile]:
         page = tab.page
         page.on("console", lambda told: tab.problems.append(told.text) if told.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: tab.problems.append(str(error)))
-        page.on("dialog", lambda opened: (tab.problems.append(f"dialog {opened.message}"), opened.dismiss()))
+        page.on("dialog", lambda opened: tab.problems.append(f"dialog {opened.message}"))
         page.on("request", lambda asked: None if asked.url.startswith(own) else tab.foreign.append(asked.url))
         if script:
             page.add_init_script(
@@ -258,3 +259,27 @@ def test_exports_fit_and_are_accessible(
             page.screenshot(path=str(SCREENSHOTS / f"{name}-{scheme}-{width}.png"))
         if (scheme, width) in (("light", 1440), ("dark", 360)):
             assert violations(page) == [], name
+
+
+def test_a_session_is_exported_from_its_page(
+    looked_at: Scene, open_tab: OpenTab, open_file: OpenFile, tmp_path: Path
+) -> None:
+    tab = open_tab(looked_at)
+    page = tab.page
+    tab.go(f"/sessions/{CACHE_SESSION}")
+    page.click(".actions >> text=Export")
+    expect(page.locator("#redaction")).to_contain_text("Nothing was found")
+    page.select_option("[name=redact]", "none")
+    expect(page.locator("#redaction")).to_contain_text("stay in the file")
+    page.select_option("[name=redact]", "personal")
+    expect(page.locator("#redaction")).to_contain_text("will be replaced")
+    page.screenshot(path=str(SCREENSHOTS / "export-dialog.png"))
+    assert violations(page) == []
+    page.check("[name=costs]")
+    with page.expect_download() as download:
+        page.click("dialog button >> text=Download")
+    assert download.value.suggested_filename == "recollect-30504200.html"
+    download.value.save_as(tmp_path / "saved.html")
+    saved = open_file(tmp_path).go("saved.html")
+    expect(saved.locator("h1")).to_have_text("Cache the tide tables")
+    expect(saved.locator("text=/redacted/i >> nth=0")).to_be_visible()

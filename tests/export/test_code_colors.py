@@ -24,7 +24,7 @@ def test_the_text_stays_what_it_was(text: str, language: str) -> None:
 def test_keywords_strings_comments_and_line_numbers() -> None:
     made = colored('     1→def f():\n     2→    return "x"  # why\n', "python")
     assert made == (
-        '<span class="hl-ln">     1→</span><span class="hl-k">def</span> f():\n'
+        '<span class="hl-ln">     1→</span><span class="hl-k">def</span> <span class="hl-nf">f</span>():\n'
         '<span class="hl-ln">     2→</span>    <span class="hl-k">return</span> <span class="hl-s2">"x"</span>'
         '  <span class="hl-c1"># why</span>\n'
     )
