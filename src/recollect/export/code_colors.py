@@ -78,7 +78,7 @@ def _pattern(mark: str) -> re.Pattern[str]:
     return re.compile(
         r"(?P<line>^ *\d+(?:→|\t))"
         rf"|(?P<comment>{_COMMENTS[mark]})"
-        rf'|(?P<string>{triple}"(?:[^"\\\n]|\\.){{0,500}}"|\'(?:[^\'\\\n]|\\.){{0,500}}\'|`(?:[^`\\]|\\.){{0,500}}`)'
+        rf'|(?P<string>{triple}"(?:[^"\\\n]|\\.){{0,200}}"|\'(?:[^\'\\\n]|\\.){{0,200}}\'|`(?:[^`\\]|\\.){{0,200}}`)'
         r"|\b(?:(?P<number>\d[\w.]*)|(?P<keyword>(?:"
         + "|".join(_KEYWORDS.split())
         + r")\b)|(?P<call>[A-Za-z_]\w*)(?=\())",
