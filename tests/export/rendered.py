@@ -98,5 +98,5 @@ def _is_allowed(tag: str, name: str, value: str) -> bool:
 def render(markdown: str) -> Page:
     """Render Markdown with HTML allowed, as GitHub and Obsidian do."""
     parser = MarkdownIt("gfm-like", {"html": True, "linkify": False})
-    parser.validateLink = lambda _: True  # type: ignore[method-assign]  # what the export lets through is to be seen
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]  # what the export lets through is to be seen
     return Page(parser.render(markdown))

@@ -29,4 +29,9 @@ def _lines(
     yield csv_lines([table.columns])
     for document in documents:
         for some in batches(rows(document)):
-            yield csv_lines(map(table.values, some))
+            yield csv_lines(map(_cell, table.values(row)) for row in some)
+
+
+def _cell(value: Any) -> Any:
+    """Write a truth value as `recollect sql --csv` does."""
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else value

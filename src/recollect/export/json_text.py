@@ -12,22 +12,14 @@ _UNSEEN: Final = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def json_text(value: Any) -> str:
-    """Write a value as JSON on one line. NaN and infinities become texts; half of a surrogate pair is written as its escape."""
-    return _UNSEEN.sub(lambda match: f"\\u{ord(match.group()):04x}", _plain_json(value))
-
-
-def _plain_json(value: Any) -> str:
+    """Write a value as JSON on one line. NaN and infinities become texts, half of a surrogate pair becomes U+FFFD."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str)
     except ValueError:
         text = json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"), default=str)
     except RecursionError:
         return '"(nested too deep to be written)"'
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return json.dumps(json.loads(text), separators=(",", ":"))
-    return text
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match.group()):04x}", whole_text(text))
 
 
 def _finite(value: Any) -> Any:

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..format.blocks import MediaBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
+from ..format.blocks import TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
 from ..format.times import to_iso
 from ..graph.message_views import blocks_of
 from ..graph.messages import Message
 from ..graph.rows import Row
 from ..graph.tool_calls import ToolCall
 from ..index.sql.tables import TABLES
+from .conversation import media_of
 from .document import LONGEST_LINE, Document
 from .formatting import argument_line
 from .json_text import json_text, whole_text
@@ -107,7 +108,7 @@ def _message(document: Document, row: Row, entry: dict[str, Any]) -> dict[str, A
         "model": row.model,
         "message_id": row.message_id,
         "has_code": any("```" in text for text in texts),
-        "has_image": any(isinstance(block, MediaBlock) for block in blocks),
+        "has_image": bool(media_of(entry)),
         "has_thinking": any(kind in ("thinking", "redacted_thinking") for kind in kinds),
         "has_error": is_error,
         "git_branch": _text(entry.get("gitBranch")),
