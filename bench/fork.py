@@ -78,7 +78,7 @@ def copy_lines(home: str, session: str) -> Callable[[], object]:
     """The least that a fork has to do: know each line, give it the new session's name, write and sync the file."""
     import msgspec
 
-    from recollect.format.graph_entry import GraphEntry
+    from recollect.format.entries import GraphEntry
 
     path = _scratch(home, session)
     decode = msgspec.json.Decoder(GraphEntry).decode

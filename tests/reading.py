@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from recollect.format.decode import Located, parse_lines, parse_row_entries
 from recollect.format.entries import Entry
-from recollect.format.line import HARMLESS, Damage, RawLine
-from recollect.format.several_lines import read_entry_lines
+from recollect.format.line import HARMLESS, Damage, RawLine, read_entry_lines
 from recollect.graph.rows import Transcript, build_transcript
 from recollect.graph.thread import Thread, find_thread
 from recollect.testing import DAMAGES, TranscriptBuilder

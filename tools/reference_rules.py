@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect.check.rule import SEVERITIES
 from recollect.check.rules import RULES
-from recollect.edit.migrate.layouts import LAYOUTS
+from recollect.edit.migrate import LAYOUTS
 from recollect.edit.repair.fixes import FIXES, Fix
 
 _SEVERITY_WORDS = {
@@ -65,6 +65,6 @@ def rules_page() -> str:
         "",
         "| step | from | to | does |",
         "|---|---|---|---|",
-        *(f"| {step.NAME} | {step.FROM} | {step.TO} | {step.DESCRIPTION} |" for step in LAYOUTS),
+        *(f"| {step.name} | {step.since} | {step.until} | {step.description} |" for step in LAYOUTS),
     ]
     return "\n".join(lines) + "\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from recollect.index.sql.child import TABLE_FUNCTIONS
 from recollect.index.sql.query import Limits
-from recollect.index.sql.rules import TABLE_FUNCTIONS
 from recollect.index.sql.tables import TABLES, SqlTable
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import os
     from typing import Any
 
-    from .edit.append import SessionWriter as SessionWriter
     from .errors import (
         DamagedData as DamagedData,
     )
@@ -43,18 +42,15 @@ if TYPE_CHECKING:
     )
     from .format.line import Damage as Damage
     from .format.line import RawLine as RawLine
-    from .graph.message_views import MessageView as MessageView
+    from .graph.messages import MessageView as MessageView
     from .graph.session import Conversation as Conversation
     from .graph.thread import Thread as Thread
-    from .journal.changes import Journal as Journal
     from .library.bookmarks import Bookmark as Bookmark
-    from .library.chat import ChatMessage as ChatMessage
-    from .library.history import TypedPrompt as TypedPrompt
     from .library.library import Library as Library
     from .library.library import Project as Project
     from .library.plan import Committed as Committed
     from .library.plan import Plan as Plan
-    from .library.plan_documents import PlanDocument as PlanDocument
+    from .library.provider import ChatMessage as ChatMessage
     from .library.provider import ClaudeStorageProvider as ClaudeStorageProvider
     from .library.reading import Reading as Reading
     from .library.redaction import redact_text as redact_text
@@ -65,7 +61,9 @@ if TYPE_CHECKING:
     from .library.shapes import BranchShape as BranchShape
     from .library.shapes import SubagentShape as SubagentShape
     from .library.shapes import ToolCallShape as ToolCallShape
-    from .library.todos import TodoItem as TodoItem
+    from .library.side_files import PlanDocument as PlanDocument
+    from .library.side_files import TodoItem as TodoItem
+    from .library.side_files import TypedPrompt as TypedPrompt
     from .library.touched_files import TouchedFiles as TouchedFiles
     from .library.watching import BudgetReached as BudgetReached
     from .library.watching import Compacted as Compacted
@@ -106,31 +104,29 @@ _HOMES_OF_NAMES = {
     "Library": "library.library",
     "LibrarySessionRepository": "library.repository",
     "Project": "library.library",
-    "ChatMessage": "library.chat",
+    "ChatMessage": "library.provider",
     "ClaudeStorageProvider": "library.provider",
     "FolderSessionStore": "stores.folder",
-    "Journal": "journal.changes",
     "MemorySessionStore": "stores.memory",
-    "SessionWriter": "edit.append",
     "SqliteSessionStore": "stores.sqlite",
     "SessionFilter": "library.repository",
     "SessionRepository": "library.repository",
-    "MessageView": "graph.message_views",
+    "MessageView": "graph.messages",
     "Session": "library.session",
     "SessionEvent": "library.watching",
     "Watching": "library.watching",
     "Bookmark": "library.bookmarks",
     "Committed": "library.plan",
     "Plan": "library.plan",
-    "PlanDocument": "library.plan_documents",
+    "PlanDocument": "library.side_files",
     "Reading": "library.reading",
     "Redacted": "secrets.redact",
     "Redaction": "secrets.redact",
     "Redactor": "secrets.redact",
     "redact_text": "library.redaction",
-    "TodoItem": "library.todos",
+    "TodoItem": "library.side_files",
     "TouchedFiles": "library.touched_files",
-    "TypedPrompt": "library.history",
+    "TypedPrompt": "library.side_files",
     "ToolCallShape": "library.shapes",
     "BranchShape": "library.shapes",
     "SubagentShape": "library.shapes",

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from tests.analysis.scene import Scene, tokens
 
-from recollect.analysis.activity import active_seconds, hours_of_week
+from recollect.analysis.timing import active_seconds, hours_of_week
 
 
 def work(scene: Scene, zone: str, begin: str, hours: float) -> dict[str, float]:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.analysis.scene import MODEL, Scene, tokens
 
-from recollect.analysis.activity import hours_of_week
 from recollect.analysis.explain import explain
+from recollect.analysis.timing import hours_of_week
 from recollect.format.times import has_zone
 from recollect.format.usage import LARGEST_COUNT, parse_usage
 

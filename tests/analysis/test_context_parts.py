@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.analysis.context_parts import context_parts
+from recollect.analysis.context import context_parts
 from recollect.format.blocks import Block, parse_blocks
 from recollect.format.usage import Usage
 

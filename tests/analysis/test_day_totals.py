@@ -7,10 +7,9 @@ from random import Random
 
 import pytest
 
-from recollect.analysis.cost import Counts, micro_dollars, usual_prices
-from recollect.analysis.day_totals import day_totals
+from recollect.analysis.cost import Counts, Totals, micro_dollars, usual_prices
 from recollect.analysis.prices.book import price_book
-from recollect.analysis.totals import Totals
+from recollect.analysis.usage import day_totals
 from recollect.analysis.zones import zone_named
 from recollect.index.api_calls.rows import CallRow
 from recollect.index.api_calls.store import SqliteCalls

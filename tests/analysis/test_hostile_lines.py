@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.analysis.scene import MODEL, START, Scene
 
-from recollect.index.api_calls.flags import PARTIAL
+from recollect.index.api_calls.rows import PARTIAL
 
 Counted = dict[tuple[str, str, str], tuple[int, ...]]
 NAMES = ("input_tokens", "output_tokens", "cache_read_input_tokens")

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from tests.analysis.scene import Scene, tokens
 
-from recollect.analysis import running_block as module
+from recollect.analysis import blocks as module
 from recollect.analysis.api_calls import home_numbers
-from recollect.analysis.blocks import HOUR, MINUTE, find_blocks
-from recollect.analysis.running_block import running_block
+from recollect.analysis.blocks import HOUR, MINUTE, find_blocks, running_block
 from recollect.library.usage import Ledger
 
 NOW = 1_772_500_000_000_000

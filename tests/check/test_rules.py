@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from recollect.check.home import check_home
+from recollect.check.reports import SessionReport, check_home, check_session
 from recollect.check.rule import ERROR, INFO, SEVERITIES, WARNING, Finding, fold
 from recollect.check.rules import RULES
-from recollect.check.session import SessionReport, check_session
 from recollect.edit.repair.fixes import FIXES
 from recollect.library.library import open_library
 from recollect.testing import ALL_AGES, DAMAGES, HomeBuilder, TranscriptBuilder, build_age, sample_session

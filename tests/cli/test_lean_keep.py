@@ -17,7 +17,7 @@ from recollect.cli.main import main
 from recollect.library import keep_check
 from recollect.store.file_stamp import FileStamp
 from recollect.vault import selection
-from recollect.vault.seen import SeenFiles
+from recollect.vault.selection import SeenFiles
 from recollect.vault.vault import format_mark
 
 LONG_AGO = (1_700_000_000, 1_700_000_000)

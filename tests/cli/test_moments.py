@@ -8,7 +8,7 @@ import pytest
 
 from recollect.export.formatting import iso
 from recollect.export.moments import local
-from recollect.format.moments import parse_moment
+from recollect.format.times import parse_moment
 
 NOW = datetime(2026, 3, 2, 15, 30, tzinfo=timezone(timedelta(hours=2)))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.pager import passes_colors
+from recollect.cli.commands.show import passes_colors
 from recollect.testing import HomeBuilder
 
 S = "aaaa0000-0000-4000-8000-000000000001"

@@ -16,7 +16,7 @@ from tests.vault.scene import CWD, OTHER, SESSION, Scene
 
 from recollect.cli.lean_keep import try_keep
 from recollect.testing import uuid_from
-from recollect.vault import machine
+from recollect.vault import vault
 from recollect.vault.vault import format_mark
 
 
@@ -408,11 +408,11 @@ def test_a_mark_that_proves_nothing_is_asked_of_the_packs(scene: Scene, ask: Ask
 def test_another_machine_does_not_write_into_the_same_folder(
     scene: Scene, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine, "machine_id", lambda: "a" * 32)
-    monkeypatch.setattr(machine, "machine_name", lambda: "the laptop")
+    monkeypatch.setattr(vault, "machine_id", lambda: "a" * 32)
+    monkeypatch.setattr(vault, "machine_name", lambda: "the laptop")
     ask("keep")
-    monkeypatch.setattr(machine, "machine_id", lambda: "b" * 32)
-    monkeypatch.setattr(machine, "machine_name", lambda: "the desk")
+    monkeypatch.setattr(vault, "machine_id", lambda: "b" * 32)
+    monkeypatch.setattr(vault, "machine_name", lambda: "the desk")
     with open(scene.path(), "ab") as stream:
         stream.write(b"something new\n")
     before = tree_state(scene.data / "vault")
@@ -424,10 +424,10 @@ def test_another_machine_does_not_write_into_the_same_folder(
     ask("keep", "--status")
     ask("keep", "--take-over")
     ask("keep")
-    monkeypatch.setattr(machine, "machine_id", lambda: "a" * 32)
+    monkeypatch.setattr(vault, "machine_id", lambda: "a" * 32)
     assert "the desk" in ask("keep", code=6).err
-    monkeypatch.setattr(machine, "machine_id", lambda: None)
+    monkeypatch.setattr(vault, "machine_id", lambda: None)
     ask("keep")
-    monkeypatch.setattr(machine, "machine_id", lambda: "c" * 32)
+    monkeypatch.setattr(vault, "machine_id", lambda: "c" * 32)
     (scene.data / "vault" / "machine").write_bytes(b"damaged")
     ask("keep")

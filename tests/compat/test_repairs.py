@@ -16,7 +16,7 @@ from tests.compat import clients
 from tests.compat.ask import Question, ask_many
 from tests.compat.repairs import KINDS, VERSIONS, Verdict, build, judge
 
-from recollect.edit.migrate.session_layout import plan_migrate
+from recollect.edit.migrate import plan_migrate
 from recollect.journal.changes import Journal
 from recollect.library.library import Library, open_library
 from recollect.testing import HomeBuilder

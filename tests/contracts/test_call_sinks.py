@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from recollect.analysis.cost import usual_prices
-from recollect.index.api_calls.dedupe import Copy, decide
 from recollect.index.api_calls.rows import CallRow
-from recollect.index.api_calls.store import CallSink, SqliteCalls
+from recollect.index.api_calls.store import CallSink, Copy, SqliteCalls, decide
 from recollect.index.catalogue.catalogue import Catalogue
 from recollect.index.catalogue.left_out import LeftOut
 from recollect.index.catalogue.tracking import FileChange, begin

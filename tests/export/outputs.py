@@ -33,13 +33,6 @@ class FolderOutput:
         path.write_bytes(data)
         return len(data)
 
-    def scratch(self, name: str) -> Path:
-        return self.folder / ".scratch" / name
-
-    def write_scratch(self, path: Path, pieces: Pieces) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"".join(piece.encode() if isinstance(piece, str) else piece for piece in pieces))
-
     def remember(self, session_id: str, facts: dict[str, Any], files: Iterable[str]) -> None:
         self.remembered[session_id] = (facts, list(files))
 

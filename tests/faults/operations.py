@@ -20,7 +20,7 @@ from recollect.cli.main import cli
 from recollect.edit.append import SessionWriter
 from recollect.edit.delete import plan_delete, plan_delete_project
 from recollect.edit.fork import plan_fork
-from recollect.edit.migrate.session_layout import plan_migrate
+from recollect.edit.migrate import plan_migrate
 from recollect.edit.move import plan_move
 from recollect.edit.repair.plan import plan_repair
 from recollect.edit.split import plan_split

@@ -71,8 +71,8 @@ class Template(NamedTuple):
 _KILLED = """
 import os, signal, sys
 from recollect.cli.main import main
-from recollect.index.catalogue import checked_pages
-kept = checked_pages.connect(sys.argv[3])
+from recollect.index.catalogue.catalogue import connect
+kept = connect(sys.argv[3])
 kept.execute("BEGIN; SELECT * FROM notes").fetchall()
 main(["--home", sys.argv[1], "search", "grown"])
 os.kill(os.getpid(), signal.SIGKILL)

@@ -13,7 +13,7 @@ import pytest
 from tests.faults.operations import OPERATIONS
 from tests.faults.scene import SESSION, TORN, Scene
 
-from recollect.edit.migrate.session_layout import plan_migrate
+from recollect.edit.migrate import plan_migrate
 from recollect.edit.repair.plan import plan_repair
 from recollect.errors import NotFound, StoreBusy
 from recollect.journal.changes import Change

@@ -22,8 +22,7 @@ from recollect.errors import RecollectError
 from recollect.library.bundling import Unbundling, write_bundle
 from recollect.library.session import Session
 from recollect.vault.capture import capture
-from recollect.vault.footprint import Footprints
-from recollect.vault.restore import files_to_restore
+from recollect.vault.restore import Footprints, files_to_restore
 from recollect.vault.vault import Vault
 
 __all__ = ["quick_folder"]

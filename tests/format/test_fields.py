@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.format.fields import Fields, moment_of_iso, moment_of_ms
+from recollect.format.json_file import Fields, moment_of_iso, moment_of_ms
 
 
 def test_taken_fields_leave_the_rest() -> None:

@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw, Struct
 
-from recollect.format.entries import Entry
-from recollect.format.fitted import fitted, raw_of, view_of
-from recollect.format.graph_entry import GraphEntry
+from recollect.format.entries import Entry, GraphEntry, fitted, raw_of, view_of
 from recollect.format.worded_entry import IndexEntry
 from recollect.index.api_calls.decode import CallLine
 

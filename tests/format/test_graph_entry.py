@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tests.reading import SMALL_DAMAGES, read
 
 from recollect.format.decode import Located, parse_lines, parse_row_entries
-from recollect.format.entries import decode_entry
-from recollect.format.graph_entry import decode_graph_entry, graph_entry_of
+from recollect.format.entries import decode_entry, decode_graph_entry, graph_entry_of
 from recollect.format.line import Damage, RawLine
 from recollect.graph.rows import Transcript, build_transcript
 from recollect.testing import ALL_AGES, DamageRecipe, build_age

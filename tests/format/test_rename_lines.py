@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.format.names import Names, RowNames
+from recollect.format.names import Names, RowNames, renamed_lines
 from recollect.format.relink import renamed_row
-from recollect.format.rename_lines import renamed_lines
 from recollect.testing import uuid_from
 
 OLD, NEW = uuid_from("old session"), uuid_from("new session")

@@ -8,8 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from recollect.format import salvage
-from recollect.format.json_extent import Extent, value_extent
-from recollect.format.line import RawLine
+from recollect.format.line import Extent, RawLine, value_extent
 
 ROW = json.dumps(
     {"type": "user", "uuid": "x", "message": {"content": [{"type": "text", "text": "words"}] * 40}, "timestamp": "t"}

@@ -8,11 +8,19 @@ import json
 import pytest
 from tests.reading import read
 
-from recollect.format import several_lines
+from recollect.format import line as line_module
 from recollect.format.decode import file_entries
-from recollect.format.json_extent import Extent, value_extent
-from recollect.format.line import BOM, HARMLESS, Damage, RawLine
-from recollect.format.several_lines import SMALL_FILE, join_lines, read_entry_lines
+from recollect.format.line import (
+    BOM,
+    HARMLESS,
+    SMALL_FILE,
+    Damage,
+    Extent,
+    RawLine,
+    join_lines,
+    read_entry_lines,
+    value_extent,
+)
 
 
 def row(name: str) -> bytes:
@@ -182,14 +190,14 @@ def test_the_work_is_in_proportion_to_the_bytes(data: bytes, monkeypatch: pytest
         read_bytes += extent.reached - start
         return extent
 
-    monkeypatch.setattr(several_lines, "value_extent", counting)
+    monkeypatch.setattr(line_module, "value_extent", counting)
     lines = list(read_entry_lines(io.BytesIO(data)))
     assert b"".join(line.data for line in lines) == data
     assert read_bytes <= 20 * len(data)
 
 
 def test_no_more_lines_are_held_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(several_lines, "_MOST_LINES", 8)
+    monkeypatch.setattr(line_module, "_MOST_LINES", 8)
     held = most = 0
 
     def lines() -> list[RawLine]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.format.tasks import Task, parse_high_water_mark, parse_task, task_number
+from recollect.format.todos import Task, parse_high_water_mark, parse_task, task_number
 
 
 def test_a_full_task() -> None:

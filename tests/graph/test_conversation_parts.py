@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 from tests.reading import transcript_of
 
-from recollect.graph.message_views import blocks_of, usage_of, view_of
+from recollect.graph.messages import blocks_of, usage_of, view_of
 from recollect.graph.rows import Row
 from recollect.graph.session import Conversation
 from recollect.testing import TranscriptBuilder, uuid_from

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from recollect.graph.gc_pause import gc_paused
+from recollect.graph.rows import gc_paused
 
 
 def test_it_is_off_inside_and_on_again_afterwards() -> None:

@@ -42,7 +42,7 @@ TARGETS: Final = (
     Target("graph/client_state.py", ("_note_row", "_note_checkpoint"), ("tests/graph",)),
     Target("analysis/usage.py", ("in_order",), ("tests/analysis/test_groupings.py",)),
     Target(
-        "index/api_calls/dedupe.py", ("decide", "_without_copies_in_families"),
+        "index/api_calls/store.py", ("decide", "_without_copies_in_families"),
         ("tests/analysis/test_counting.py", "tests/analysis/test_copies_in_families.py", "tests/index/test_call_sharing.py"),
     ),
     Target("index/search/search.py", ("_bonus",), ("tests/index/test_search.py",)),

@@ -16,7 +16,7 @@ from recollect.analysis.cost import usual_prices
 from recollect.index.api_calls import sync as intake
 from recollect.index.api_calls.collect import LONG, FileCalls
 from recollect.index.api_calls.decode import NEEDLE
-from recollect.index.api_calls.flags import LOWER_BOUND, PARTIAL
+from recollect.index.api_calls.rows import LOWER_BOUND, PARTIAL
 from recollect.index.api_calls.sync import sync_calls
 from recollect.index.catalogue.catalogue import Catalogue
 from recollect.store.home import Home

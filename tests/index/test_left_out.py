@@ -15,7 +15,7 @@ from recollect.analysis.cost import usual_prices
 from recollect.errors import Refused
 from recollect.index.api_calls import collect, store
 from recollect.index.api_calls import sync as calls_sync
-from recollect.index.catalogue import ingest, side_rows, statuses, transcript_rows
+from recollect.index.catalogue import ingest, transcript_rows
 from recollect.index.catalogue.catalogue import Catalogue
 from recollect.index.catalogue.left_out import LeftOut, blames_row, insert_rows
 from recollect.index.catalogue.sync import STAGES, SyncReport, bring_up_to_date
@@ -234,7 +234,7 @@ def test_a_file_whose_end_fails_leaves_no_words_behind(scene: Scene, monkeypatch
 def test_a_line_of_the_history_that_fails(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     history = scene.home.root / "history.jsonl"
     history.write_text("".join(f'{{"display":"{word}","timestamp":1700000000000}}\n' for word in ("one", BAD, "two")))
-    fail_on(monkeypatch, side_rows, "parse_history_line", lambda data: BAD.encode() in data)
+    fail_on(monkeypatch, ingest, "parse_history_line", lambda data: BAD.encode() in data)
     report = scene.sync()
     assert report.left_out.names == [f"{history}, line 2: ZeroDivisionError"]
     assert [text for (text,) in scene.catalogue.connection.execute("SELECT text FROM prompts")] == ["one", "two"]
@@ -252,7 +252,7 @@ def test_statuses_that_fail_later(scene: Scene, monkeypatch: pytest.MonkeyPatch)
     scene.sync()
     with scene.path.open("ab") as stream:
         stream.write(b'{"type":"user","uuid":"new","message":{"content":"x"}}\n')
-    fail_on(monkeypatch, statuses, "find_thread", lambda _: True)
+    fail_on(monkeypatch, ingest, "find_thread", lambda _: True)
     report = scene.sync(statuses=True)
     told_once(scene, report, "statuses")
     assert scene.sync(statuses=True).threaded == 0

@@ -7,8 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import QueryError
-from recollect.index.search.query_language import CHOICES, FILTERS, exclusions, parse
-from recollect.index.search.query_tree import All, Either, Everything, Filter, Not, Part, Text, filters, texts
+from recollect.index.search.query_language import (
+    CHOICES,
+    FILTERS,
+    All,
+    Either,
+    Everything,
+    Filter,
+    Not,
+    Part,
+    Text,
+    exclusions,
+    filters,
+    parse,
+    texts,
+)
 
 
 def word(text: str, *, prefix: bool = False) -> Text:

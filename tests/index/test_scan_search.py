@@ -11,9 +11,8 @@ from tests.index.search_scene import Scene, marked, session, sessions
 from recollect.errors import QueryError
 from recollect.index.catalogue.catalogue import Catalogue
 from recollect.index.catalogue.sync import bring_up_to_date
-from recollect.index.search.scan_child import scan_by_regex
 from recollect.index.search.scan_search import Substring, all_strings
-from recollect.index.search.slow_search import SAYS
+from recollect.index.search.slow_search import SAYS, scan_by_regex
 from recollect.index.words.entry_words import loads_text
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder

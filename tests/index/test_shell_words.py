@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.index.words.shell_words import commands_of, makes_commit
+from recollect.index.words.searchable_text import commands_of, makes_commit
 
 
 @pytest.mark.parametrize(

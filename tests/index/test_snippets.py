@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.index.search_scene import Scene
 
-from recollect.index.search import snippets
-from recollect.index.search.snippets import Needle, cut, find_needles, joined, lowered
-from recollect.index.words.tokenizer import split_words
+from recollect.index.search import results
+from recollect.index.search.results import Needle, cut, find_needles, joined, lowered
+from recollect.index.words.reader import split_words
 
 
 def simple(text: str) -> list[tuple[str, int, int]]:
@@ -116,8 +116,8 @@ def test_single_words_are_found_as_a_closer_look_finds_them(text: str, word: str
     closer = []
     at = lower.find(word)
     while at >= 0:
-        end = snippets._end_of_match(text, lower, at, needle, parted)
+        end = results._end_of_match(text, lower, at, needle, parted)
         if end is not None:
             closer.append((at, end))
         at = lower.find(word, max(end or 0, at + 1))
-    assert snippets._places(text, lower, needle, parted, 100) == closer
+    assert results._places(text, lower, needle, parted, 100) == closer

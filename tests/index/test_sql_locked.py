@@ -18,10 +18,10 @@ import pytest
 from tests.index.sql_scene import ask, database, mistake
 
 from recollect.errors import QueryError, Refused
-from recollect.index.sql import rules as sql_rules
-from recollect.index.sql import seal as sql_seal
+from recollect.index.sql import child as sql_rules
+from recollect.index.sql import child as sql_seal
+from recollect.index.sql.child import Refusal, the_question
 from recollect.index.sql.query import Limits, Question
-from recollect.index.sql.rules import Refusal, the_question
 
 __all__ = ["database"]
 
@@ -322,7 +322,7 @@ def test_the_process_is_sealed_here(database: Path) -> None:
 def test_a_sealed_process_can_do_nothing(attempt: str, tmp_path: Path) -> None:
     (tmp_path / "there").write_text("still", "utf-8")
     code = (
-        "import os, socket, subprocess, sys, threading\nfrom recollect.index.sql.seal import seal\n"
+        "import os, socket, subprocess, sys, threading\nfrom recollect.index.sql.child import seal\n"
         "waiting = threading.Event(); said = []\n"
         f"def attempt():\n    waiting.wait()\n    try:\n        {attempt}\n        said.append('done')\n"
         "    except OSError as problem:\n        said.append(problem.errno)\n"

@@ -11,7 +11,7 @@ from tests.running import tree_state
 import recollect
 from recollect.errors import NotFound, Refused
 from recollect.library.library import Library
-from recollect.library.messages import message_uuid
+from recollect.library.locate import message_uuid
 from recollect.library.plan import Plan
 from recollect.store.home import check_home
 from recollect.testing import HomeBuilder

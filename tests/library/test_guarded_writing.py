@@ -17,9 +17,8 @@ from tests.running import run, tree_state
 from recollect.edit.append import SessionWriter, project_folder
 from recollect.errors import NotFound, Refused, StoreBusy
 from recollect.journal.changes import Journal
-from recollect.library.chat import ChatMessage
 from recollect.library.library import open_library
-from recollect.library.provider import ClaudeStorageProvider
+from recollect.library.provider import ChatMessage, ClaudeStorageProvider
 from recollect.library.writing import new_session_writer, session_writer, subagent_writer
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder

@@ -12,9 +12,9 @@ import recollect
 from recollect.edit.state_lines import plan_rename
 from recollect.errors import NotFound, Refused, Unavailable
 from recollect.journal.changes import Journal
-from recollect.library.cache import ByteBoundCache
 from recollect.library.library import Library
 from recollect.library.repository import LibrarySessionRepository, SessionFilter, SessionRepository
+from recollect.library.session import ByteBoundCache
 from recollect.library.writing import session_writer, subagent_writer
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder

@@ -8,7 +8,7 @@ import pytest
 from tests.running import run
 
 from recollect.environment import own_folder
-from recollect.library import message_counts
+from recollect.library import session_lists
 from recollect.library.library import Library, open_library
 from recollect.testing import HomeBuilder, build_demo_home
 from recollect.testing.toolcalls import bash
@@ -26,7 +26,7 @@ def counts(library: Library, *, count: bool | None = None) -> dict[str, tuple[in
 
 def test_a_large_store_has_the_counts_of_the_index(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = counts(library, count=True)
-    monkeypatch.setattr(message_counts, "COUNT_BUDGET", 0)
+    monkeypatch.setattr(session_lists, "COUNT_BUDGET", 0)
     assert {found[1] for found in counts(library).values()} - {0} == {None}
     library.index()
     found = counts(library)
@@ -50,9 +50,9 @@ def test_what_grew_since_is_read_while_that_is_little(library: Library, monkeypa
     library.refresh()
     exact = counts(library, count=True)
     odd = sum(file.size for file in library.files() if not file.path.read_bytes().endswith(b"\n"))
-    monkeypatch.setattr(message_counts, "COUNT_BUDGET", chosen.size + len(row) + odd)
+    monkeypatch.setattr(session_lists, "COUNT_BUDGET", chosen.size + len(row) + odd)
     assert counts(library) == exact
-    monkeypatch.setattr(message_counts, "COUNT_BUDGET", chosen.size)
+    monkeypatch.setattr(session_lists, "COUNT_BUDGET", chosen.size)
     assert counts(library)[chosen.session_id][1] is None
 
 
@@ -61,7 +61,7 @@ def test_a_damaged_index_counts_nothing_and_breaks_nothing(
     library: Library, monkeypatch: pytest.MonkeyPatch, damage: bytes
 ) -> None:
     library.index()
-    monkeypatch.setattr(message_counts, "COUNT_BUDGET", 0)
+    monkeypatch.setattr(session_lists, "COUNT_BUDGET", 0)
     for file in (own_folder("cache") / "index").glob("catalogue.sqlite*"):
         file.unlink()
     (own_folder("cache") / "index" / "catalogue.sqlite").write_bytes(damage)
@@ -78,7 +78,7 @@ def test_the_command_sorts_by_the_counts_of_the_index_and_says_what_is_not_known
             t.user(f"Question {number}")
             t.call(bash("ls", "x" * 100 * (10 - turns)))
     root = home.write()
-    monkeypatch.setattr(message_counts, "COUNT_BUDGET", 0)
+    monkeypatch.setattr(session_lists, "COUNT_BUDGET", 0)
     unknown = run(capsys, root, "list", "--sort", "messages")
     assert "msgs is empty for 3 sessions that the index has not read" in unknown.err
     assert run(capsys, root, "index").code == 0

@@ -11,7 +11,7 @@ import pytest
 from tests.running import Ran, run
 from tests.web.scene import Scene, scene
 
-from recollect.index.search.project_filter import ProjectFilter
+from recollect.index.search.filter_meaning import ProjectFilter
 from recollect.library.library import open_library
 from recollect.library.provider import ClaudeStorageProvider
 from recollect.testing.demo import build_demo_home

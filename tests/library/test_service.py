@@ -16,8 +16,8 @@ from recollect.library import background, live_events
 from recollect.library.background import IndexWorker, Jobs, StillIndexing, UsageWorker
 from recollect.library.library import Library
 from recollect.library.live_events import LiveEvents
-from recollect.library.message_counts import MessageCounts
 from recollect.library.service import Service
+from recollect.library.session_lists import MessageCounts
 from recollect.library.usage import Ledger
 from recollect.store.home import Home, check_home
 from recollect.testing import HomeBuilder

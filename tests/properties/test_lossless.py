@@ -13,8 +13,7 @@ from tests.reading import SMALL_DAMAGES, Reading, read, thread_of
 from recollect.format import line as line_module
 from recollect.format.decode import file_entries
 from recollect.format.entries import decode_loosely
-from recollect.format.line import Damage, RawLine
-from recollect.format.several_lines import read_entry_lines
+from recollect.format.line import Damage, RawLine, read_entry_lines
 from recollect.graph.thread import STATUSES
 from recollect.testing import DAMAGES, sample_session
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.format.secret_names import is_secret_file_name
 from recollect.store.layout import FileKind, HomeFile, file_at, ids_in_todo_name, kind_of_file, path_of, subagent_id_of
+from recollect.store.opening import is_secret_file_name
 
 SESSION = "6f2d0c1e-1111-4222-8333-444455556666"
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from recollect.format.entries import decode_entry
-from recollect.format.graph_entry import decode_graph_entry
+from recollect.format.entries import decode_entry, decode_graph_entry
 from recollect.format.worded_entry import decode_index_entry
-from recollect.store.session_facts import project_of, prompt_of, repository_for, state_of, title_of
+from recollect.store.summary import project_of, prompt_of, repository_for, state_of, title_of
 
 LINES: list[tuple[dict[str, Any], tuple[str, str | None] | None]] = [
     ({"type": "custom-title", "customTitle": "Mine"}, ("custom_title", "Mine")),

@@ -10,27 +10,26 @@ import pytest
 from recollect.format.todos import Todo
 from recollect.store.home import Home
 from recollect.store.layout import FileKind
-from recollect.store.parsed_file import survey, walk_files
-from recollect.store.session_files import (
+from recollect.store.side_files import (
     backup_reader,
     custom_title,
     debug_logs,
     file_backups,
-    session_environment,
-    sessions_index,
-    shell_snapshots,
-    subagent_meta,
-    tool_results,
-)
-from recollect.store.side_files import (
     memories,
     paste_text,
     pastes,
     plans,
     prompt_history,
     running_sessions,
+    session_environment,
+    sessions_index,
+    shell_snapshots,
+    subagent_meta,
+    survey,
     task_lists,
     todo_lists,
+    tool_results,
+    walk_files,
 )
 from recollect.testing import HomeBuilder, uuid_from
 
@@ -243,7 +242,7 @@ def test_a_file_without_permission_says_so(builder: HomeBuilder) -> None:
 
 def test_a_file_beyond_the_limit_is_not_read(builder: HomeBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
     builder.todos(ONE, [{"content": "x" * 100, "status": "pending"}])
-    monkeypatch.setattr("recollect.store.parsed_file.SIZE_LIMIT", 64)
+    monkeypatch.setattr("recollect.store.side_files.SIZE_LIMIT", 64)
     (found,) = todo_lists(written(builder))
     assert found.todos.items == ()
     assert found.todos.problem is not None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollect.store.home import Home
-from recollect.store.transcript_folders import Folder, transcript_folders
+from recollect.store.scan import Folder, transcript_folders
 
 SESSION = "6f2d0c1e-1111-4222-8333-444455556666"
 OTHER = "7f2d0c1e-1111-4222-8333-444455556666"

@@ -20,11 +20,19 @@ from recollect.library.bundling import Unbundling, write_bundle
 from recollect.library.session import Session
 from recollect.store.home import Home
 from recollect.store.scan import scan_home
-from recollect.vault.blocks import DATA, RECORDS, encode_block
-from recollect.vault.bundle import BundledFile, BundleEnd, BundleHead, FileToBundle, encode_bundle, magic
-from recollect.vault.bundle_read import BundleLimits, BundleReader, why_refused
+from recollect.vault.blocks import DATA, RECORDS, compress, encode_block
+from recollect.vault.bundle import (
+    BundledFile,
+    BundleEnd,
+    BundleHead,
+    BundleLimits,
+    BundleReader,
+    FileToBundle,
+    encode_bundle,
+    magic,
+    why_refused,
+)
 from recollect.vault.recovery import encode_records
-from recollect.vault.zstandard import compress
 
 GOOD = f"projects/-p/{SESSION}.jsonl"
 

@@ -11,12 +11,11 @@ from tests.running import tree_state
 from tests.vault.scene import OTHER, SESSION, Scene
 
 from recollect.errors import DamagedData
-from recollect.vault.blocks import pack_numbers
+from recollect.vault.blocks import compress, pack_numbers
 from recollect.vault.compact import compact, survey
-from recollect.vault.stream import KeptStream
+from recollect.vault.restore import KeptStream
 from recollect.vault.vault import read_format
 from recollect.vault.verify import verify
-from recollect.vault.zstandard import compress
 
 LINE = b'{"type":"tag","tag":"a line like any other","number":%d}\n'
 

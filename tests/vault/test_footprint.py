@@ -10,7 +10,7 @@ import pytest
 from tests.vault.scene import CWD, ELSEWHERE, OTHER, SESSION, Scene
 
 from recollect.format.project_key import project_key
-from recollect.vault.footprint import Footprints
+from recollect.vault.restore import Footprints
 
 FOLDER = project_key(CWD)
 

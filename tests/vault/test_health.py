@@ -16,7 +16,7 @@ from recollect.vault.capture import capture
 from recollect.vault.compact import compact
 from recollect.vault.health import CYCLE, Checkup, is_as_left, lost_blocks, read_state
 from recollect.vault.retention import Guard, guard
-from recollect.vault.seen import STEP
+from recollect.vault.selection import STEP
 from recollect.vault.vault import Vault
 from recollect.vault.verify import verify
 

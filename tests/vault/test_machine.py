@@ -14,15 +14,15 @@ import pytest
 from tests.vault.scene import Scene
 
 from recollect.errors import DamagedData, Refused, StoreBusy
-from recollect.vault import machine
-from recollect.vault.notes import read_note
+from recollect.vault import vault
+from recollect.vault.manifest import read_note
 from recollect.vault.vault import Machine
 
 
 @pytest.fixture(autouse=True)
 def asked_anew() -> Iterator[None]:
     """The id is asked of the system once a process."""
-    asked = machine.machine_id
+    asked = vault.machine_id
     asked.cache_clear()
     yield
     asked.cache_clear()
@@ -37,8 +37,8 @@ def test_the_first_file_that_says_something_is_believed(tmp_path: Path, monkeypa
     empty.write_bytes(b"\n")
     told.write_bytes(b"0123456789abcdef\n")
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(machine, "_ID_FILES", (str(missing), str(empty), str(told)))
-    assert machine.machine_id() == hashed("0123456789abcdef")
+    monkeypatch.setattr(vault, "_ID_FILES", (str(missing), str(empty), str(told)))
+    assert vault.machine_id() == hashed("0123456789abcdef")
 
 
 @pytest.mark.parametrize("data", [None, b"", b"\xff\xfe"], ids=["missing", "empty", "no text"])
@@ -49,8 +49,8 @@ def test_a_system_without_an_id_cannot_be_told_from_another(
     if data is not None:
         path.write_bytes(data)
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(machine, "_ID_FILES", (str(path),))
-    assert machine.machine_id() is None
+    monkeypatch.setattr(vault, "_ID_FILES", (str(path),))
+    assert vault.machine_id() is None
 
 
 @pytest.mark.parametrize(("status", "expected"), [(0, hashed("07" * 16)), (-1, None)], ids=["told", "refused"])
@@ -63,7 +63,7 @@ def test_a_mac_is_asked_for_the_id_of_its_host(
 
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(ctypes, "CDLL", lambda _: SimpleNamespace(gethostuuid=gethostuuid))
-    assert machine.machine_id() == expected
+    assert vault.machine_id() == expected
 
 
 def test_windows_is_asked_for_the_id_of_its_installation(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,23 +87,23 @@ def test_windows_is_asked_for_the_id_of_its_installation(monkeypatch: pytest.Mon
     registry = SimpleNamespace(HKEY_LOCAL_MACHINE="machine", OpenKey=open_key, QueryValueEx=query)
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setitem(sys.modules, "winreg", registry)
-    assert machine.machine_id() == hashed("the-guid")
+    assert vault.machine_id() == hashed("the-guid")
     assert asked == [("machine", r"SOFTWARE\Microsoft\Cryptography"), ("value", "MachineGuid")]
 
 
 def test_a_machine_without_a_name_has_one_to_speak_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "node", lambda: "the-desk")
-    assert machine.machine_name() == "the-desk"
+    assert vault.machine_name() == "the-desk"
     monkeypatch.setattr(platform, "node", lambda: "")
-    assert machine.machine_name() == "a machine without a name"
+    assert vault.machine_name() == "a machine without a name"
 
 
 # --- a vault has one owner --------------------------------------------------------------------------------------------
 
 
 def become(patch: pytest.MonkeyPatch, told: str | None, name: str = "") -> None:
-    patch.setattr(machine, "machine_id", lambda: told)
-    patch.setattr(machine, "machine_name", lambda: name)
+    patch.setattr(vault, "machine_id", lambda: told)
+    patch.setattr(vault, "machine_name", lambda: name)
 
 
 def test_another_machine_is_refused_until_it_takes_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.vault.scene import SESSION, Scene
 
 from recollect.errors import DamagedData
-from recollect.vault.stream import KeptStream
+from recollect.vault.restore import KeptStream
 from recollect.vault.vault import Vault
 
 SIZE = 3000

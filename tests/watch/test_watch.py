@@ -17,9 +17,9 @@ import pytest
 
 from recollect.format import line as line_format
 from recollect.store.home import Home
-from recollect.watch import hints as watch_hints
 from recollect.watch import home as watch_home
 from recollect.watch import lines as watch_lines
+from recollect.watch import watch as watch_hints
 from recollect.watch.events import (
     Compacted,
     EntryAdded,
@@ -33,7 +33,7 @@ from recollect.watch.events import (
     ToolFinished,
     ToolStarted,
 )
-from recollect.watch.places import Place, place_of
+from recollect.watch.lines import Place, place_of
 from recollect.watch.watch import Watcher
 
 SESSION = "0f0e0d0c-0b0a-4908-8706-050403020100"

@@ -10,7 +10,7 @@ import pytest
 from tests.running import tree_state
 from tests.web.scene import CACHE_SESSION, DAMAGED_SESSION, Scene, scene
 
-from recollect.library import message_counts
+from recollect.library import session_lists
 from recollect.testing import HomeBuilder, build_demo_home
 from recollect.web import assets
 
@@ -199,7 +199,7 @@ def test_pages_without_the_fetched_libraries_say_what_is_missing(
 
 def test_messages_of_a_large_store_are_counted_by_the_index(demo: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = {item.session_id: item.messages for item in demo.library.sessions(count=True)}
-    monkeypatch.setattr(message_counts, "COUNT_BUDGET", 0)
+    monkeypatch.setattr(session_lists, "COUNT_BUDGET", 0)
     assert {item.messages for item in demo.service.sessions()} - {0} == {None}
     first = demo.script.get("/sessions?sort=messages").text
     assert "are not counted yet" in first

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..format.project_key import repository_of
-from ..index.api_calls.dedupe import Counted, decisions
-from ..index.api_calls.flags import COUNTS, LOWER_BOUND, ODD, PARTIAL, ZONELESS
+from ..index.api_calls.rows import COUNTS, LOWER_BOUND, ODD, PARTIAL, ZONELESS
+from ..index.api_calls.store import Counted, decisions
 from ..index.catalogue.catalogue import Catalogue
 from ..store.home import Home
-from .cost import Counts, cost_of
-from .totals import Totals
+from .cost import Counts, Totals, cost_of
 
 if TYPE_CHECKING:
     from .prices.book import PriceBook

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ..format.times import to_iso
-from ..index.api_calls.flags import ADVISOR, PROGRESS
+from ..index.api_calls.rows import ADVISOR, PROGRESS
 from .api_calls import ApiCall
 from .cost import PARTS, micro_dollars, parts
-from .prices.book import PriceBook
-from .prices.names import short_name
+from .prices.book import PriceBook, short_name
 from .zones import Zone
 
 #: What no transcript records, so that no total can include it.

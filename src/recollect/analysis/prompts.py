@@ -11,8 +11,8 @@ from ..format.blocks import text_of
 from ..format.entries import decode_loosely
 from ..format.times import to_iso
 from .api_calls import ApiCall
+from .cost import Totals
 from .prices.book import PriceBook
-from .totals import Totals
 
 if TYPE_CHECKING:
     from ..index.catalogue.catalogue import Catalogue

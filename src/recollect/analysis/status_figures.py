@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .totals import Totals
+from .cost import Totals
 
 
 @dataclass(slots=True)

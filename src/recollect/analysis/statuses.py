@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from ..graph.thread import ABANDONED, BRIDGED, LIVE, PRECOMPACT, SUBAGENT, UNREACHABLE
-from ..index.api_calls.flags import PROGRESS
+from ..index.api_calls.rows import PROGRESS
 from ..index.catalogue.schema import shown_uuid
 from .api_calls import ApiCall
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..format.entries import decode_loosely
 from ..format.times import to_iso
 from .api_calls import ApiCall, project_path
-from .calls_made import calls_made
 from .prices.book import PriceBook
+from .tools import calls_made
 
 if TYPE_CHECKING:
     from ..index.catalogue.catalogue import Catalogue

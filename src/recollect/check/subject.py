@@ -11,10 +11,9 @@ from typing import Any, Final
 
 from ..format.decode import parse_row_entries
 from ..format.line import Damage, RawLine
-from ..graph.gc_pause import gc_paused
-from ..graph.rows import Row, Transcript, build_transcript
+from ..graph.messages import ToolPairs, pair_tools
+from ..graph.rows import Row, Transcript, build_transcript, gc_paused
 from ..graph.thread import Thread, find_thread
-from ..graph.tool_calls import ToolPairs, pair_tools
 from ..store.home import Home
 from ..store.read import EntryBytes, stream_lines
 from ..store.scan import Scan, SessionFile, SubagentFile

@@ -16,7 +16,7 @@ import click
 
 from ..errors import Refused
 from ..library.plan import Committed, Plan
-from . import standard_input
+from . import streams
 from .command_run import CommandRun
 
 TO_APPEND = "Append even if the session is in use. Never rewrites one that is."
@@ -51,7 +51,7 @@ def confirm(what: str, *, yes: bool, question: str = "Go ahead?") -> None:
     """Raise Refused unless the user agrees: by --yes, or when asked on a terminal. `what` says what would happen."""
     if yes:
         return
-    if not standard_input.is_terminal():
+    if not streams.stdin_is_terminal():
         raise Refused(
             f"{what}: there is no terminal on which to ask", slug="not-confirmed",
             hint="look at the plan (--dry-run), then say --yes",
@@ -71,7 +71,7 @@ def carry_out(run: CommandRun, plan: Plan, *, dry_run: bool, yes: bool) -> Commi
             run.value(plan.as_dict())
         return None
     if plan.destructive:
-        if not yes and standard_input.is_terminal():
+        if not yes and streams.stdin_is_terminal():
             run.say(plan.title)
             for step in plan.steps:
                 run.say(f"  {step}")

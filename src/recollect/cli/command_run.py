@@ -15,7 +15,9 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import update_wrapper
@@ -27,12 +29,12 @@ from ..errors import RecollectError
 from ..export.table import Column as Column
 from ..export.table import table_lines
 from ..export.terminal_text import safe, safe_line
-from . import colors
 from .streams import OutputFailed, discard_output
 
 if TYPE_CHECKING:
     from ..library.changes import Changes
     from ..library.library import Library
+
 
 Row = Mapping[str, Any]
 _AT_ONCE = 1 << 16
@@ -122,7 +124,7 @@ class CommandRun:
     def colored(self) -> bool:
         if self.color is not None:
             return self.color
-        return colors.are_wanted()
+        return colors_wanted()
 
     def value(self, value: Mapping[str, Any]) -> None:
         """Print one object, for `--json` and `--jsonl` alike."""
@@ -295,3 +297,56 @@ def complete_session(context: click.Context, _: click.Parameter, incomplete: str
 def session_argument(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the argument SESSION: an id, the start of one, a title, `last` or `current`."""
     return click.argument("session", shell_complete=complete_session)(function)
+
+
+def colors_wanted() -> bool:
+    """Return whether stdout is a terminal with colours, and NO_COLOR is not set (no-color.org)."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and sys.stdout.isatty()
+
+
+def used_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> list[Column]:
+    """Return the columns that are not empty in some row."""
+    return [column for column in columns if any(row.get(column.key) not in (None, "", [], False) for row in rows)]
+
+
+def library_of_vault(run: CommandRun) -> Library:
+    """Open the library of homes that need not exist any more."""
+    from ..library.library import open_library
+
+    library = open_library(run.homes, lost=True)
+    library.tell = run.say
+    library.changes.journal.lock_seconds = run.lock_seconds
+    return library
+
+
+PATIENCE = 0.5
+"""Seconds before a bar appears: a shorter wait does not need one."""
+
+
+@contextlib.contextmanager
+def indexing_bar(words: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Yield the function for `Library.index(progress=...)`; None without a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(words), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    begun = time.monotonic()
+    task = None
+
+    def progress(done: int, total: int) -> None:
+        nonlocal task
+        if task is None:
+            if time.monotonic() - begun < PATIENCE:
+                return
+            bar.start()
+            task = bar.add_task(words, total=total)
+        bar.update(task, completed=done, total=total)
+
+    try:
+        yield progress
+    finally:
+        bar.stop()

@@ -6,8 +6,9 @@ times as long as starting Python.
 
 import sys
 
-from recollect.cli.streams import open_standard_streams
 from recollect.environment import leave_out_current_folder
+
+from .streams import open_standard_streams
 
 
 def run() -> None:

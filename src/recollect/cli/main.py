@@ -48,6 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "cat": ("cat", "The bytes of a session, exactly."),
     "doctor": ("doctor", "Homes, versions, permissions, damage, and what was skipped and why."),
     "check": ("check", "Is every session whole; what the client will make of it, and what helps."),
+    "secrets": ("secrets", "Keys, tokens and passwords that stand in the homes; where to revoke them."),
     "repair": ("repair", "Repair damaged sessions, so that they resume with everything."),
     "migrate": ("migrate", "Migrate old layouts to the current one; renew Recollect's own files."),
     "keep": ("keep", "Keep everything new in the vault; status, watching, hooks and timers."),

@@ -15,8 +15,7 @@ from ..export.formatting import number
 from ..export.terminal_text import safe_line
 from ..library import questions
 from ..library.questions import TABLES, Answer
-from .command_run import Column, CommandRun
-from .indexing_bar import indexing_bar
+from .command_run import Column, CommandRun, indexing_bar
 
 MOST_SHOWN: Final = 1000
 """A table for people has at most this many rows; programs get all rows."""

@@ -13,7 +13,7 @@ from ..environment import own_folder
 from ..errors import RecollectError
 from ..library.own_list import replace_own_file
 from ..library.questions import SavedQueries, column_names
-from . import sql_asking, standard_input
+from . import sql_asking, streams
 from .command_run import Column, CommandRun, report
 
 HISTORY: Final = "sql-history"
@@ -114,7 +114,7 @@ class Prompt:
 
     def _start_editing(self) -> Any:
         """Set up readline with our completion and history; None if there is no readline or no terminal."""
-        if not standard_input.is_terminal():
+        if not streams.stdin_is_terminal():
             return None
         try:
             import readline

@@ -10,7 +10,7 @@ import io
 import os
 import sys
 
-TYPE_CHECKING = False  # importing typing takes a good part of the time that a status line has
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Buffer  # type: ignore[attr-defined]
     from typing import TextIO
@@ -71,3 +71,19 @@ def discard_output(err: bool = False) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, (sys.stderr if err else sys.stdout).fileno())
     os.close(nowhere)
+
+
+# Read standard input, which may be closed (`<&-`): then it is not a terminal, and is empty.
+
+
+def stdin_is_terminal() -> bool:
+    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
+
+
+def read_stdin_bytes(limit: int) -> bytes:
+    """Return at most `limit` bytes of standard input."""
+    return b"" if sys.stdin is None or sys.stdin.closed else sys.stdin.buffer.read(limit)
+
+
+def read_stdin() -> str:
+    return "" if sys.stdin is None or sys.stdin.closed else sys.stdin.read()

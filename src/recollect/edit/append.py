@@ -41,7 +41,7 @@ from ..graph.rows import Row, Transcript
 from ..journal import disk
 from ..journal.actions import AppendRecord, AppendRun
 from ..journal.changes import Change, Journal, Record
-from ..journal.content_hash import new_hash
+from ..journal.disk import new_hash
 from ..journal.guard import refuse_if_busy
 from ..store.home import Home
 from ..store.layout import is_session_id

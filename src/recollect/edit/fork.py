@@ -22,10 +22,9 @@ from ..errors import NotFound, Refused
 from ..format.line import Damage
 from ..format.names import Names
 from ..format.relink import custom_title_file
-from ..graph.branches import find_branches
 from ..graph.fork_point import ForkPoint, fork_point_at, fork_point_at_end
-from ..graph.gc_pause import gc_paused
-from ..graph.rows import Row, Transcript
+from ..graph.rows import Row, Transcript, gc_paused
+from ..graph.session import find_branches
 from ..graph.subagents import Subagent
 from ..graph.thread import Thread, find_thread
 from ..journal.changes import Change, Journal
@@ -34,7 +33,7 @@ from ..store.layout import TOOL_RESULTS, backups_folder, tool_results_folder
 from ..store.paths import open_inside
 from ..store.read import EntryBytes, transcript_of
 from ..store.scan import SessionFile, refuse_taken_id
-from ..store.session_files import custom_title, file_backups, tool_results
+from ..store.side_files import custom_title, file_backups, tool_results
 from ..store.summary import SessionSummary, summarise
 from .fork_lines import UNREADABLE, ForkLines, Titles, entry_bytes
 from .fork_plan import plan_rows

@@ -14,7 +14,7 @@ from ..errors import StoreBusy
 from ..format.encode import checkpoint, custom_title, encode_line
 from ..format.entries import REQUEST_LOG_TYPES
 from ..format.file_history import DELTA_TYPE, SNAPSHOT_TYPE
-from ..format.names import Names
+from ..format.names import Names, renamed_lines
 from ..format.relink import (
     OUTPUTS_FOLDER,
     backups_named,
@@ -24,7 +24,6 @@ from ..format.relink import (
     subagent_name,
     with_new_outputs,
 )
-from ..format.rename_lines import renamed_lines
 from ..format.row_edit import on_one_line
 from ..graph.rows import SPOKEN, Row, StateLine, Transcript
 from ..journal.disk import Piece

@@ -9,8 +9,7 @@ from msgspec import UNSET
 
 from ..format.blocks import ToolUseBlock, parse_blocks, text_of
 from ..format.decode import Located, parse_row_entries
-from ..format.entries import REQUEST_LOG_TYPES, ROW_TYPES
-from ..format.graph_entry import GraphEntry
+from ..format.entries import REQUEST_LOG_TYPES, ROW_TYPES, GraphEntry
 from ..format.line import Damage
 from ..format.names import Names, RowNames
 from ..format.relink import renamed_row, renamed_state, with_new_outputs
@@ -21,9 +20,9 @@ from ..graph.rows import Row, Transcript
 from ..graph.session import Conversation
 from ..graph.subagents import Subagent
 from ..store.layout import SUBAGENTS
-from ..store.parsed_file import read_if_there
 from ..store.read import EntryBytes, read_transcript, stream_lines
 from ..store.scan import SessionFile, SubagentFile
+from ..store.side_files import read_if_there
 
 CHUNK = 1 << 20
 

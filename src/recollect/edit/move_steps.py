@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import Refused
 from ..journal.actions import Append, Remove, Replace
 from ..journal.changes import Change, lacks_newline
-from ..journal.content_hash import hashed, new_hash
+from ..journal.disk import hashed, new_hash
 from ..store.path_map import PathMap
 from ..store.paths import open_inside, read_inside
 from ..store.project_folders import MovingFolder

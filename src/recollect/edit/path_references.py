@@ -31,7 +31,7 @@ from ..format.file_history import (
     parse_file_history_entry,
 )
 from ..format.json_edit import Edit, encode_text, string_tokens, values_of
-from ..format.several_lines import read_entry_lines
+from ..format.line import read_entry_lines
 from ..store.home import Home
 from ..store.path_map import PathMap, is_absolute, join_path
 from ..store.paths import open_inside

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from ..errors import NotFound, Refused
 from ..format.encode import check_text, encode_line
-from ..format.tasks import HIGH_WATER_MARK_NAME, parse_high_water_mark, task_number
+from ..format.todos import HIGH_WATER_MARK_NAME, parse_high_water_mark, task_number
 from ..format.versions import parse_version
 from ..journal.changes import Change, Journal
 from ..journal.guard import refuse_lists_if_busy

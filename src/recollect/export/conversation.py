@@ -21,14 +21,11 @@ from ..format.blocks import (
     parse_blocks,
 )
 from ..format.usage import Usage
-from ..graph.branches import Branch
-from ..graph.message_views import MessageView, blocks_of, usage_of
-from ..graph.messages import Message, join_responses
+from ..graph.messages import Message, MessageView, ToolCall, blocks_of, join_responses, usage_of
 from ..graph.rows import Row
-from ..graph.session import Conversation
+from ..graph.session import Branch, Conversation
 from ..graph.subagents import Subagent
-from ..graph.tool_calls import ToolCall
-from ..store.session_facts import command_text, typed_text
+from ..store.summary import command_text, typed_text
 from .differences import DiffLine, diff_of_call
 from .formatting import one_line
 

@@ -28,15 +28,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from ..analysis.zones import Zone, zone_named
 from ..errors import NotFound
+from ..format.blocks import one_line
 from ..format.line import HARMLESS, Damage, RawLine
-from ..format.one_line import one_line
 from ..format.times import to_iso
 from ..format.usage import Usage
-from ..graph.branches import Branch
-from ..graph.message_views import usage_of
-from ..graph.messages import Message, join_responses
+from ..graph.messages import Message, join_responses, usage_of
 from ..graph.rows import Row, Transcript
-from ..graph.session import Conversation
+from ..graph.session import Branch, Conversation
 from ..graph.subagents import Subagent
 from .conversation import ConversationReader, Media, Part, Place, ShownMessage, media_of
 from .formatting import plural, size

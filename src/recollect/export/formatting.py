@@ -6,7 +6,7 @@ import time
 from datetime import datetime
 from typing import Any, Final
 
-from ..format.one_line import one_line as one_line
+from ..format.blocks import one_line as one_line
 from ..format.times import local_minute as _minute_of
 from ..format.times import to_iso
 

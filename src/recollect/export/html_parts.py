@@ -11,7 +11,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..graph.branches import Branch as Branch
+from ..graph.session import Branch as Branch
 from ..graph.subagents import Subagent as Subagent
 from . import formatting, wording
 from .conversation import Media, Part, Place, ShownCall, ShownMessage

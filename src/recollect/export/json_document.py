@@ -15,8 +15,7 @@ from msgspec import Struct
 from ..format.blocks import ToolResultBlock, parse_blocks
 from ..format.times import to_iso
 from ..format.usage import Usage
-from ..graph.message_views import usage_of
-from ..graph.messages import Message
+from ..graph.messages import Message, usage_of
 from ..graph.rows import Row
 from ..graph.subagents import Subagent
 from .document import LONGEST_LINE, Document, ExportOptions

@@ -8,7 +8,7 @@ from ..analysis.cost import dollars as dollars
 from ..analysis.cost import exact_dollars as exact_dollars
 
 if TYPE_CHECKING:
-    from ..analysis.totals import Totals
+    from ..analysis.cost import Totals
     from ..format.usage import Usage
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from .document import Document, ExportOptions
@@ -48,12 +47,6 @@ class _Within:
     def write(self, name: str, pieces: Pieces) -> int:
         self.files.append(name)
         return self.out.write(name, pieces)
-
-    def scratch(self, name: str) -> Path:
-        return self.out.scratch(name)
-
-    def write_scratch(self, path: Path, pieces: Pieces) -> None:
-        self.out.write_scratch(path, pieces)
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,8 @@ from typing import Any, Final
 
 from ..format.blocks import TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
 from ..format.times import to_iso
-from ..graph.message_views import blocks_of
-from ..graph.messages import Message
+from ..graph.messages import Message, ToolCall, blocks_of
 from ..graph.rows import Row
-from ..graph.tool_calls import ToolCall
 from ..index.sql.tables import TABLES
 from .conversation import media_of
 from .document import LONGEST_LINE, Document

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from ..graph.branches import Branch
 from ..graph.rows import Row
-from ..graph.session import Conversation
+from ..graph.session import Branch, Conversation
 from .conversation_text import Style, no_style
 from .formatting import local_minute, plural, seconds, title_line
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from ..analysis.prices.names import short_name
+from ..analysis.prices.book import short_name
 from .formatting import plural
 from .money import exact_dollars
 from .usage_remarks import unpriced_remark
 
 if TYPE_CHECKING:
-    from ..analysis.totals import Totals
+    from ..analysis.cost import Totals
 
 SHOWN: Final = 20
 """How many calls are shown if no limit is given."""

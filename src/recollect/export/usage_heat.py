@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..analysis.totals import Totals
+from ..analysis.cost import Totals
 from ..analysis.usage import NO_TIME
 from .charts import days_before_the_map, heat_map, not_in_future
 from .money import money

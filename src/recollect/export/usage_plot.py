@@ -9,8 +9,8 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ..analysis.prices.names import short_name
-from ..analysis.totals import Totals
+from ..analysis.cost import Totals
+from ..analysis.prices.book import short_name
 from ..analysis.usage import NO_TIME, PERIODS, Group
 from ..errors import Refused, Unavailable
 from ..journal import disk

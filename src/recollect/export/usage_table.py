@@ -15,7 +15,7 @@ from .usage_remarks import remarks
 
 if TYPE_CHECKING:
     from ..analysis.client_counts import Comparison
-    from ..analysis.totals import Totals
+    from ..analysis.cost import Totals
     from ..analysis.usage import Group, UsageReport
 
 _POINTS: Final = 60

@@ -118,3 +118,11 @@ def text_of(content: Any) -> str:
         elif isinstance(block, ToolResultBlock):
             parts.append(block.text())
     return "\n".join(parts)
+
+
+def one_line(text: str | None, width: int = 200) -> str | None:
+    """Collapse the white space of a text, and cut it to `width` characters with an ellipsis at the end."""
+    if text is None:
+        return None
+    line = " ".join(text.split())
+    return line[: width - 1] + "…" if len(line) > width else line

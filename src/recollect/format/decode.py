@@ -8,11 +8,9 @@ from operator import methodcaller
 from typing import BinaryIO, Final, Generic, NamedTuple, TypeVar
 
 from . import line as line_module
-from .entries import REFUSED, Entry, decode_entry
-from .graph_entry import GraphEntry, decode_graph_entry, graph_entry_of
-from .line import BOM, Damage, RawLine
+from .entries import REFUSED, Entry, GraphEntry, decode_entry, decode_graph_entry, graph_entry_of
+from .line import BOM, Damage, RawLine, read_entry_lines
 from .salvage import is_utf8, salvage_line
-from .several_lines import read_entry_lines
 
 AT_ONCE: Final = 1 << 17
 """About how many bytes of lines are read and decoded in one step: small enough for the processor's cache."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from recollect.format.fields import Fields
+from recollect.format.json_file import Fields
 
 EDIT_TOOLS = frozenset({"Edit", "MultiEdit", "Write"})
 """Tools whose arguments hold the changed text of the file. The arguments of NotebookEdit name a cell instead."""

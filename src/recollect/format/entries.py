@@ -1,18 +1,23 @@
-"""Decode one JSON object of a transcript into an `Entry`. Field names are those on disk.
+"""Decode one JSON object of a transcript, in two views whose field names are those on disk.
 
-An `Entry` holds the small fields decoded and the large ones (`message`, `toolUseResult`, ...) as raw JSON. A field that is not
-listed here is not lost: the bytes of the line are kept, and `decode_loosely` decodes all of them.
+An `Entry` holds the small fields decoded and the large ones (`message`, `toolUseResult`, ...) as raw JSON. A `GraphEntry` is
+made in one pass and holds only what the graph needs of messages, results and attachments. A field that is not listed here is
+not lost: the bytes of the line are kept, and `decode_loosely` decodes all of them.
+
+The decoders refuse a line where any field has an unexpected type. Such a line is decoded into plain data, and the fields that
+fit are copied (`fitted`): one mechanism for every struct, so that a field is listed once, in the struct itself.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType, inspect
 
 #: Rows of the conversation tree: they carry uuid and parentUuid. `progress` was one of them in 2.1.0 - 2.1.42.
 ROW_TYPES: Final = frozenset({"user", "assistant", "system", "attachment", "progress"})
@@ -191,3 +196,164 @@ def _whole_number(digits: str) -> int | float:
 
 _strict_reader: Final = json.JSONDecoder(parse_constant=_constant, parse_int=_whole_number)
 _lenient_reader: Final = json.JSONDecoder(strict=False, parse_constant=_constant, parse_int=_whole_number)
+
+
+S = TypeVar("S", bound=Struct)
+Whole = Callable[[Any, int | None], int | None]
+"""Converts a value to an integer not above the given maximum; None where the value is not a whole number."""
+_UNFIT: Final = object()
+
+
+def fitted(value: Any, kind: type[S], whole: Whole | None = None) -> S | None:
+    """Build a struct of this kind from the members of a value that fit; None where the value is not an object.
+
+    A member of another type is left out, and a list item of another type becomes an empty one.
+    """
+    found = _fit(value, _type_of(kind), whole)
+    return None if found is _UNFIT else cast("S", found)
+
+
+def view_of(entry: Entry, kind: type[S]) -> S:
+    """Convert an entry to another struct: fields of the same name are copied, and raw JSON is decoded where needed."""
+    values: dict[str, Any] = {}
+    for field in _type_of(kind).fields:
+        value = getattr(entry, field.name, _UNFIT)
+        if isinstance(value, Raw) and not isinstance(field.type, inspect.RawType):
+            value = _fit(decode_loosely(value), field.type, None)
+        if value is not _UNFIT:
+            values[field.name] = value
+    return kind(**values)
+
+
+@cache
+def _type_of(kind: type[Struct]) -> inspect.StructType:
+    return cast("inspect.StructType", inspect.type_info(kind))
+
+
+def _fit(value: Any, kind: inspect.Type, whole: Whole | None) -> Any:
+    """Return the value converted to this type; `_UNFIT` where it is of another type."""
+    match kind:
+        case inspect.UnionType():
+            found = (_fit(value, inner, whole) for inner in kind.types)
+            return next((item for item in found if item is not _UNFIT), _UNFIT)
+        case inspect.StructType():
+            return _fit_struct(value, kind, whole) if isinstance(value, dict) else _UNFIT
+        case inspect.ListType():
+            return [_fit_item(item, kind.item_type, whole) for item in value] if isinstance(value, list) else _UNFIT
+        case inspect.IntType() if whole is not None and value is not None:
+            number = whole(value, kind.le)
+            return _UNFIT if number is None else number
+        case inspect.RawType():
+            return raw_of(value)
+    return value if isinstance(value, _PLAIN.get(type(kind), ())) else _UNFIT
+
+
+_PLAIN: Final[dict[type, type | tuple[type, ...]]] = {
+    inspect.StrType: str, inspect.BoolType: bool, inspect.NoneType: type(None), inspect.DictType: dict,
+    inspect.AnyType: object,
+}  # fmt: skip
+
+
+def _fit_struct(value: dict[str, Any], kind: inspect.StructType, whole: Whole | None) -> Struct:
+    values = {}
+    for field in kind.fields:
+        if field.name in value and (found := _fit(value[field.name], field.type, whole)) is not _UNFIT:
+            values[field.name] = found
+    return kind.cls(**values)
+
+
+def _fit_item(item: Any, kind: inspect.Type, whole: Whole | None) -> Any:
+    found = _fit(item, kind, whole)
+    if found is _UNFIT:
+        return kind.cls() if isinstance(kind, inspect.StructType) else None
+    return found
+
+
+def raw_of(value: Any) -> Raw:
+    """Return the JSON of a value; empty where the value is None or cannot be encoded."""
+    if value is None:
+        return Raw()
+    try:
+        return Raw(msgspec.json.encode(value))
+    except (UnicodeEncodeError, RecursionError, TypeError, ValueError):
+        return Raw()
+
+
+class BlockHead(Struct, gc=False):
+    """The fields of a content block that the graph needs."""
+
+    type: str | None = None
+    tool_use_id: str | None = None
+    id: str | None = None
+    name: str | None = None
+    is_error: bool | None = None
+
+
+class MessageHead(Struct, gc=False):
+    model: str | None = None
+    id: str | None = None
+    content: str | list[BlockHead] | None = None
+    stop_reason: str | None = None
+
+
+class ResultHead(Struct, gc=False):
+    agentId: str | None = None
+
+
+class PartHead(Struct, gc=False):
+    """The type of an attachment or of progress data, and the subagent that progress is about."""
+
+    type: str | None = None
+    agentId: str | None = None
+
+
+class GraphEntry(Struct, gc=False):
+    """An entry as the graph reads it; names and order as on disk."""
+
+    parentUuid: str | UnsetType | None = UNSET
+    logicalParentUuid: str | None = None
+    isSidechain: bool | None = None
+    promptId: str | None = None
+    agentId: str | None = None
+    type: str | None = None
+    subtype: str | None = None
+    attachment: PartHead | None = None
+    message: MessageHead | None = None
+    data: PartHead | None = None
+    compactMetadata: dict[str, Any] | None = None
+    isMeta: bool | None = None
+    isApiErrorMessage: bool | None = None
+    isCompactSummary: bool | None = None
+    isVisibleInTranscriptOnly: bool | None = None
+    durationMs: int | float | None = None
+    requestId: str | None = None
+    uuid: str | None = None
+    timestamp: str | None = None
+    toolUseResult: ResultHead | str | list[Raw] | None = None
+    sourceToolAssistantUUID: str | None = None
+    sourceToolUseID: str | None = None
+    toolUseID: str | None = None
+    parentToolUseID: str | None = None
+    cwd: str | None = None
+    sessionId: str | None = None
+    version: str | None = None
+    gitBranch: str | None = None
+    leafUuid: str | UnsetType | None = UNSET
+    explicit: bool | None = None
+    rewound: bool | None = None
+    cutUuid: str | None = None
+    summary: str | None = None
+    lastPrompt: str | None = None
+    customTitle: str | None = None
+    aiTitle: str | None = None
+    tag: str | None = None
+    relocatedCwd: str | None = None
+
+
+decode_graph_entry: Final = msgspec.json.Decoder(GraphEntry).decode
+"""Decode the bytes of one object. Raises one of `REFUSED` unless they are valid JSON with fields of the expected types."""
+
+
+def graph_entry_of(entry: Entry) -> GraphEntry:
+    """Convert an entry that the decoder refused; fields of unexpected types are left out."""
+    return view_of(entry, GraphEntry)

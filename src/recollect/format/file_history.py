@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from recollect.format.fields import Fields
+from recollect.format.json_file import Fields
 
 SNAPSHOT_TYPE = "file-history-snapshot"
 DELTA_TYPE = "file-history-delta"

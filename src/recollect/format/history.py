@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from recollect.format.fields import Fields
-from recollect.format.json_file import BOM, decode_json_file
+from recollect.format.json_file import BOM, Fields, decode_json_file
 
 
 class PastedContent(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 _STRING: Final = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
 _TOKENS: Final = re.compile(_STRING + rb"|[{}\[\]]", re.DOTALL)
@@ -50,12 +50,17 @@ class Member:
     value_end: int
 
 
-def encode_text(text: str) -> bytes:
-    """Encode a JSON string as Claude Code does: plain characters, but half surrogate pairs as escapes."""
+def encode_value(value: Any) -> bytes:
+    """Encode JSON as Claude Code does: compact, with plain characters, but half surrogate pairs as escapes."""
     try:
-        return json.dumps(text, ensure_ascii=False).encode()
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
-        return json.dumps(text).encode()
+        return json.dumps(value, separators=(",", ":")).encode()
+
+
+def encode_text(text: str) -> bytes:
+    """Encode a JSON string, see `encode_value`."""
+    return encode_value(text)
 
 
 def decode_text(token: bytes) -> str | None:

@@ -1,7 +1,7 @@
 """Rename the session, the rows and the files that a line refers to, for a copy of a session. Every other byte stays.
 
 Lines are not decoded and encoded again. Lines that refer only to their parent and to the call that they answer are split into
-members and joined (`rename_lines`). In all other lines, and in lines not spelled as Claude Code does, members are replaced
+members and joined (`names.renamed_lines`). In all other lines, and in lines not spelled as Claude Code does, members are replaced
 one by one.
 
 Renamed are `sessionId`, `uuid`, `parentUuid`, `logicalParentUuid`, `sourceToolAssistantUUID`, `forkedFrom`, the rows that a
@@ -17,8 +17,7 @@ from typing import Final, NamedTuple
 from .entries import decode_exactly
 from .file_history import FileSnapshot, parse_backup_name, parse_file_history_entry
 from .json_edit import Edit, Member, apply_edits, decode_text, encode_text, members, string_tokens, values_of
-from .names import Names, RowNames
-from .rename_lines import renamed_lines
+from .names import Names, RowNames, renamed_lines
 
 OUTPUTS_FOLDER: Final = b"tool-results"
 """The folder of a session's long outputs: a line without this name refers to none of them."""

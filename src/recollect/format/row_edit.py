@@ -1,17 +1,160 @@
-"""Change single members of an entry's line, and repair text that Claude Code cannot read.
+"""Read and change details of a row's line that are rarely needed: images, signatures, long outputs, single members.
 
-Used on lines of other programs: members that are not named stay byte for byte, in their order and spelling.
+What reads works on an entry decoded to plain data and skips values of an unexpected shape. What changes works on the line of
+another program: members that are not named stay byte for byte, in their order and spelling.
 """
 
 from __future__ import annotations
 
-import json
+import base64
+import binascii
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from .entries import decode_exactly
-from .json_edit import Edit, Member, apply_edits, members
+from .json_edit import Edit, Member, apply_edits, encode_value, members
+from .todos import Todo, parse_todo
+
+IMAGE_BYTES: Final = 5 << 20
+"""The API refuses an image whose encoded data is longer."""
+IMAGE_SIDE: Final = 8000
+_HEAD: Final = 64 << 10
+_JPEG_SIZES: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
+
+
+def content_blocks(entry: dict[str, Any]) -> list[Any]:
+    """Return the blocks of a message; an empty list where the content is a text."""
+    message = entry.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    return content if isinstance(content, list) else []
+
+
+def is_unsigned_thought(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "thinking" and not block.get("signature")
+
+
+def unsigned_thoughts(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the thinking blocks without a signature."""
+    return [block for block in content_blocks(entry) if is_unsigned_thought(block)]
+
+
+def refused_images(entry: dict[str, Any]) -> list[str]:
+    """Return, for each image that the API would refuse, the reason in words."""
+    found = (refused_image(block) for block in nested_blocks(entry))
+    return [words for words in found if words is not None]
+
+
+def nested_blocks(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the blocks of a message and the blocks inside its tool results."""
+    for block in content_blocks(entry):
+        if not isinstance(block, dict):
+            continue
+        yield block
+        inner = block.get("content") if block.get("type") == "tool_result" else None
+        if isinstance(inner, list):
+            yield from (item for item in inner if isinstance(item, dict))
+
+
+def refused_image(block: dict[str, Any]) -> str | None:
+    """Return why the API would refuse the image of this block; None where it would not, or there is no image."""
+    source = block.get("source") if block.get("type") == "image" else None
+    data = source.get("data") if isinstance(source, dict) else None
+    if not isinstance(data, str):
+        return None
+    kind = source.get("media_type") if isinstance(source, dict) else None
+    if len(data) > IMAGE_BYTES:
+        return f"{kind}, {len(data):,} bytes encoded"
+    sides = image_sides(data)
+    if sides is not None and max(sides) > IMAGE_SIDE:
+        return f"{kind}, {sides[0]:,} x {sides[1]:,} pixels"
+    return None
+
+
+def image_sides(data: str) -> tuple[int, int] | None:
+    """Return width and height of a base64 image from its first bytes; None where they cannot be determined."""
+    try:
+        head = base64.b64decode(data[:_HEAD])
+    except (binascii.Error, ValueError):
+        return None
+    if head[:8] == b"\x89PNG\r\n\x1a\n" and len(head) >= 24:
+        return int.from_bytes(head[16:20]), int.from_bytes(head[20:24])
+    if head[:4] == b"GIF8" and len(head) >= 10:
+        return int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
+    if head[:2] == b"\xff\xd8":
+        return _jpeg_sides(head)
+    return None
+
+
+def _jpeg_sides(head: bytes) -> tuple[int, int] | None:
+    place = 2
+    while place + 9 <= len(head) and head[place] == 0xFF:
+        if head[place + 1] in _JPEG_SIZES:
+            return int.from_bytes(head[place + 7 : place + 9]), int.from_bytes(head[place + 5 : place + 7])
+        place += 2 + int.from_bytes(head[place + 2 : place + 4])
+    return None
+
+
+def persisted_output(entry: dict[str, Any]) -> str | None:
+    """Return the path of the file that holds a long output; None where there is none."""
+    told = entry.get("toolUseResult")
+    path = told.get("persistedOutputPath") if isinstance(told, dict) else None
+    return path if isinstance(path, str) else None
+
+
+def todos_written(entry: dict[str, Any]) -> list[Todo]:
+    """Return the to-do items of the last TodoWrite call on a row."""
+    for block in reversed(content_blocks(entry)):
+        given = block.get("input") if isinstance(block, dict) and block.get("name") == "TodoWrite" else None
+        items = given.get("todos") if isinstance(given, dict) else None
+        if isinstance(items, list):
+            return [parse_todo(item) for item in items if isinstance(item, dict)]
+    return []
+
+
+def role_of(entry: Any) -> str | None:
+    """Return the role of an entry's message, user or assistant; None where it has no content or another role."""
+    message = entry.get("message") if isinstance(entry, dict) else None
+    if not isinstance(message, dict) or "content" not in message:
+        return None
+    role = message.get("role")
+    return role if role in ("user", "assistant") else None
+
+
+def says_side_plainly(data: bytes) -> bool:
+    """Return whether `isSidechain` on the line is a boolean."""
+    if b'"isSidechain":true' in data:
+        return True
+    value = decode_exactly(data)
+    return isinstance(value, dict) and isinstance(value.get("isSidechain"), bool)
+
+
+def as_words(block: dict[str, Any]) -> list[dict[str, Any]]:
+    """Convert a tool result without its call to plain blocks: a note about the call, then its text and images."""
+    head = f"[Result of a tool call that is not in this transcript: {block.get('tool_use_id')}]"
+    content = block.get("content")
+    if isinstance(content, list):
+        return [text_block(head), *(item for item in content if isinstance(item, dict))]
+    return [text_block(f"{head}\n{content}" if isinstance(content, str) and content else head)]
+
+
+def text_block(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def missing_result(tool_use_id: str) -> dict[str, Any]:
+    """Build a tool result for a call that has none; its text says so."""
+    words = "[No result was recorded for this call: the session was interrupted.]"
+    return {"tool_use_id": tool_use_id, "type": "tool_result", "content": words, "is_error": True}
+
+
+def persisted_preview(content: str, path: str) -> str:
+    """Build the text that replaces a long output in a message: the path of its file, and a preview."""
+    return (
+        f"<persisted-output>\nOutput too large ({len(content):,} characters). Full output saved to: {path}\n\n"
+        f"Preview (first 2,000 characters):\n{content[:2000]}\n</persisted-output>"
+    )
+
 
 _STRING_OR_WORD: Final = re.compile(
     rb'"[^"\\]*(?:\\.[^"\\]*)*"|-?\bInfinity\b|\bNaN\b', re.DOTALL
@@ -68,14 +211,6 @@ def change_blocks(data: bytes, change: Callable[[Any], list[Any]]) -> bytes:
         return data
     changed = [new for block in content for new in change(block)]
     return data if changed == content else set_in_message(data, {"content": changed})
-
-
-def encode_value(value: Any) -> bytes:
-    """Encode JSON as Claude Code does: compact, with plain characters, but half surrogate pairs as escapes."""
-    try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-    except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":")).encode()
 
 
 def mended_text(data: bytes) -> bytes:

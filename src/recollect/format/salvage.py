@@ -16,8 +16,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from .entries import REFUSED, Entry, entry_from_fields, loads_leniently, whole_pairs
-from .json_extent import failed_at, value_extent
-from .line import Damage, RawLine
+from .line import Damage, RawLine, failed_at, value_extent
 
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,]|[^"{}\[\]:,\s]++|\s++|"', re.DOTALL)
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)

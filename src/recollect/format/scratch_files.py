@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 
-from recollect.format.fields import Fields, moment_of_iso, moment_of_ms
-from recollect.format.json_file import decode_json_file
+from recollect.format.json_file import Fields, decode_json_file, moment_of_iso, moment_of_ms
 from recollect.format.masking import mask_secrets
 
 DEBUG_LATEST_NAME = "latest"

@@ -10,8 +10,7 @@ from typing import Any
 
 import msgspec
 
-from recollect.format.fields import Fields
-from recollect.format.json_file import decode_json_file
+from recollect.format.json_file import Fields, decode_json_file
 from recollect.format.masking import mask_secrets
 
 DEFAULT_CLEANUP_DAYS = 30

@@ -1,4 +1,7 @@
-"""Parse `agent-<id>.meta.json` beside a subagent's transcript (2.1.70 and later): its type and the call that started it."""
+"""Parse `agent-<id>.meta.json` beside a subagent's transcript (2.1.70 and later): its type and the call that started it.
+
+For subagents of older versions the file is built from that call.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,11 @@ from typing import Any
 
 import msgspec
 
-from recollect.format.fields import Fields
-from recollect.format.json_file import decode_json_file
+from recollect.format.json_file import Fields, decode_json_file
+
+from .entries import decode_loosely
+from .json_edit import encode_value
+from .row_edit import content_blocks
 
 
 class SubagentMeta(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,3 +53,25 @@ def parse_subagent_meta(data: bytes) -> SubagentMeta:
         extra=fields.rest,
         problem=file.problem,
     )
+
+
+def call_input(data: bytes, tool_use_id: str) -> dict[str, Any]:
+    """Return the input of the call with this id; empty where the line does not hold the call."""
+    value = decode_loosely(data)
+    for block in content_blocks(value) if isinstance(value, dict) else ():
+        if isinstance(block, dict) and block.get("id") == tool_use_id and isinstance(block.get("input"), dict):
+            return dict(block["input"])
+    return {}
+
+
+def subagent_meta_bytes(given: dict[str, Any], tool_use_id: str | None, parent_subagent: str | None) -> bytes:
+    """Build the content of `agent-<id>.meta.json` from the input of the call that started the subagent."""
+    kind, words = given.get("subagent_type"), given.get("description")
+    meta: dict[str, Any] = {"agentType": kind if isinstance(kind, str) else "general-purpose"}
+    if isinstance(words, str):
+        meta["description"] = words
+    if tool_use_id:
+        meta["toolUseId"] = tool_use_id
+    if parent_subagent:
+        meta["parentAgentId"] = parent_subagent
+    return encode_value(meta)

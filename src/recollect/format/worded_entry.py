@@ -11,9 +11,19 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from .entries import NOT_THERE, Entry, decode_entry, decode_loosely
-from .fitted import fitted, view_of
-from .graph_entry import BlockHead, GraphEntry, MessageHead, PartHead, ResultHead
+from .entries import (
+    NOT_THERE,
+    BlockHead,
+    Entry,
+    GraphEntry,
+    MessageHead,
+    PartHead,
+    ResultHead,
+    decode_entry,
+    decode_loosely,
+    fitted,
+    view_of,
+)
 
 LONG_LINE: Final = 8 << 20
 """The text of a longer line is taken from its first bytes only (as many as this), so that memory stays bounded."""

@@ -12,9 +12,8 @@ from functools import cmp_to_key
 from typing import Final
 
 from .client_state import ClientState, Parents, load_as_client
-from .gc_pause import gc_paused
 from .request import is_dropped_error, rows_sent
-from .rows import SPOKEN, Row, Transcript
+from .rows import SPOKEN, Row, Transcript, gc_paused
 from .thread import Thread, after_last_boundary, before_compaction, find_thread, resume
 
 MEASURED: Final = ("2.1.326", "2.1.325", "2.1.197", "2.0.77")

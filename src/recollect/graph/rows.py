@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from sys import intern
 from typing import Any, Final
 
 from msgspec import UNSET, Struct, UnsetType, structs
 
-from ..format.entries import KNOWN_TYPES, ROW_TYPES
-from ..format.graph_entry import BlockHead, GraphEntry, ResultHead
+from ..format.entries import KNOWN_TYPES, ROW_TYPES, BlockHead, GraphEntry, ResultHead
 from ..format.line import Damage
 from ..format.times import parse_time
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Turn automatic collections off inside the block and restore them after it. Objects built inside form no cycles."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
 
 #: Types of rows that are messages.
 SPOKEN: Final = frozenset({"user", "assistant"})

@@ -14,11 +14,10 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from .client_state import ClientState, Parents, load_as_client, shorten
-from .gc_pause import gc_paused
 from .leaf import choose_leaf
 from .parallel import put_back
 from .request import is_dropped_error, rows_sent
-from .rows import SPOKEN, Row, Transcript
+from .rows import SPOKEN, Row, Transcript, gc_paused
 
 MENDING_SECONDS: Final = 5.0
 

@@ -6,8 +6,7 @@
     undo_order.py    which later changes must be undone first
     guard.py         whether a session is in use, so that it must not be changed now
     locks.py         lock files, and leases that tell who has a file open
-    disk.py          every system call that writes, with its sync
-    content_hash.py  the hash that tells one file content from another
+    disk.py          every system call that writes, with its sync; the hash that tells one file content from another
 
 **How a change is written.** New bytes are staged in Recollect's own data folder, synced. `Change.commit` then
 1. takes the lock of the home (one Recollect process at a time changes it), and rolls back what a crash left half done;

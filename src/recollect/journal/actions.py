@@ -27,7 +27,7 @@ from ..errors import DamagedData, Refused, StoreBusy
 from ..format.path_text import to_path
 from ..store.stamp import Stamp, stamp_below, stamp_of
 from . import disk
-from .content_hash import hash_of
+from .disk import hash_of
 
 _GROWN = "grown.json"
 

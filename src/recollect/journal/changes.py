@@ -23,7 +23,7 @@ from ..store.paths import is_inside, is_secret, is_session_link, place_to_write
 from ..store.stamp import Stamp, stamp_below, stamp_of
 from . import disk, locks
 from .actions import Action, Append, MakeFolder, Move, Remove, RemoveFolder, Replace
-from .content_hash import hash_of, hashed, new_hash
+from .disk import hash_of, hashed, new_hash
 from .guard import is_recent
 from .journal import LOCK_SECONDS as LOCK_SECONDS
 from .journal import Journal as Journal

@@ -12,10 +12,10 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct
 
@@ -23,11 +23,14 @@ from ..errors import DamagedData, Refused, StoreBusy
 from ..store.stamp import Stamp, stamp_of_open
 from . import locks
 
-if TYPE_CHECKING:  # imported where they are needed: most commands write no large file
+if TYPE_CHECKING:
     import queue
     import threading
 
+    from xxhash import xxh3_128
+
     from ..store.home import Home
+
 
 Piece = bytes | memoryview
 
@@ -582,3 +585,32 @@ class BackgroundWriter:
                     self._work(piece)
                 except BaseException as problem:
                     self._problem = problem
+
+
+# Hash the content of files, to know later whether a file still holds what was read or written.
+
+_Piece = TypeVar("_Piece", bytes, bytes | memoryview)
+
+
+def new_hash() -> xxh3_128:
+    """Return an empty hash to update. It shows changes by chance and by other programs, not forgeries: see decision 0040."""
+    from xxhash import xxh3_128
+
+    return xxh3_128()
+
+
+def hashed(chunks: Iterable[_Piece], digest: xxh3_128) -> Iterator[_Piece]:
+    """Yield the pieces unchanged and add each to `digest`, which is complete after the last one."""
+    for chunk in chunks:
+        digest.update(chunk)
+        yield chunk
+
+
+def hash_of(path: Path, offset: int = 0) -> str:
+    """Return the hash of a file, or of its bytes from `offset` on."""
+    digest = new_hash()
+    with open(path, "rb") as stream:
+        stream.seek(offset)
+        while chunk := stream.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()

@@ -35,7 +35,7 @@ from ..store.home import Home
 from ..store.stamp import Stamp, stamp_of
 from . import disk
 from .actions import Action, Move, Remove, RemoveFolder, Replace, read_left
-from .content_hash import hash_of
+from .disk import hash_of
 from .guard import refuse_undo_of_foreign_writes, refuse_undo_while_open
 from .locks import LockFile, remove_if_abandoned
 from .undo_order import refuse_before_later_ones, refuse_without_place, what_to_undo_first

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ..errors import DamagedData, NotFound
 from ..format.times import to_iso
-from .messages import message_uuid
+from .locate import message_uuid
 from .own_list import OwnList
 
 if TYPE_CHECKING:

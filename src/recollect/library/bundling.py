@@ -24,8 +24,7 @@ from ..journal.changes import Change, Journal
 from ..store.home import Home
 from ..store.path_map import path_map
 from ..store.paths import is_session_link, open_inside
-from ..vault.bundle import BundledSession, FileToBundle, encode_bundle
-from ..vault.bundle_read import BundleLimits, BundleReader, why_refused
+from ..vault.bundle import BundledSession, BundleLimits, BundleReader, FileToBundle, encode_bundle, why_refused
 from ..vault.manifest import to_text
 from .session import Session
 

@@ -22,7 +22,10 @@ from ..journal.changes import Change, Journal, Record
 from ..store.home import Home
 from ..store.path_map import is_windows_path, parse_pair
 from ..store.scan import SessionFile, refuse_taken_id
-from .change_results import (
+from .locate import home_with, message_uuid
+from .plan import (
+    Committed,
+    Plan,
     came_along,
     deleted,
     fork_data,
@@ -30,11 +33,9 @@ from .change_results import (
     repair_data,
     restored,
     share_words,
+    undo_command,
     what_older_versions_need,
 )
-from .locate import home_with
-from .messages import message_uuid
-from .plan import Committed, Plan, undo_command
 from .project_paths import refuse_missing_folder
 from .session import Session
 from .writing import session_writer
@@ -215,7 +216,7 @@ class Changes:
 
     def migrate(self, session: str | Session | SessionFile, *, to: str) -> Plan:
         """Convert a session to the layout of a newer Claude Code, version `to`. No steps: nothing to convert."""
-        from ..edit.migrate.session_layout import plan_migrate
+        from ..edit.migrate import plan_migrate
 
         file = session if isinstance(session, SessionFile) else self.session(session).file
         change, result = plan_migrate(self.journal, file, to=to)
@@ -411,7 +412,7 @@ class Changes:
 
         `maps` are pairs `OLD=NEW` of project paths that differ here; more than `limit` unpacked bytes are refused.
         """
-        from ..vault.bundle_read import BundleLimits
+        from ..vault.bundle import BundleLimits
         from .bundling import Unbundling
 
         limits = BundleLimits() if limit is None else replace(BundleLimits(), bytes=limit)

@@ -36,7 +36,7 @@ from .export_target import (
     staged,
     target_path,
 )
-from .messages import message_uuid
+from .locate import message_uuid
 from .redaction import Redaction, redacted_sessions, refuse_leaks
 
 if TYPE_CHECKING:

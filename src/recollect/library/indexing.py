@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..environment import own_folder
 from ..index.catalogue.catalogue import LOCK_SECONDS, Catalogue
-from ..index.catalogue.healing import is_damage as is_damage
+from ..index.catalogue.catalogue import is_damage as is_damage
 
 if TYPE_CHECKING:
     from ..index.catalogue.sync import Progress, SyncReport

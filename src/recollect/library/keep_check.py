@@ -6,9 +6,8 @@ import os
 
 from ..environment import home_folders, own_folder_name, refuse_inside
 from ..errors import RecollectError
-from ..vault.seen import SeenFiles
+from ..vault.selection import SeenFiles, walk_root
 from ..vault.selection import Walk as Walk
-from ..vault.selection import walk_root
 
 TYPE_CHECKING = False  # see vault/selection.py
 if TYPE_CHECKING:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..environment import own_folder
 from ..store.home import Home
-from ..vault.report import CaptureReport as CaptureReport
+from ..vault.capture import CaptureReport as CaptureReport
+from ..vault.capture import capture
+from ..vault.selection import KEPT_FILES, KEPT_FOLDERS
+from ..vault.vault import Vault
 
 if TYPE_CHECKING:
     from .keep_check import Walk
@@ -30,9 +34,6 @@ def keep_homes(
     `full` compares the content of every file with the vault, whatever its time. `walks` are walks through the homes that were
     made just now (`walk_homes`), by the home's folder; other homes are walked here. `folders` returns our own folders.
     """
-    from ..vault.capture import capture
-    from ..vault.vault import Vault
-
     vault = Vault(folders("data") / "vault")
     return [
         capture(
@@ -58,8 +59,42 @@ def keep_on(
     homes: Sequence[Home], *, polling: bool = False, folders: Callable[[str], Path] = own_folder
 ) -> Iterator[list[CaptureReport]]:
     """Keep now, and again whenever something changes in the homes, until interrupted."""
-    from ..vault.watching import changes
-
     yield keep_homes(homes, folders=folders)
-    for _ in changes(homes, at_least_every=1.0 if polling else 60.0, polling=polling):
+    for _ in changes_in(homes, at_least_every=1.0 if polling else 60.0, polling=polling):
         yield keep_homes(homes, folders=folders)
+
+
+GATHER_MS: Final = 1_500
+"""Changes within this time are kept together."""
+
+
+def changes_in(homes: Sequence[Home], *, at_least_every: float = 60.0, polling: bool = False) -> Iterator[None]:
+    """Yield whenever files of the homes changed, and after `at_least_every` seconds anyway. Ends when interrupted."""
+    folders = [home.root for home in homes if home.root.is_dir()]
+    if not polling and folders:
+        try:
+            from watchfiles import watch
+
+            milliseconds = int(at_least_every * 1000)
+            for _ in watch(
+                *folders, watch_filter=lambda _, path: _matters(homes, path), debounce=GATHER_MS, step=200,
+                rust_timeout=milliseconds, yield_on_timeout=True,
+            ):  # fmt: skip
+                yield
+            return
+        except OSError:
+            pass  # more folders than the system can watch
+    while True:
+        time.sleep(at_least_every)
+        yield
+
+
+def _matters(homes: Sequence[Home], path: str) -> bool:
+    for home in homes:
+        try:
+            first = Path(path).relative_to(home.root).parts[:1]
+        except ValueError:
+            continue
+        if first and first[0] in (*KEPT_FOLDERS, *KEPT_FILES):
+            return True
+    return False

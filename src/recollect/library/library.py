@@ -8,10 +8,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ..environment import own_folder
-from .cache import ByteBoundCache
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from ..store.home import Home
     from ..store.scan import Scan, SessionFile, Skipped, SubagentFile
     from ..store.summary import SessionSummary
-    from ..vault.report import CaptureReport
+    from ..vault.capture import CaptureReport
     from ..watch.events import Budget
     from .bookmarks import Bookmarks
     from .budgets import Budgets
@@ -33,13 +32,12 @@ if TYPE_CHECKING:
     from .checking import CheckResult
     from .configuration import Flags
     from .exporting import Chosen, ExportResult, ExportTarget
-    from .history import TypedPrompts
     from .installing import InstallPlan
-    from .message_counts import MessageCounts
     from .plan import Plan
-    from .plan_documents import PlanDocument
-    from .session import Session
-    from .todos import TodoItem
+    from .secrets import SecretFinds, SecretOptions
+    from .session import ByteBoundCache, Session
+    from .session_lists import MessageCounts
+    from .side_files import PlanDocument, TodoItem, TypedPrompts
     from .usage import ExpensivePrompts, Ledger, UsageReport
     from .vault import LibraryVault
     from .watching import Watching
@@ -84,11 +82,17 @@ class Library:
         """Whether the homes were named; otherwise they are the usual ones."""
         self._own_folder = own_folder
         """Returns the folders of our own data and cache; without it, there is no vault to read."""
-        self.cache: ByteBoundCache[Any] = ByteBoundCache(cache_bytes)
-        """Opened sessions, and what was computed from them."""
+        self._cache_bytes = cache_bytes
         self._summaries: dict[str, tuple[Hashable, str | None, SessionSummary]] = {}
         self._owners: dict[SubagentFile, str | None] = {}
         """The session of each subagent file that lies beside the sessions, so that its lines are read only once."""
+
+    @cached_property
+    def cache(self) -> ByteBoundCache[Any]:
+        """Remember opened sessions, and what was computed from them."""
+        from .session import ByteBoundCache
+
+        return ByteBoundCache(self._cache_bytes)
 
     @cached_property
     def _names(self) -> list[tuple[Home, Scan]]:
@@ -253,7 +257,7 @@ class Library:
 
     def message_counts(self, files: Sequence[SessionFile], count: bool | None = None) -> MessageCounts:
         """Decide where the numbers of lines and messages of these sessions come from: the files or the index."""
-        from .message_counts import MessageCounts
+        from .session_lists import MessageCounts
 
         folder = None if self._own_folder is None else self._own_folder("cache") / "index"
         return MessageCounts(files, folder, count)
@@ -441,7 +445,7 @@ class Library:
         limit: int | None = None,
     ) -> TypedPrompts:
         """List prompts and slash commands that were typed, newest first; `grep` is a text in it or in a paste, ignoring case."""
-        from .history import typed_prompts
+        from .side_files import typed_prompts
 
         return typed_prompts(
             self, grep=grep, project=project, session=session, since=since, until=until, limit=limit
@@ -449,19 +453,19 @@ class Library:
 
     def plans(self) -> list[PlanDocument]:
         """List the plans of plan mode, newest first."""
-        from .plan_documents import plan_documents
+        from .side_files import plan_documents
 
         return plan_documents(self)
 
     def plan(self, slug: str) -> PlanDocument:
         """Return a plan of plan mode by its slug or the start of one. Raises NotFound with the nearest."""
-        from .plan_documents import find_plan
+        from .side_files import find_plan
 
         return find_plan(self, slug)
 
     def todos(self, session: str | None = None) -> list[TodoItem]:
         """List the to-do lists and tasks of all sessions, or of one session, whose transcript may be gone."""
-        from .todos import all_todos
+        from .side_files import all_todos
 
         return all_todos(self, session)
 
@@ -557,7 +561,7 @@ class Library:
 
     def copy_to(self, target: str | os.PathLike[str]) -> Library:
         """Copy the sessions of the only home, with what belongs to them, into a new folder, and open the copy."""
-        from ..edit.migrate.session_layout import copy_home
+        from ..edit.migrate import copy_home
 
         return Library([copy_home(self.changes.only_home(), Path(os.path.expanduser(target)))])
 
@@ -580,6 +584,12 @@ class Library:
 
         return check(self, session, project=project, rules=rules, progress=progress)
 
+    def secrets(self, *sessions: str, **options: Unpack[SecretOptions]) -> SecretFinds:
+        """Search sessions, or everything the homes hold, for secrets. Unchanged files are not read again."""
+        from .secrets import find_secrets
+
+        return find_secrets(self, sessions, **options)
+
     def overview(self, *, now: float | None = None) -> dict[str, Any]:
         """Report the main facts: homes, projects, running sessions, what will be deleted soon, damage."""
         from .overview import overview
@@ -588,7 +598,7 @@ class Library:
 
     def doctor(self, *, deep: bool = False) -> dict[str, Any]:
         """Report the state of the homes: files by kind, Claude Code versions, permissions, damaged lines, what was skipped."""
-        from .doctor import doctor
+        from .checking import doctor
 
         return doctor(self, deep=deep)
 
@@ -637,7 +647,9 @@ class Library:
 
     def _weigh(self, session: Session) -> None:
         """Update the size of a session in the cache after it was parsed, so that the cache stays within its limit."""
-        self.cache.put(as_seen(session.file), session, session.weight)
+        from .session import weight_of
+
+        self.cache.put(as_seen(session.file), session, weight_of(session))
 
     def _by_path(self, reference: str) -> SessionFile | None:
         if not reference.endswith(".jsonl") and os.sep not in reference:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 
 from ..errors import QueryError
-from ..format.moments import parse_moment
+from ..format.times import parse_moment
 
 
 def read_moment(text: str, *, end: bool = False, zone: tzinfo | None = None) -> datetime:

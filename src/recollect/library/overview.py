@@ -6,14 +6,14 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ..errors import RecollectError
+from ..format.blocks import one_line
 from ..format.line import HARMLESS, Damage
-from ..format.one_line import one_line
 from ..format.times import to_iso
 from ..store.config_files import cleanup_days
 from ..store.read import stream_entries
 from ..store.summary import SessionSummary
 from ..vault.retention import SOON_DAYS as SOON_DAYS
-from .message_counts import COUNT_BUDGET
+from .session_lists import COUNT_BUDGET
 
 if TYPE_CHECKING:
     from .library import Library

@@ -6,9 +6,9 @@ import os
 
 from ..errors import Refused
 from ..format.encode import check_text
-from ..index.search.project_filter import ProjectFilter as ProjectFilter
-from ..index.search.project_filter import names_of as names_of
-from ..index.search.project_filter import paths_named as paths_named
+from ..index.search.filter_meaning import ProjectFilter as ProjectFilter
+from ..index.search.filter_meaning import names_of as names_of
+from ..index.search.filter_meaning import paths_named as paths_named
 
 
 def whole_path(path: str | os.PathLike[str]) -> str:

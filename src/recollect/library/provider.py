@@ -21,6 +21,7 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,20 +30,40 @@ from ..environment import own_folder
 from ..errors import NotFound, RecollectError, Refused
 from ..format.content_check import check_blocks
 from ..format.encode import WRITTEN_AS, check_message, encode_line
-from ..graph.message_views import MessageView
+from ..format.times import to_iso
+from ..format.usage import Usage
+from ..graph.messages import MessageView
+from ..graph.rows import Row
 from ..journal.changes import Journal
 from ..journal.disk import make_home
 from ..store.home import Home, check_home
 from ..store.scan import SessionFile, check_session_id
 from .changes import Changes
-from .chat import ChatMessage
-from .dictionaries import session_stats
 from .library import Library, open_library
 from .locate import home_with
 from .project_paths import ProjectFilter, names_of, refuse_missing_folder, whole_path
 from .session import Session
 from .shapes import message_shape, plain, session_shape
 from .writing import new_session_writer, session_writer, subagent_writer
+
+# `ChatMessage`: a message as agent frameworks pass it around.
+
+
+@dataclass(slots=True)
+class ChatMessage:
+    """A message to write to a session. `content` is text, or content blocks as in the Messages API."""
+
+    role: str
+    content: str | Sequence[Mapping[str, Any]]
+    model: str | None = None
+    message_id: str | None = None
+    """The uuid of the message's row; a new one is made if it is not given."""
+    usage: Mapping[str, Any] | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    """Further fields for the row, such as ``{"isMeta": True}``."""
+    allow_unknown_call: bool = False
+    """Also write results of tool calls that the session does not have, although Claude Code drops them."""
+
 
 _TODOS_OF_2_0: Final = "2.0.77"
 """The naming of to-do files is unchanged since 1.0.30, so this version stands for all of them."""
@@ -415,3 +436,67 @@ def _same_project(session: Session, path: str) -> bool:
         return True
     # Before the first row (another task may be about to write it) only the folder shows the project.
     return not session.summary.cwds and session.file.path.parent == project_folder(session.home, path)
+
+
+# Count the figures of one session from its rows, for the answers of the provider.
+
+
+def session_stats(session: Session) -> dict[str, Any]:
+    graph = session.conversation
+    usage = _usage(
+        session, [session.transcript.rows, *(subagent.rows for subagent in graph.subagents if subagent.file)]
+    )
+    times = [row.time for row in session.transcript.rows if row.time is not None]
+    return {
+        "session_id": session.id,
+        "rows": len(session.transcript.rows),
+        "messages": sum(1 for row in session.transcript.rows if row.is_message),
+        "thread_messages": len(graph.thread.sent),
+        "branches": len(graph.branches),
+        "compactions": len(graph.compactions),
+        "subagents": len(graph.subagents),
+        "tool_calls": len(graph.tools.calls),
+        "tool_errors": sum(call.is_error for call in graph.tools.calls),
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cache_write": usage.cache_write_5m + usage.cache_write_1h,
+        "cache_read": usage.cache_read,
+        "reachable_share": graph.thread.reachable_share,
+        "first": to_iso(min(times, default=None)),
+        "last": to_iso(max(times, default=None)),
+    }
+
+
+def _usage(session: Session, groups: list[list[Row]]) -> Usage:
+    """Sum the tokens of a session. An API response counts once, however many lines and copies it has.
+
+    A subagent's row of the same message under another request is a copy, too: see `index.api_calls.dedupe`.
+    """
+    responses: dict[tuple[str, str | None], Usage] = {}
+    of_main: dict[tuple[str, str | None], bool] = {}
+    for rows in groups:
+        wanted = [row for row in rows if row.type == "assistant" and row.message_id and row.model != "<synthetic>"]
+        for view in session.messages([row for row in wanted if not row.is_api_error]):
+            if view.usage is None:
+                continue
+            key = (view.rows[0].message_id or "", view.rows[0].request_id)
+            known = responses.get(key)
+            responses[key] = view.usage if known is None else known.maximum(view.usage)
+            of_main[key] = of_main.get(key, False) or (rows is groups[0] and not view.rows[0].sidechain)
+    counted: set[str] = set()
+    for key in sorted(responses, key=lambda key: not of_main[key]):
+        if not of_main[key] and key[0] in counted:
+            del responses[key]
+        counted.add(key[0])
+    total = Usage()
+    for item in responses.values():
+        total = Usage(
+            total.input_tokens + item.input_tokens,
+            total.output_tokens + item.output_tokens,
+            total.cache_write_5m + item.cache_write_5m,
+            total.cache_write_1h + item.cache_write_1h,
+            total.cache_read + item.cache_read,
+            total.web_searches + item.web_searches,
+            total.odd or item.odd,
+        )
+    return total

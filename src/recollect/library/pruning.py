@@ -11,7 +11,7 @@ from typing import Any
 from ..edit.delete import footprint, plan_delete
 from ..errors import DamagedData, RecollectError
 from ..journal.changes import Change, Journal, Record
-from ..journal.content_hash import new_hash
+from ..journal.disk import new_hash
 from ..journal.guard import why_busy
 from ..journal.journal import DiscardedBackup
 from ..store.home import Home

@@ -17,12 +17,9 @@ from ..errors import NotFound
 from ..export.conversation import ConversationReader, ShownMessage, media_of, prompt_line
 from ..format.blocks import MediaBlock
 from ..format.entries import decode_loosely
-from ..graph.branches import Branch
-from ..graph.gc_pause import gc_paused
-from ..graph.message_views import MessageView
-from ..graph.messages import Message, join_responses
-from ..graph.rows import Row
-from ..graph.turns import split_turns
+from ..graph.messages import Message, MessageView, join_responses, split_turns
+from ..graph.rows import Row, gc_paused
+from ..graph.session import Branch
 
 if TYPE_CHECKING:
     from .session import Session
@@ -101,7 +98,9 @@ class Reading:
 
     def views(self, offset: int = 0, limit: int | None = None, *, longest: int | None = None) -> Iterator[MessageView]:
         """Yield a page of messages with their text. The text of rows longer than `longest` is left out."""
-        return self.session.views(self._page(offset, limit), longest=longest)
+        from .session import views_of
+
+        return views_of(self.session, self._page(offset, limit), longest=longest)
 
     def reader(self, *, longest: int | None = None) -> ConversationReader:
         """Return the reader that renders this session's messages; rows longer than `longest` are listed but not read."""

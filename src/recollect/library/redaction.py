@@ -21,8 +21,8 @@ from ..secrets.redact import Redaction as Redaction
 from ..secrets.redacted_copy import RedactedCopy
 from ..store.home import Home
 from .bundling import belongings
+from .restoring import scan_view
 from .session import Session
-from .vault_sessions import scan_view
 
 if TYPE_CHECKING:
     from .library import Library
@@ -80,6 +80,7 @@ def copy_redacted(
             if file is None:
                 raise NotFound(f"session {session.id} could not be copied", slug="no-such-session")
             opened.append(Session(file, library=session.library))
+            opened[-1].redacted_from, opened[-1].redaction = session, redaction
     order = {session.id: place for place, session in enumerate(sessions)}
     return sorted(opened, key=lambda session: order[session.id])
 
@@ -108,12 +109,19 @@ def refuse_leaks(paths: Sequence[Path], redaction: Redaction) -> None:
         return
     for path in paths:
         with contextlib.suppress(OSError):
-            path.unlink()
+            disk.remove_if_there(path)
     kinds = ", ".join(sorted({leak.kind for leak in found}))
     raise Refused(
         f"the written output still held what was to be left out ({kinds}); it was deleted",
         hint="`recollect secrets` shows where such values stand", slug="secrets-left",
     )  # fmt: skip
+
+
+def secrets_in(session: Session) -> dict[str, int]:
+    """Count the different secrets in a session's files by kind."""
+    redactor = redactor_for("secrets")
+    RedactedCopy(session.home, session.home.root, redactor).learn(belongings(session.home, session))
+    return redactor.known_kinds()
 
 
 def files_below(copies: Sequence[Session]) -> list[Path]:

@@ -12,10 +12,9 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
+from ..index.catalogue.catalogue import is_panic
 from ..index.catalogue.change_check import changed_homes, statuses_are_current
-from ..index.catalogue.healing import is_panic
-from ..index.search.query_language import parse
-from ..index.search.query_tree import filters
+from ..index.search.query_language import filters, parse
 from ..index.search.results import Hit, SearchResults, SessionHits
 from ..index.search.search import HITS_PER_SESSION, SORTS, Search
 from ..index.words import seal as words_seal

@@ -17,7 +17,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, TypeVar
@@ -36,6 +38,8 @@ __all__ = ["Guard", "IndexWorker", "Job", "Jobs", "Service", "SessionSummary", "
 T = TypeVar("T")
 LOOK_AGAIN_SECONDS: Final = 1.0
 GUARD_SECONDS: Final = 10.0
+MOST_COPIES: Final = 16
+"""How many redacted copies of sessions are kept at the same time."""
 MAX_REFERENCE: Final = 200
 """The longest name of a session that a caller may send, in characters."""
 
@@ -51,6 +55,8 @@ class Service:
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
     _looked: float = field(default=-1e9, repr=False)
     _guards: tuple[float, list[Guard]] | None = field(default=None, repr=False)
+    _copies: OrderedDict[Hashable, tuple[Session, ExitStack]] = field(default_factory=OrderedDict, repr=False)
+    """Redacted copies, the one that was used longest ago first."""
     _session_locks: WeakValueDictionary[str, threading.RLock] = field(default_factory=WeakValueDictionary, repr=False)
 
     @cached_property
@@ -64,7 +70,9 @@ class Service:
         return UsageWorker(self.library)
 
     def close(self) -> None:
-        """End the background work."""
+        """End the background work, and remove redacted copies."""
+        while self._copies:
+            self._copies.popitem()[1][1].close()
         if "usage" in self.__dict__:
             self.usage.close()
         if "index" in self.__dict__:
@@ -119,6 +127,24 @@ class Service:
             if at_once or self._guards is None or now - self._guards[0] > GUARD_SECONDS:
                 self._guards = (now, self.library.vault.guards())
             return self._guards[1]
+
+    def redacted(self, session: Session, profile: str = "secrets") -> Session:
+        """Return a copy of a session without its secrets. It is there until the session changes, or others need its place."""
+        key = (as_seen(session.file), profile)
+        with self.reading(session):
+            with self._lock:
+                known = self._copies.get(key)
+                if known is not None:
+                    self._copies.move_to_end(key)
+                    return known[0]
+            stack = ExitStack()
+            copy, _ = stack.enter_context(session.redacted(profile))
+            with self._lock:
+                self._copies[key] = (copy, stack)
+                oldest = self._copies.popitem(last=False)[1] if len(self._copies) > MOST_COPIES else None
+        if oldest is not None:
+            oldest[1].close()
+        return copy
 
     def reading(self, session: Session) -> threading.RLock:
         """Return the lock to hold while a session is parsed or rendered, so that its parts are computed once."""

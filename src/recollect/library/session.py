@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..errors import NotFound, Unavailable
 from ..format.blocks import ToolUseBlock, parse_blocks, text_of
@@ -16,24 +18,21 @@ from ..format.decode import file_entries
 from ..format.line import HARMLESS, Damage, RawLine, read_lines
 from ..format.subagent_meta import SubagentMeta, parse_subagent_meta
 from ..format.times import to_datetime
-from ..graph.gc_pause import gc_paused
-from ..graph.message_views import MessageView, view_of
-from ..graph.messages import Message, join_responses
-from ..graph.rows import Row, Transcript, build_transcript
+from ..graph.messages import Message, MessageView, join_responses, view_of
+from ..graph.rows import Row, Transcript, build_transcript, gc_paused
 from ..graph.session import Conversation
 from ..graph.subagents import Subagent
 from ..graph.thread import Thread
 from ..store.home import Home
 from ..store.layout import without_prefix
-from ..store.open_files import OpenFiles
-from ..store.parsed_file import read_if_there
-from ..store.read import transcript_of
+from ..store.read import OpenFiles, transcript_of
 from ..store.scan import SessionFile, SubagentFile
+from ..store.side_files import read_if_there
 from ..store.summary import SessionSummary, summarise
 
 if TYPE_CHECKING:
-    from ..analysis.totals import Totals
-    from ..check.session import SessionReport
+    from ..analysis.cost import Totals
+    from ..check.reports import SessionReport
     from .changes import Changes
     from .conversation_shapes import ThreadShape, TreeShape
     from .exporting import ExportResult, ExportTarget
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from .reading import Reading
     from .redaction import Redaction
     from .shapes import BranchShape, SessionFacts, SubagentShape, ToolCalls
-    from .todos import TodoItem
+    from .side_files import TodoItem
     from .touched_files import TouchedFiles
 
 
@@ -71,6 +70,10 @@ class Session:
         self._summary = summary
         self._parsed = parsed
         """Called after the rows were read, so that a cache can update the session's size."""
+        self.redacted_from: Session | None = None
+        """The session of which this is a redacted copy."""
+        self.redaction: Redaction | None = None
+        """What a redacted copy leaves out; None for a session as it is."""
         self._files = OpenFiles(file.home)
 
     def __enter__(self) -> Session:
@@ -230,7 +233,7 @@ class Session:
     @property
     def todos(self) -> list[TodoItem]:
         """Return the to-do list or the tasks: from their files, else the last list in the transcript."""
-        from .todos import todos_of
+        from .side_files import todos_of
 
         return todos_of(self)
 
@@ -254,13 +257,13 @@ class Session:
 
     def check(self) -> SessionReport:
         """Check the session by all rules; nothing is changed."""
-        from ..check.session import check_session
+        from ..check.reports import check_session
 
         return check_session(self.file)
 
     def message_uuid(self, reference: str) -> str:
         """Return the uuid of a message, given as `#12`, `line:292`, a uuid or its start, or `last`."""
-        from .messages import message_uuid
+        from .locate import message_uuid
 
         return message_uuid(self, reference)
 
@@ -356,14 +359,6 @@ class Session:
         """Return the damage in the main file, without harmless damage."""
         return [item for item in self.transcript.damage if item.kind not in HARMLESS]
 
-    @property
-    def weight(self) -> int:
-        """Estimate the memory that the parsed session takes, in bytes."""
-        rows = len(self.transcript.rows)
-        if "subagent_transcripts" in self.__dict__:
-            rows += sum(len(item.rows) for item in self.subagent_transcripts.values())
-        return 4096 + rows * 700 + len(self.transcript.states) * 150
-
     def forget(self) -> None:
         """Drop what was parsed; it is read again when it is needed."""
         for name in ("transcript", "subagent_transcripts", "conversation"):
@@ -404,21 +399,11 @@ class Session:
     ) -> list[MessageView]:
         """Return a page of messages with their text. Only what is on the page is read back from disk."""
         joined = join_responses(self.thread.chain if rows is None else rows)
-        return list(self.views(joined[offset:] if limit is None else joined[offset : offset + limit]))
+        return list(views_of(self, joined[offset:] if limit is None else joined[offset : offset + limit]))
 
     def stream_messages(self, rows: list[Row] | None = None) -> Iterator[MessageView]:
         """Yield all messages; only one of them is in memory at a time."""
-        return self.views(join_responses(self.thread.chain if rows is None else rows))
-
-    def views(self, messages: Iterable[Message], *, longest: int | None = None) -> Iterator[MessageView]:
-        """Yield these messages with their text. The text of rows longer than `longest` is left out."""
-        placements = self.thread.placements
-        with self:
-            for message in messages:
-                first = message.rows[0]
-                status = placements[first.index].status if first.file == 0 else "subagent"
-                short = [row for row in message.rows if longest is None or row.length <= longest]
-                yield view_of(message, [self.value(row) for row in short], status)
+        return views_of(self, join_responses(self.thread.chain if rows is None else rows))
 
     def state(self) -> dict[str, Any]:
         """Return the last state line of each type, as plain data without `type` and `sessionId`."""
@@ -434,3 +419,60 @@ class Session:
             kind: {key: item for key, item in value.items() if key not in ("type", "sessionId")}
             for kind, value in folded.items()
         }
+
+
+def views_of(session: Session, messages: Iterable[Message], *, longest: int | None = None) -> Iterator[MessageView]:
+    """Yield messages of a session with their text. The text of rows longer than `longest` is left out."""
+    placements = session.thread.placements
+    with session:
+        for message in messages:
+            first = message.rows[0]
+            status = placements[first.index].status if first.file == 0 else "subagent"
+            short = [row for row in message.rows if longest is None or row.length <= longest]
+            yield view_of(message, [session.value(row) for row in short], status)
+
+
+def weight_of(session: Session) -> int:
+    """Estimate the memory that a parsed session takes, in bytes."""
+    rows = len(session.transcript.rows)
+    if "subagent_transcripts" in session.__dict__:
+        rows += sum(len(item.rows) for item in session.subagent_transcripts.values())
+    return 4096 + rows * 700 + len(session.transcript.states) * 150
+
+
+T = TypeVar("T")
+
+
+class ByteBoundCache(Generic[T]):
+    """Values by key, each with an estimated size. A value larger than the limit is not stored."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.weight = 0
+        self._items: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> T | None:
+        """Return the value of a key; None if the cache does not have it."""
+        with self._lock:
+            found = self._items.get(key)
+            if found is None:
+                return None
+            self._items.move_to_end(key)
+            return found[0]
+
+    def put(self, key: Hashable, value: T, weight: int) -> None:
+        """Store a value of `weight` bytes, replacing an older one of the same key."""
+        with self._lock:
+            old = self._items.pop(key, None)
+            self.weight -= 0 if old is None else old[1]
+            if weight > self.limit:
+                return
+            self._items[key] = (value, weight)
+            self.weight += weight
+            while self.weight > self.limit:
+                _, (_, freed) = self._items.popitem(last=False)
+                self.weight -= freed
+
+    def __len__(self) -> int:
+        return len(self._items)

@@ -23,15 +23,14 @@ from ..format.blocks import (
     ToolResultBlock,
     ToolUseBlock,
     UnknownBlock,
+    one_line,
     parse_blocks,
 )
-from ..format.one_line import one_line
 from ..format.times import to_datetime, to_iso
 from ..format.usage import Usage
-from ..graph.branches import Branch
-from ..graph.message_views import MessageView, blocks_of
+from ..graph.messages import MessageView, ToolCall, blocks_of
+from ..graph.session import Branch
 from ..graph.subagents import Subagent
-from ..graph.tool_calls import ToolCall
 from ..journal.changes import Record
 from ..store.summary import SessionSummary
 from .reading import prompt_words

@@ -12,9 +12,9 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
 from ..analysis.api_calls import api_calls, home_numbers, total_of
-from ..analysis.running_block import running_block
+from ..analysis.blocks import running_block
+from ..analysis.cost import Totals
 from ..analysis.status_figures import StatusFigures, Sum
-from ..analysis.totals import Totals
 
 if TYPE_CHECKING:
     from ..analysis.api_calls import ApiCall
@@ -31,7 +31,7 @@ def status_figures(ledger: Ledger, session: str | None, most_bytes: Callable[[],
 
     Returns None if the index turns out to be damaged: then it is deleted, so that the next status line has figures again.
     """
-    from ..index.catalogue.healing import is_damage
+    from ..index.catalogue.catalogue import is_damage
 
     try:
         return _figures(ledger, session, most_bytes)

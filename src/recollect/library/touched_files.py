@@ -22,8 +22,8 @@ from msgspec import Struct
 from ..errors import NotFound
 from ..store.file_contents import FileState, first_state, last_state, state_at, unified_diff
 from ..store.file_versions import FileVersion, SessionFiles, TouchedFile, collect_file_versions
-from ..store.session_files import backup_reader, file_backups
-from .messages import FORMS, message_uuid
+from ..store.side_files import backup_reader, file_backups
+from .locate import FORMS, message_uuid
 
 if TYPE_CHECKING:
     from .session import Session

@@ -21,18 +21,18 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import apsw
 
 from ..analysis.api_calls import ApiCall, api_calls, home_numbers, project_path
-from ..analysis.cost import Counts, usual_prices
+from ..analysis.cost import Counts, Totals, usual_prices
 from ..analysis.cost import message_cost as cost_of_message
-from ..analysis.day_totals import day_totals, days_of_sessions
 from ..analysis.explain import OMITTED
 from ..analysis.prices.book import PriceBook, price_book
-from ..analysis.totals import Totals
 from ..analysis.usage import (
     DIMENSIONS,
     NO_TIME,
     PERIODS,
     Group,
     UsageReport,
+    day_totals,
+    days_of_sessions,
     from_day_totals,
     gather,
     groupings,
@@ -304,7 +304,7 @@ class Ledger:
         found = self.calls(chosen)
         tools = None
         if "tool" in names:
-            from ..analysis.by_tool import tool_shares
+            from ..analysis.tools import tool_shares
 
             tools = tool_shares(self.entries(), found, self.book, self.place_of)
         return gather(found, names, self.zone, self.book, separate=separate_worktrees, tools=tools)
@@ -419,7 +419,7 @@ class Ledger:
 
     def context_parts(self, session: str) -> list[dict[str, Any]]:
         """Estimate what fills the context window of a session now; empty if its file is gone."""
-        from ..analysis.context_parts import context_parts
+        from ..analysis.context import context_parts
 
         try:
             return context_parts(self.library.session(session).stream_messages())
@@ -491,7 +491,7 @@ class Ledger:
     def _shares(self, by: str, used: Iterable[ApiCall]) -> Callable[[ApiCall], list[tuple[str, Counts, int | None]]]:
         """Return a function that splits a call among groups: whole to one group, or in parts to the tools it called."""
         if by == "tool":
-            from ..analysis.by_tool import tool_shares
+            from ..analysis.tools import tool_shares
 
             return tool_shares(self.entries(), used, self.book, self.place_of)
         key_of, book = key_function(by, self.zone), self.book

@@ -95,7 +95,7 @@ def _blocks(found: Topic, ledger: Ledger, selection: Selection) -> None:
 
 
 def _hours(found: Topic, ledger: Ledger, selection: Selection) -> None:
-    from ..analysis.activity import active_seconds, hours_of_week
+    from ..analysis.timing import active_seconds, hours_of_week
 
     calls = ledger.calls(selection)
     days = active_seconds(calls, ledger.zone)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 from ..errors import NotFound, RecollectError
 from ..export.formatting import plural
 from ..format.times import to_iso
+from ..vault.capture import CaptureReport
 from ..vault.compact import CompactReport, compact, forget_lost, lost_files, survey
 from ..vault.health import files_with, is_as_left, lost_blocks, read_state
-from ..vault.report import CaptureReport
 from ..vault.retention import SOON_DAYS as SOON_DAYS
 from ..vault.retention import Guard as Guard
 from ..vault.retention import guard
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..store.scan import SessionFile
     from .keep_check import Walk
     from .library import Library
-    from .vault_sessions import VaultSessions
+    from .restoring import VaultSessions
 
 WORTH_FREEING: Final = 1_000_000
 """If `compact` would free fewer bytes than this, it is not worth mentioning."""
@@ -109,7 +109,7 @@ class LibraryVault:
         """Return the sessions of the homes that the vault has; None if nothing was ever kept."""
         if not self._is_read or not self.folder.is_dir():
             return None
-        from .vault_sessions import VaultSessions
+        from .restoring import VaultSessions
 
         return VaultSessions(self._library.homes, self.store, self._library.own_folder("cache"))
 

@@ -41,7 +41,7 @@ from ..watch.events import (
     ToolFinished,
     ToolStarted,
 )
-from ..watch.places import Place
+from ..watch.lines import Place
 from ..watch.watch import TICK, Watcher
 from .shapes import block_data
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from .findings import Confidence
 
 _TABLE: Final = Path(__file__).with_name("formats.toml")
-_LONG_PREFIX: Final = 6
+_LONG_PREFIX: Final = 5
 """A prefix of so many letters is rare by itself; after a shorter one, more letters of the value must follow."""
 
 
@@ -50,6 +50,17 @@ class Format:
             return f"(?:{self.pattern})"
         least, most = self.length or (16, 256)
         return f"[{self.letters}]{{{least},{most}}}"
+
+    def is_marked(self, head: str) -> bool:
+        """Return whether what the first look found is the mark of this kind, which stands inside of a value."""
+        if self.first_mark is not None:
+            return self.first_mark.match(head) is not None
+        return any(item.rstrip("/") in head for item in self.prefix)
+
+    @cached_property
+    def first_mark(self) -> re.Pattern[str] | None:
+        """Return the needle of a kind whose mark is no more than a dot."""
+        return re.compile(self.first_look) if self.prefix == (".",) else None
 
     @cached_property
     def exact(self) -> re.Pattern[str]:
@@ -90,8 +101,11 @@ def formats() -> dict[str, Format]:
 
 
 def _format(kind: str, table: dict[str, Any]) -> Format:
-    lists = {name: tuple(table[name]) for name in ("prefix", "length", "usual", "names") if name in table}
-    return Format(kind=kind, **{**table, **lists})
+    lists: dict[str, Any] = {
+        name: tuple(table[name]) for name in ("prefix", "length", "usual", "names") if name in table
+    }
+    fields: dict[str, Any] = {"kind": kind, **table, **lists}
+    return Format(**fields)
 
 
 @cache

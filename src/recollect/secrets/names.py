@@ -17,49 +17,73 @@ from .unwrap import joined_lines
 
 Strength = Literal["password", "secret", "weak"]
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _NAME: Final = re.compile(r"[A-Za-z0-9_.\-]")
 _LONGEST_NAME: Final = 80
 
-_PASSWORD: Final = frozenset(
-    "password passwd pwd passphrase passcode passwort senha contrasena requirepass masterauth pass pw userpassword dbpassword".split()
+_PASSWORD: Final = _words(
+    """
+    password passwd pwd passphrase passcode passwort senha contrasena requirepass masterauth pass pw
+    userpassword dbpassword
+    """
 )
-_SECRET: Final = frozenset(
-    "secret token apikey jwt accesstoken authtoken secretkey accesskey privatekey bearer credential credentials".split()
+_SECRET: Final = _words(
+    """
+    secret token apikey jwt accesstoken authtoken secretkey accesskey privatekey bearer credentials
+    """
 )
-_KEY: Final = frozenset(
-    """api access secret private auth encryption signing master account license service app application client webhook ssh deploy
-    shared session admin subscription write server integration crypto hmac aes rsa jwt service ingest project user rpc wallet
-    deployer""".split()
+_KEY: Final = _words(
+    """
+    api access secret private auth encryption signing master account license service app application client
+    webhook ssh deploy shared session admin subscription write server integration crypto hmac aes rsa jwt ingest
+    project user rpc wallet deployer
+    """
 )
-_ENDINGS: Final = frozenset(
-    """prod production staging stage dev development live test old new value raw default primary secondary main base64 b64 str text
-    string plain plaintext env here local ci backup tmp temp""".split()
+_ENDINGS: Final = _words(
+    """
+    prod production staging stage dev development live test old new value raw default primary secondary main
+    base64 b64 str text string plain plaintext env here local ci backup tmp temp
+    """
 )
-_NOT_BEFORE_TOKEN: Final = frozenset(
-    """page next continuation sync csrf xsrf cancellation cancel max min total input output prompt completion cached cache special eos
-    bos pad unk stop start end sep first last pagination cursor resume design color style theme syntax current previous prev each per
-    by num count number read write creation thinking reasoning budget used remaining lex punctuation word invalid missing expired bad
-    no has is with without get set fetch parse validate verify check new create generate refresh decode encode""".split()
+_NOT_BEFORE_TOKEN: Final = _words(
+    """
+    page next continuation sync csrf xsrf cancellation cancel max min total input output prompt completion
+    cached cache special eos bos pad unk stop start end sep first last pagination cursor resume design color
+    style theme syntax current previous prev each per by num count number read write creation thinking reasoning
+    budget used remaining lex punctuation word invalid missing expired bad no has is with without get set fetch
+    parse validate verify check new create generate refresh decode encode
+    """
 )
-_NOT_BEFORE_KEY: Final = frozenset(
-    """public publishable primary foreign cache partition sort index row hash idempotency translation i18n object dedupe group query
-    sort unique map dict lookup config storage item registry column sorting arrow shift hot short composite natural surrogate
-    message event route state react json yaml metadata entry field data answer candidate""".split()
+_NOT_BEFORE_KEY: Final = _words(
+    """
+    public publishable primary foreign cache partition sort index row hash idempotency translation i18n object
+    dedupe group query unique map dict lookup config storage item registry column sorting arrow shift hot short
+    composite natural surrogate message event route state react json yaml metadata entry field data answer
+    candidate
+    """
 )
-_PUBLIC: Final = frozenset("public publishable anon site".split())
+_PUBLIC: Final = _words(
+    """
+    public publishable anon site
+    """
+)
 
 _SEPARATOR: Final = re.compile(
     r"""
     (?P<close>(?:\\*["'`\]]|%22){0,3})
     (?:
-      [ \t]* (?P<op> => | := | \?= | \|\|=? | \?\? | ==? | : | (?i:%3[AD]) ) (?:[ \t] | (?:\\+[nr]|\r?\n)[ \t]+ | (?i:%20))*
+      [ \t]* ,? (?:[ \t] | \\+[nr] | \r?\n)* \\*["']? (?P<value> (?i:value) ) \\*["']? [ \t]* [:=] [ \t]*
+    | [ \t]* (?P<op> => | := | \?= | \|\|=? | \?\? | ==? | : | (?i:%3[AD]) ) (?:[ \t] | (?:\\+[nr]|\r?\n)[ \t]+ | (?i:%20))*
         (?: (?:const[ ])? [A-Za-z_&][\w\[\]., |&?'<>]{0,30}? = [ \t]* (?=\\*["']) )?
     | [ \t]+ (?P<prose> is | to | = )[ \t]+ (?:now[ ]|this[ ]|:[ ])?
     | (?P<xml> > )
     | [ \t]* , [ \t]* (?: [A-Za-z_]{1,12} [ \t]* [=:] [ \t]* )? (?P<pair> (?=\\*["']) )
     | \( [ \t]* (?P<call> (?=\\*["']) )
-    | [ \t]* ,? (?:[ \t] | \\+[nr] | \r?\n)* \\*["']? (?P<value> (?i:value) ) \\*["']? [ \t]* [:=] [ \t]*
     | (?P<space> [ \t]+ )
     )
     (?P<prefix> [bruf] (?=\\*["']) )?
@@ -130,13 +154,15 @@ def strength_of(name: str) -> Strength | None:
         if before in _KEY:
             return "secret"
         return "weak" if before and before not in _NOT_BEFORE_KEY else None
-    if last in ("authorization", "auth", "signature", "data") and (last != "data" or before == "key"):
+    if last in ("authorization", "auth", "data") and (last != "data" or before == "key"):
         return "weak"
     return None
 
 
-_NOT_VERBS: Final = frozenset(
-    "forgot reset change confirm enter invalid wrong show hide toggle has is no missing bad encrypted hashed".split()
+_NOT_VERBS: Final = _words(
+    """
+    forgot reset change confirm enter invalid wrong show hide toggle has is no missing bad encrypted hashed
+    """
 )
 
 
@@ -190,6 +216,8 @@ def value_after(text: str, name: str, strength: Strength, name_start: int, name_
     opening = place["open"]
     if how == "space" and opening is None and not _takes_a_space(text, name, name_start):
         return None
+    if how == ":" and text[name_start - 1 : name_start] == ":":
+        return None  # a part of an address such as arn:aws:...:secret:name
     if how == "xml" and text[name_start - 1 : name_start] not in "<\"'":
         return None
     at = place.end()
@@ -210,7 +238,7 @@ def value_after(text: str, name: str, strength: Strength, name_start: int, name_
         return None
     end = run.end()
     value = run[0]
-    while value and value[-1] in ".:?!)" and (len(value) < 2 or not value[-2] in ".:?!"):
+    while value and value[-1] in ".:?!)" and (len(value) < 2 or value[-2] not in ".:?!"):
         if how == "prose" or value[-1] in ".:":
             value, end = value[:-1], end - 1
         else:
@@ -218,10 +246,10 @@ def value_after(text: str, name: str, strength: Strength, name_start: int, name_
     if not value:
         return None
     if looks_random(value, 8):
-        joined = joined_lines(text, at, end)
-        if joined is not None and _belongs(value, joined.text[len(value) :], text[end : end + 1] == "\\"):
-            start, stop = joined.span(0, len(joined.text))
-            return NamedValue(name, strength, start, stop, joined.text, False, how, True)
+        view = next(joined_lines(text, at, end), None)
+        if view is not None and _belongs(value, view.text[len(value) :], text[end : end + 1] == "\\"):
+            start, stop = view.span(0, len(view.text))
+            return NamedValue(name, strength, start, stop, view.text, False, how, True)
     return NamedValue(name, strength, at, end, value, False, how)
 
 
@@ -230,13 +258,13 @@ def _wrapped_value(
 ) -> NamedValue | None:
     """Return a value in quotation marks that a line end breaks in two."""
     first = text[at:end].partition("\n")[0].rstrip("\r\\")
-    joined = joined_lines(text, at, at + len(first))
-    if joined is None or not looks_random(first, 6):
+    if not looks_random(first, 6):
         return None
-    stop = joined.span(0, len(joined.text))[1]
-    if text[stop : stop + len(opening)] != opening:
-        return None
-    return NamedValue(name, strength, at, stop, joined.text, True, how, True)
+    for view in joined_lines(text, at, at + len(first)):
+        stop = view.span(0, len(view.text))[1]
+        if text[stop : stop + len(opening)] == opening:
+            return NamedValue(name, strength, at, stop, view.text, True, how, True)
+    return None
 
 
 def _belongs(first: str, rest: str, continued: bool) -> bool:
@@ -258,7 +286,7 @@ def _share_of_digits(text: str) -> float:
 
 def _takes_a_space(text: str, name: str, start: int) -> bool:
     """Return whether a space may part this name from its value: a flag, a netrc file, an instruction of a Dockerfile."""
-    if name.startswith("-") or text[max(start - 2, 0) : start + 2].lstrip().startswith("--"):
+    if text[start : start + 1] == "-":
         return True
     line = text[text.rfind("\n", 0, start) + 1 : start]
     return (
@@ -286,11 +314,18 @@ def looks_random(value: str, least: int = 16) -> bool:
     """Return whether nobody would have written these letters: digits and letters mixed, not as in names and paths."""
     if len(value) < least or _TOKEN_LETTERS.fullmatch(value) is None:
         return False
-    digits = sum(letter.isdigit() for letter in value)
-    letters = sum(letter.isalpha() for letter in value)
-    if not letters or digits < (1 if len(value) < 24 else 2):
+    if not any(map(str.isdigit, value)) or not any(map(str.isalpha, value)):
         return False
-    return changes_of_class(value) >= max(2, len(value) * 0.16)
+    return changes_of_class(value) >= max(2, len(value) * 0.2) and _share_of_words(value) < 0.6
+
+
+_PLAIN_WORD: Final = re.compile(r"[A-Z][a-z]{2,}|[a-z]{4,}|[A-Z]{4,}")
+_VOWEL: Final = re.compile(r"[aeiouyAEIOUY]")
+
+
+def _share_of_words(value: str) -> float:
+    """Return how much of a value are words, as far as letters tell."""
+    return sum(len(word) for word in _PLAIN_WORD.findall(value) if _VOWEL.search(word)) / len(value)
 
 
 def _is_code(value: str) -> bool:
@@ -315,10 +350,8 @@ def looks_like_password(value: str, *, quoted: bool) -> bool:
 
 
 def _is_varied(value: str) -> bool:
-    return (
-        any(letter.isdigit() for letter in value)
-        or sum(letter in _SYMBOLS for letter in value) > 0
-        and any(map(str.isupper, value))
+    return any(letter.isdigit() for letter in value) or (
+        sum(letter in _SYMBOLS for letter in value) > 0 and any(map(str.isupper, value))
     )
 
 
@@ -334,9 +367,9 @@ def kind_of(found: NamedValue) -> tuple[str, str] | None:
         return None
     lower, spaced = "".join(words), " ".join(words)
     for item, pattern in _named_formats():
-        if any(name in spaced or name.replace(" ", "") == lower for name in item.names) and pattern.fullmatch(value):
-            if looks_random(value, 16):
-                return item.kind, "likely"
+        is_named = any(name in spaced or name.replace(" ", "") == lower for name in item.names)
+        if is_named and pattern.fullmatch(value) and looks_random(value):
+            return item.kind, "likely"
     special = _special_kind(found, words, lower)
     if special is not None:
         return special
@@ -360,7 +393,7 @@ def kind_of(found: NamedValue) -> tuple[str, str] | None:
         return "generic-api-key", "likely"
     if looks_random(value):
         return "generic-api-key", "likely"
-    if len(value) >= 12 and _is_strong(value) and _IDENTIFIERS.fullmatch(value) is None:
+    if len(value) >= 12 and _is_strong(value) and any(letter in _SYMBOLS for letter in value):
         return "generic-api-key", "likely"
     return None
 
@@ -372,8 +405,7 @@ def _is_strong(value: str) -> bool:
         and any(map(str.isdigit, value))
         and any(map(str.isalpha, value))
         and (
-            any(map(str.isupper, value))
-            and any(map(str.islower, value))
+            (any(map(str.isupper, value)) and any(map(str.islower, value)))
             or any(letter in _SYMBOLS for letter in value)
             or looks_random(value)
         )
@@ -397,9 +429,9 @@ def _special_kind(found: NamedValue, words: list[str], lower: str) -> tuple[str,
         return "ethereum-private-key", "likely"
     if lower.endswith("secretkeybase") and re.fullmatch(r"[0-9a-f]{64,128}", value):
         return "rails-secret-key-base", "likely"
-    if words[-2:] == ["secret", "key"] and _DJANGO.fullmatch(value) and (found.quoted or value.startswith("django-")):
-        if len(words) == 2 or "django" in words:
-            return "django-secret-key", "likely"
+    is_django = "django" in words or words == ["secret", "key"]
+    if is_django and _DJANGO.fullmatch(value) and (found.quoted or value.startswith("django-")):
+        return "django-secret-key", "likely"
     if words[-2:] == ["auth", "token"] and found.name.startswith("_"):
         return ("npmrc-auth-token", "likely") if looks_random(value, 16) or _UUID.fullmatch(value) else None
     if lower.endswith("accountkey") and _STORAGE.fullmatch(value):

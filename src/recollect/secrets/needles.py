@@ -17,6 +17,8 @@ from .formats import formats
 
 _BASE64_OF_TEXT: Final = "(?:[I-Za-fC][A-Za-z0-9+/_-][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-])"
 """Four letters of base64 that stand for three letters of ASCII, where the first may be a line feed."""
+BASE64_LENGTH: Final = 32
+"""How many letters of it in a row make a text in base64."""
 
 #: Where kinds of secrets without a prefix of their own begin.
 SHAPES: Final = (
@@ -28,7 +30,7 @@ SHAPES: Final = (
     # curl -u user:password, sshpass -p password
     r"(?:-u|--user|--proxy-user)[ =]*\\*[\"']?[A-Za-z0-9._@+-]+:[^\s\"'\\/:]",
     r"sshpass +-p",
-    rf"(?:[^A-Za-z0-9+/_-]|\\[nrt]|%(?:3[ADad]|22|2C)){_BASE64_OF_TEXT}{{8}}",
+    rf"(?:[^A-Za-z0-9+/_-]|\\[nrt]|%(?:3[ADad]|22|2C)){_BASE64_OF_TEXT}{{{BASE64_LENGTH // 4}}}",
 )
 
 #: Words that make the name of a variable, field, flag or header one of a secret.
@@ -36,17 +38,25 @@ _STRONG: Final = (
     r"passw(?:or)?d|passwd|passwort|passphrase|passcode|_pass|pwd|requirepass|secret|token|api[_.-]?key|access[_.-]?key|private[_.-]?key"
     r"|authorization|credential|jwt|bearer|mot_de_passe|contrase|senha"
 )
-_WEAK: Final = r"[a-z0-9][_.-]?key|auth|cookie|_sid|signature|webhook|dsn|\bpw|\bpass|client-key-data"
-_BETWEEN: Final = r"(?:[^A-Za-z0-9\n]|\\[nrt]|%(?:20|22|27|3[ADad])|value|[bruf][\"'\\])"
+_BETWEEN: Final = r"(?:[^A-Za-z0-9\n\\{};./<]|\n[ \t]|\\[nrt\"'/`\\]|%(?:20|22|27|3[ADad])|value|[bruf][\"'\\])"
 _WORD_BETWEEN: Final = r"(?:(?i:is(?: now)?|bearer|basic|token|str|string|default|to)\b)"
 _VALUE: Final = r"[A-Za-z0-9!#$%&*+./:=?@^_~-]"
-_MIXED: Final = rf"(?:{_VALUE}*(?:[A-Za-z!#$%^*+/_-]{_VALUE}*[0-9]|[0-9]{_VALUE}*[A-Za-z!#$%^*+/_-])|[A-Za-z]+[!#%^*][A-Za-z!#%^*]+)"
+_NO_DIGIT: Final = r"[A-Za-z!#$%^*+/_-]"
+_MIXED: Final = (
+    rf"(?:{_VALUE}*(?:{_NO_DIGIT}{_VALUE}*[0-9]|[0-9]{_VALUE}*{_NO_DIGIT})"
+    r"|[A-Za-z+=@&._-]+[!#%^*?$][A-Za-z!#%^*?$+=@&._-]+)"
+)
 
 
 def _names() -> str:
-    strong = rf"(?i:{_STRONG})[A-Za-z0-9_]*{_BETWEEN}+(?:{_WORD_BETWEEN}{_BETWEEN}+)?{_MIXED}"
-    weak = rf"(?i:{_WEAK})[A-Za-z0-9_]*{_BETWEEN}+{_VALUE}{{16}}"
-    return f"{strong}|{weak}"
+    strong = rf"(?i:{_STRONG})[A-Za-z0-9_-]*{_BETWEEN}+(?:{_WORD_BETWEEN}{_BETWEEN}+)?{_MIXED}"
+    assigned = r"(?:\\*[\"'\]])*[ \t]*[:=][ \t]*(?:\\*[\"'`])?"
+    # Names that say less: only right before their value, and only a long one.
+    weak = rf"(?:[A-Z0-9]_KEY|\bauth|client-key-data){assigned}{_VALUE}{{16}}|\bpass{assigned}{_MIXED}"
+    # Django's own generator uses signs that end a value elsewhere.
+    django = r"SECRET_KEY(?:\\*[\"'\]]){0,2}\s*[:=]\s*\\*[\"'][!-~]{20}"
+    cookie = r"(?i:cookie)(?:\\*[\"'])?[ =:]+\\*[\"']?[A-Za-z0-9_.%-]+="
+    return f"{strong}|{weak}|{django}|{cookie}"
 
 
 NAMES: Final = _names()
@@ -64,7 +74,7 @@ class Searcher:
         pattern = expression.encode("ascii")
         if fast:
             try:
-                import re2
+                import re2  # type: ignore[import-untyped]
             except ImportError:
                 pass
             else:

@@ -54,6 +54,7 @@ _WINDOWS_PATH: Final = re.compile(
     rf"(?P<user>{_WINDOWS_NAME}(?=(?P=bar))|{_NAME}(?![\w@]))",
     re.IGNORECASE,
 )
+_WINDOWS_FOLDER: Final = re.compile(r"[\\/](?:[Uu]sers|USERS|[Dd]ocuments and)")
 #: The name of a project folder: every letter of the path but ASCII letters and digits is a hyphen there.
 _FOLDER_NAME: Final = re.compile(
     r"(?<![A-Za-z0-9-])(?P<before>(?:[A-Za-z]-)?-(?:home|Users)-)(?P<user>[A-Za-z0-9]{1,64})(?![A-Za-z0-9])"
@@ -70,7 +71,7 @@ _NO_PERSON: Final = re.compile(
 )
 _DOCUMENTED_DOMAIN: Final = re.compile(
     r"(?:.*\.)?(?:example\.(?:com|org|net|edu)|[\w-]+\.(?:example|test|invalid|localhost|local)|example|test|invalid|localhost"
-    r"|users\.noreply\.github\.com|domain\.com|company\.com|email\.com|yourdomain\.com|yourcompany\.com|foo\.com|bar\.com)\Z",
+    r"|users\.noreply\.github\.com|domain\.com|company\.com|email\.com|yourdomain\.com|yourcompany\.com|foo\.com|bar\.com|test\.com)\Z",
     re.IGNORECASE,
 )
 #: What looks like the end of a domain and is that of a file (``icon@2x.png``) or of code (``user@app.route``).
@@ -162,16 +163,22 @@ def _found(start: int, end: int, kind: str, value: str, form: Form | str = "plai
     return Found(start, end, kind, "personal", "likely", form, value)
 
 
+def _holds(text: str, marks: tuple[str, ...]) -> bool:
+    """Return whether one of these stands in a text: a quick look before a pattern is tried at every letter."""
+    return any(mark in text for mark in marks)
+
+
 def _paths(text: str) -> Iterator[Found]:
-    if "/" in text or "-" in text or "\\" in text:
-        for pattern, kind in (
-            (_HOME_PATH, "home-path-user"),
-            (_WINDOWS_PATH, "windows-home-path-user"),
-            (_FOLDER_NAME, "home-path-user"),
-        ):
-            for match in pattern.finditer(text):
-                if not is_nobody(match["user"]):
-                    yield _found(match.start("user"), match.end("user"), kind, match["user"])
+    for pattern, kind, marks in (
+        (_HOME_PATH, "home-path-user", ("/home/", "/Users/")),
+        (_WINDOWS_PATH, "windows-home-path-user", (":\\", ":/")),
+        (_FOLDER_NAME, "home-path-user", ("-home-", "-Users-")),
+    ):
+        if not _holds(text, marks) or (pattern is _WINDOWS_PATH and not _WINDOWS_FOLDER.search(text)):
+            continue
+        for match in pattern.finditer(text):
+            if not is_nobody(match["user"]):
+                yield _found(match.start("user"), match.end("user"), kind, match["user"])
 
 
 def _mails(text: str) -> Iterator[Found]:
@@ -196,10 +203,13 @@ def _mails(text: str) -> Iterator[Found]:
 
 
 def _hosts(text: str) -> Iterator[Found]:
-    groups: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
-        (_PROMPT_HOST, ("host",)), (_SAID_HOST, ("uname", "set")), (_INSIDE_HOST, ("host",)),
-    )  # fmt: skip
-    for pattern, names in groups:
+    for pattern, names, marks in (
+        (_PROMPT_HOST, ("host",), ("@",)),
+        (_SAID_HOST, ("uname", "set"), ("Linux ", "Darwin ", "HOSTNAME=", "COMPUTERNAME=", "ostname:", "Name:")),
+        (_INSIDE_HOST, ("host",), (".local", ".lan", ".internal", ".corp", ".intranet", ".home.arpa")),
+    ):
+        if not _holds(text, marks):
+            continue
         for match in pattern.finditer(text):
             name = next(name for name in names if match[name])
             host = match[name]

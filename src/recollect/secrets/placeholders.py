@@ -12,14 +12,15 @@ _MARKS: Final = re.compile(
     | [xX]{4} | \*{3} | \.\.\. | … | •{3} | _{4} | (?:\b|_)0{6}
     | < [^<>]{0,60} > | \$\{ | \$\( | \{\{ | %\( | \#\{ | ^\$[A-Za-z_] | ^%[A-Za-z_]+%$ | ^\{[A-Za-z_.]+\}$
     | (?i: your[-_ ]? | example | placeholder | redacted | changeme | change[-_]me | replace[-_ ]?(?:me|this|with)
-      | insert[-_ ] | dummy | (?<![a-z])fake | (?<![a-z])sample | todo | (?<![a-z])mock | (?<![a-z])test[-_]?(?:key|token|secret|pass)
+      | insert[-_ ] | dummy | (?<![a-z])fake | (?<![a-z])sample | todo | (?<![a-z])mock
+      | (?<![a-z])test[-_]?(?:key|token|secret|pass)
       | foo[-_]?bar | not[-_ ]?(?:a[-_ ])?real | my[-_](?:secret|token|key|password|api) | here$ | ^masked | hidden
       | abcdef(?:gh|01|12) | 12345678 | 0123456 | deadbeef | (?<![a-z])(?:some|any)[-_] | lorem
       | (?:secret|token|password|passwd|key)[-_ ]?(?:goes|value|here|placeholder) )
     """,
     re.VERBOSE,
 )
-_IN_LONG: Final = re.compile(r"(.)\1{7}|[xX]{6}|\*{3}|\.\.\.|…|(?i:your[-_]|(?<![a-z])example|placeholder|redacted)")
+_IN_LONG: Final = re.compile(r"(.)\1{7}|[xX]{6}|\*{3}|\.\.\.|…|(?i:your[-_]|example|placeholder|redacted)")
 """In a long random text some short marks come by chance."""
 _LONG: Final = 40
 _LEAST_LETTERS: Final = 5

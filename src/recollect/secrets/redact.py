@@ -145,6 +145,8 @@ class Redactor:
         if self.is_personal:
             for path in homes:
                 self.learn_home(path)
+                if path.count("/") > 1:
+                    self._known.add({path}, _Value(_USER, path, "~", False, False), "word")
             for user in users:
                 self._learn_owner(user)
             for host in hosts:
@@ -200,11 +202,7 @@ class Redactor:
         for before, user in home_paths(path):
             self._homes.add(before + user)
             self._learn_owner(user)
-            break
-        else:
-            if path.startswith("/") and path.count("/") > 1:
-                self._homes.add(path)
-                self._known.add({path}, _Value("home-path-user", path, "~", False, False), "word")
+            return
 
     def _learn_owner(self, user: str) -> None:
         """Leave out a user's name wherever it stands as a word."""
@@ -328,10 +326,13 @@ class Redactor:
                     return _Span(start, found.end, value, "~")
         return _Span(found.start, found.end, value, value.text)
 
+    def known_kinds(self) -> dict[str, int]:
+        """Return how many different values of each kind were learned, most frequent first."""
+        return _counted(kind for kind, _ in self._values)
+
     def replaced_kinds(self) -> dict[str, int]:
         """Return how many different values of each kind were replaced, most frequent first."""
-        counts = Counter(kind for kind, _ in self._replaced)
-        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+        return _counted(kind for kind, _ in self._replaced)
 
     def left_in(self, text: str, *, known_only: bool = False) -> Iterator[tuple[int, str]]:
         """Yield place and kind of each definite secret in a text: those that are known, and those that are new."""
@@ -351,6 +352,10 @@ def replaced(text: str, replacements: Iterable[Replacement]) -> str:
         pieces += (text[place : item.start], item.text)
         place = item.end
     return "".join([*pieces, text[place:]])
+
+
+def _counted(kinds: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(kinds).items(), key=lambda item: (-item[1], item[0])))
 
 
 def _remember(answers: dict[K, T], key: K, text: str, answer: T) -> None:

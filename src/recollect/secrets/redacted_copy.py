@@ -8,7 +8,6 @@ of files are kept, because entries refer to them; the name of a project folder i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -31,6 +30,7 @@ _AT_ONCE: Final = 1 << 18
 """About how many bytes are written at once."""
 _LONGEST_DOCUMENT: Final = 64 << 20
 _LONGEST_ID: Final = 4096
+_MOST_KEYS: Final = 10_000
 _CONFIG_PLACES: Final = ("/cwd", "/projectPath", "/originalCwd")
 """Fields that name the folder in which the user works."""
 
@@ -52,16 +52,13 @@ class RedactedCopy:
         self._root = root
         self._redactor = redactor
         self._progress = progress
+        self._learned_keys: set[str] = set()
+        self._plain_keys: set[str] = set()
         self.left_out: list[str] = []
 
     def write(self, paths: Iterable[Path]) -> None:
         """Copy these files. Raises an error only where the copy cannot be written: what cannot be read is left out."""
-        files = list(dict.fromkeys(paths))
-        if self._redactor.is_personal:
-            for folder in dict.fromkeys(_project_folder(self._home, path) for path in files):
-                self._redactor.learn(folder)
-        learned = {path: found for path in files if (found := self._learned(path)) is not None}
-        for path, with_finds in learned.items():
+        for path, with_finds in self.learn(paths).items():
             target = self._root / self._place(path)
             try:
                 disk.make_folders(target.parent)
@@ -69,6 +66,14 @@ class RedactedCopy:
                 disk.set_times(target, path.stat().st_mtime_ns)
             except OSError as problem:
                 raise disk.explain(problem, target) from problem
+
+    def learn(self, paths: Iterable[Path]) -> dict[Path, _Lines]:
+        """Learn the values of these files, and return those that can be searched."""
+        files = list(dict.fromkeys(paths))
+        if self._redactor.is_personal:
+            for folder in dict.fromkeys(_project_folder(self._home, path) for path in files):
+                self._redactor.learn(folder)
+        return {path: found for path in files if (found := self._learned(path)) is not None}
 
     def _place(self, path: Path) -> Path:
         """Return where a file lies in the copy."""
@@ -111,8 +116,21 @@ class RedactedCopy:
                 found = True
             return ()
 
-        rewrite_strings(line, learn, change_key=partial(_as_text, learn), shortest=SHORTEST_TEXT)
+        rewrite_strings(line, learn, change_key=self._key_change(learn, self._learned_keys), shortest=SHORTEST_TEXT)
         return found
+
+    def _key_change(self, change: _Change, plain: set[str]) -> _Change:
+        """Return how object keys are changed: as any text, since no name makes them ids. Those of `plain` are known to stay."""
+
+        def change_key(_: str, key: str) -> Sequence[Replacement]:
+            if key in plain:
+                return ()
+            parts = change("", key)
+            if not parts and not self._redactor.find(key) and len(plain) < _MOST_KEYS:
+                plain.add(key)
+            return parts
+
+        return change_key
 
     # --- second pass --------------------------------------------------------------------------------------------------
 
@@ -144,7 +162,9 @@ class RedactedCopy:
                 return redactor.in_untouched(text) if len(text) <= _LONGEST_ID else ()
             return redactor.replacements(text, None if has_finds else ())
 
-        return rewrite_strings(line, change, change_key=partial(_as_text, change), shortest=SHORTEST_KNOWN)
+        return rewrite_strings(
+            line, change, change_key=self._key_change(change, self._plain_keys), shortest=SHORTEST_KNOWN
+        )
 
     def _redacted_text(self, path: Path) -> Iterator[bytes]:
         with open_inside(self._home, path) as stream:
@@ -219,11 +239,6 @@ class RedactedCopy:
     def _tell(self, count: int) -> None:
         if self._progress is not None:
             self._progress(count)
-
-
-def _as_text(change: _Change, pointer: str, key: str) -> Sequence[Replacement]:
-    """Change an object key as any text: no name makes it an id."""
-    return change("", key)
 
 
 def _is_json(path: Path) -> bool:

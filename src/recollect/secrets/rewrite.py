@@ -139,25 +139,26 @@ def _json_edits(
         if torn:
             yield from _stray_text(line, seen, token.start(), change)
             seen = token.end()
-        mark = token["mark"]
+        raw, close, colon, mark = token.groups()
         if mark is None:
-            is_key = token["colon"] is not None
-            if token.end("inside") - token.start("inside") < shortest and not is_key:
-                continue
-            if is_key:
-                key = _decoded(token["inside"])[0]
-                inside[-1] = key
-                if change_key is None or len(key) < shortest:
+            if colon is None:
+                if len(raw) < shortest:
                     continue
-            first, last = token.span("inside")
-            new = _changed_string(
-                line[first:last], _pointer(prefixes, inside), change_key if is_key and change_key else change,
-                closed=token["close"] is not None,
-            )  # fmt: skip
-            if new is not None:
-                yield first, last, new
-            if token["close"] is None:
-                return
+                asked = change
+                rest = b"" if close is not None else _half_escape(raw)
+                if rest:
+                    raw = raw[: -len(rest)]
+                text, is_escaped = _decoded(raw)
+            else:
+                text, is_escaped = _decoded(raw)
+                inside[-1] = text
+                if change_key is None or len(text) < shortest:
+                    continue
+                asked, rest = change_key, b""
+            parts = asked(_pointer(prefixes, inside), text)
+            if parts:
+                new = _new_string(raw, list(_in_order(parts, len(text))), is_escaped)
+                yield token.start(1), token.end(1), new + rest
         elif mark == b",":
             if isinstance(inside[-1], int):
                 inside[-1] += 1
@@ -197,15 +198,8 @@ def _changed_text(data: bytes, change: ChangeString) -> bytes | None:
     return _put_together(text, [(item.start, item.end, _sayable(item.text)) for item in parts]) if parts else None
 
 
-def _changed_string(raw: bytes, pointer: str, change: ChangeString, *, closed: bool) -> bytes | None:
-    """Return the new bytes between the quotes of a string; None where it stays as it is."""
-    rest = b"" if closed else _half_escape(raw)
-    if rest:
-        raw = raw[: -len(rest)]
-    text, is_escaped = _decoded(raw)
-    parts = list(_in_order(change(pointer, text), len(text)))
-    if not parts:
-        return None
+def _new_string(raw: bytes, parts: Sequence[Replacement], is_escaped: bool | None) -> bytes:
+    """Return the new bytes between the quotes of a string."""
     written = raw.decode("utf-8", "surrogateescape")
     places = _places(written, parts) if is_escaped else [place for item in parts for place in (item.start, item.end)]
     if is_escaped is None:
@@ -213,7 +207,7 @@ def _changed_string(raw: bytes, pointer: str, change: ChangeString, *, closed: b
     else:
         ascii_only = raw.isascii() and b"\\u" in raw
         encoded = [_encoded(item.text, ascii_only=ascii_only, bytes_too=not is_utf8(raw)) for item in parts]
-    return _put_together(written, list(zip(places[::2], places[1::2], encoded, strict=True))) + rest
+    return _put_together(written, list(zip(places[::2], places[1::2], encoded, strict=True)))
 
 
 def _half_escape(raw: bytes) -> bytes:

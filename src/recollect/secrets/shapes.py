@@ -1,4 +1,4 @@
-"""Recognise secrets by the text around them: private key blocks, addresses with a password, headers, commands, JSON web tokens."""
+"""Recognise secrets by the text around them: key blocks, addresses with a password, headers, commands, web tokens."""
 
 from __future__ import annotations
 
@@ -85,19 +85,22 @@ def _putty_key(text: str, at: int) -> Shape | None:
 # --- addresses --------------------------------------------------------------------------------------------------------
 
 _ADDRESS: Final = re.compile(
-    r"""(?P<scheme>[A-Za-z][A-Za-z0-9+.:-]{1,30})://(?P<user>[^\s/"'<>\\@:`]*):(?P<password>[^\s/"'<>\\`]{1,200}?)@(?P<host>[A-Za-z0-9_.\-\[\]${}<]+)"""
+    r"""(?P<scheme>[A-Za-z][A-Za-z0-9+.:-]{1,30})://(?P<user>[^\s/"'<>\\@:`]*):(?P<password>[^\s/"'<>\\`:,]{1,200}?)@(?P<host>[A-Za-z0-9_.\-\[\]${}<]+)"""
 )
 _DATABASES: Final = re.compile(
     r"(?i:postgres|postgresql|mysql|mariadb|mssql|sqlserver|oracle|cockroachdb|clickhouse|amqps?|nats|kafka|snowflake|cassandra|neo4j|bolt|ldaps?|smtps?|db2|vertica|redshift|trino|elasticsearch|couchdb)"
 )
 _EXAMPLE_PASSWORDS: Final = frozenset(
-    """password pass passwd pwd secret root admin test postgres mysql guest user example token changeme default mypassword pw dev
-    rabbitmq redis minioadmin docker letmein username""".split()
+    """
+    password pass passwd pwd secret root admin test postgres mysql guest user example token changeme default
+    mypassword pw dev rabbitmq redis minioadmin docker letmein username
+    """.split()  # noqa: SIM905  a list of quoted words is harder to read
 )
+_SURE_LENGTH: Final = 8
 _LOCAL: Final = re.compile(
     r"localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0|(?:.*\.)?example\.(?:com|org|net)|.*\.(?:test|example|invalid)|host|hostname|server"
 )
-_VARIABLE: Final = re.compile(r"^[\$%{<*\[]|\$\{|\$[A-Z_]+|[{}<>*]|^x+$|^\.+$|^:+$|%s|%\(|^[A-Z][A-Z_]+$")
+_VARIABLE: Final = re.compile(r"^[\$%{<\[]|\$\{|\$[A-Z_]+|[{}<>]|^\*+$|^x+$|^\.+$|^:+$|%s|%\(|^[A-Z][A-Z_]+$")
 
 
 def address(text: str, at: int) -> Shape | None:
@@ -116,10 +119,6 @@ def address(text: str, at: int) -> Shape | None:
         if found is None:
             return None
     password, host, user = found["password"], found["host"], found["user"]
-    while (
-        more := re.match(r"""[^\s/"'<>\\@`]*@(?=[A-Za-z0-9_.-]+)""", text[found.end("password") + 1 :])
-    ) and "@" in more[0]:
-        break  # a password that holds an at sign is not guessed at
     scheme = found["scheme"].lower().rpartition(":")[2]
     if not is_password_of_address(password, user, host):
         return None
@@ -133,7 +132,9 @@ def address(text: str, at: int) -> Shape | None:
         kind = "connection-string-password"
     else:
         kind = "basic-auth-url"
-    return Shape(found.start("password"), found.end("password"), kind, "definite", password)
+    is_sure = len(password) >= _SURE_LENGTH and re.fullmatch(r"[a-z]+[_-]?\d{1,4}|[A-Za-z_.-]{1,15}", password) is None
+    confidence: Confidence = "definite" if is_sure or looks_random(password, 8) else "possible"
+    return Shape(found.start("password"), found.end("password"), kind, confidence, password)
 
 
 def is_password_of_address(password: str, user: str, host: str) -> bool:
@@ -141,14 +142,14 @@ def is_password_of_address(password: str, user: str, host: str) -> bool:
     lower = password.lower()
     if lower in _EXAMPLE_PASSWORDS or lower == user.lower() or len(password) < 4 or _VARIABLE.search(password):
         return False
-    if is_placeholder(password) or is_placeholder(host) and not looks_random(password, 12):
+    if is_placeholder(password) or (_VARIABLE.search(host) is not None and not looks_random(password, 12)):
         return False
     plain = password.isalpha() and (password.islower() or password.isupper())
     if _LOCAL.fullmatch(host):
         return looks_random(password, 12)
-    if password.isdigit() or (plain and len(password) < 12):
+    if "%20" in password or password.isdigit() or (plain and len(password) < 12):
         return False
-    return not re.fullmatch(r"(?:[a-z]+[-_]?)*(?:password|passwd|pass|pwd|secret|token)\d{0,4}", lower)
+    return not re.fullmatch(r"[a-z_-]{0,40}(?:password|passwd|pass|pwd|secret|token)\d{0,4}", lower)
 
 
 _IN_OPTIONS: Final = re.compile(
@@ -156,10 +157,10 @@ _IN_OPTIONS: Final = re.compile(
 )
 
 
-def connection_option(text: str, at: int, end: int) -> Shape | None:
+def connection_option(text: str, at: int) -> Shape | None:
     """Return the password of a connection string: `Server=...;Password=...;`, or `jdbc:...?user=u&password=p`."""
-    found = _IN_OPTIONS.search(text, max(at - 1, 0), end + 200)
-    if found is None or found.start("name") > at + 12:
+    found = _IN_OPTIONS.match(text, max(at - 1, 0))
+    if found is None:
         return None
     line = text[max(text.rfind("\n", 0, found.start()), found.start() - 400) + 1 : found.start() + 1]
     if "jdbc:" in line:
@@ -183,9 +184,7 @@ _HEADER: Final = re.compile(
     \\*["']?\s*[:=]\s*(?:[frb])?\\*["'`]?(?P<scheme>(?i:bearer|basic|token|bot)(?:\s+|%20))?(?P<value>[A-Za-z0-9+/=_.~%:-]{8,4000})""",
     re.VERBOSE,
 )
-_COOKIE: Final = re.compile(
-    r"""(?i:(?:set-)?cookie\\*["']?\s*[:=]\s*|--cookie[ =]+|-b[ ]+)\\*["']?(?P<pairs>[^\r\n"'\\]{8,8000})"""
-)
+_COOKIE: Final = re.compile(r"""(?i:cookie\\*["']?[ \t]*[:=]?[ \t]*)\\*["']?(?P<pairs>[^\r\n"'\\]{8,8000})""")
 _SESSION: Final = re.compile(
     r"""(?P<name>[A-Za-z0-9_.\-]*(?i:sess(?:ion)?(?:[_-]?id)?|sid|auth|token|jwt|remember[a-z_]*|csrf|id)[A-Za-z0-9_.\-]*)=(?P<value>[A-Za-z0-9+/=_.~%:!-]{12,4000})"""
 )
@@ -193,9 +192,11 @@ _SESSION: Final = re.compile(
 
 def header(text: str, at: int) -> Shape | None:
     """Return the value of an authorization or API key header whose name stands at a place."""
-    start = max(text.rfind("\n", 0, at) + 1, at - 30)
-    found = _HEADER.search(text, start, at + 4200)
-    if found is None or found.start() > at + 4:
+    start = at
+    while start > 0 and at - start < 30 and (text[start - 1].isalpha() or text[start - 1] == "-"):
+        start -= 1
+    found = _HEADER.match(text, start)
+    if found is None:
         return None
     value, scheme = found["value"], (found["scheme"] or "").strip().lower().removesuffix("%20")
     is_authorization = found["name"].lower().endswith("authorization")
@@ -203,15 +204,11 @@ def header(text: str, at: int) -> Shape | None:
         return None
     start, end = found.span("value")
     wrapped = False
-    joined = joined_lines(text, start, end)
-    if (
-        joined is not None
-        and looks_random(value, 12)
-        and looks_random(joined.text[len(value) :], 8)
-        and ":" not in joined.text[len(value) :]
-    ):
-        value, wrapped = joined.text, True
-        end = joined.span(0, len(value))[1]
+    for view in joined_lines(text, start, end):
+        piece = view.text[len(value) :]
+        if not looks_random(value, 8) or not looks_random(piece, 6) or ":" in piece:
+            break
+        value, wrapped, end = view.text, True, view.span(0, len(view.text))[1]
     if scheme == "basic" or (is_authorization and scheme == "" and ":" in (decoded_text(value) or "")):
         decoded = decoded_text(value)
         if decoded is None or ":" not in decoded:
@@ -231,8 +228,8 @@ def header(text: str, at: int) -> Shape | None:
 
 def cookies(text: str, at: int) -> Iterator[Shape]:
     """Yield the session cookies of a cookie header around a place."""
-    found = _COOKIE.search(text, max(at - 12, 0), at + 8200)
-    if found is None or found.start() > at + 8:
+    found = _COOKIE.match(text, at)
+    if found is None:
         return
     for pair in _SESSION.finditer(text, *found.span("pairs")):
         value = pair["value"]
@@ -268,14 +265,17 @@ def web_token(text: str, at: int) -> Shape | None:
     if start is None:
         return None
     whole = _JWT.match(text, at)
-    joined = joined_lines(text, start.start(), start.end())
-    if joined is not None:
-        longer = _JWT.match(joined.text)
-        rest = joined.text[len(start[0]) :]
-        if longer is not None and (whole is None or looks_random(rest, 16)):
-            kind = _kind_of_web_token(longer[0])
-            if kind is not None:
-                return Shape(*joined.span(0, longer.end()), *kind, longer[0], True)
+    best: Shape | None = None
+    length = len(start[0])
+    for view in joined_lines(text, start.start(), start.end()):
+        longer = _JWT.match(view.text)
+        if (whole is not None or best is not None) and not looks_random(view.text[length:], 8):
+            break
+        length = len(view.text)
+        if longer is not None and (kind := _kind_of_web_token(longer[0])) is not None:
+            best = Shape(*view.span(0, longer.end()), *kind, longer[0], True)
+    if best is not None:
+        return best
     if whole is None:
         return None
     kind = _kind_of_web_token(whole[0])
@@ -353,6 +353,8 @@ def command_password(text: str, at: int) -> Shape | None:
 
 def netrc_password(text: str, at: int) -> Shape | None:
     """Return the password of an entry of a netrc file, in which the word `password` stands at a place."""
+    if "login" not in text[max(at - 200, 0) : at]:
+        return None
     found = _NETRC.search(text, max(at - 300, 0), at + 300)
     if (
         found is None

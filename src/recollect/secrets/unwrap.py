@@ -15,13 +15,14 @@ from typing import Final
 
 _ESCAPE: Final = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/nrtbf]))')
 _ESCAPED: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
-_PERCENT: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+_PERCENT: Final = re.compile(r"%[0-9A-Fa-f]{2}(?:%[0-9A-Fa-f]{2})*")
 
 #: What stands before the text of a line that a tool shows: a number, the sign of a diff, a comment or quotation mark.
 FRAME: Final = re.compile(
     r"[ \t]*(?:\d{1,7}(?:→|\t|[ \t]*[|│:] ?))?[ \t]*(?:[+>|│#*](?![A-Za-z0-9/+]{0,3}=)[ \t]*|//[ \t]+|-[ \t]+)?"
 )
-_GLUE: Final = re.compile(r"""(?P<before>[ \t]*(?:\\|=(?=\r?\n)|["'`][ \t]*[+.&,\\]?[ \t]*)?[ \t]*(?:[|│])?)\r?\n""")
+_GLUE: Final = re.compile(r"""[ \t]*(?:\\|=(?=\r?\n)|(?P<quote>["'`])[ \t]*[+.&,\\]?)?[ \t]*(?:[|│])?\r?\n""")
+_PIECE: Final = re.compile(r"[A-Za-z0-9+/=_.~:@!%^*#?&$-]+")
 _OPENING: Final = re.compile(r"""(?:[+.&][ \t]*)?["'`]""")
 _LONGEST_JOIN: Final = 60
 """How many lines a broken value may run over."""
@@ -74,31 +75,29 @@ class _Builder:
             self.length += len(piece)
 
     def view(self, form: str) -> View:
-        return View("".join(self.pieces), form, segments=self.segments)
+        return View("".join(self.pieces), form, segments=list(self.segments))
 
 
-def unescaped(text: str) -> View | None:
-    """Undo one level of the escapes of JSON; None if there are none."""
-    if "\\" not in text:
-        return None
-    made, at = _Builder(), 0
-    for escape in _ESCAPE.finditer(text):
+def unescaped(text: str, start: int = 0, stop: int | None = None) -> View | None:
+    """Undo one level of the escapes of JSON in a part of a text; None if there are none."""
+    stop = len(text) if stop is None else stop
+    made, at = _Builder(), start
+    for escape in _ESCAPE.finditer(text, start, stop):
         made.add(text[at : escape.start()], at, escape.start() - at)
         code, letter = escape.groups()
         made.add(chr(int(code, 16)) if code else _ESCAPED.get(letter, letter), escape.start(), len(escape[0]))
         at = escape.end()
-    if not at:
+    if not made.segments:
         return None
-    made.add(text[at:], at, len(text) - at)
+    made.add(text[at:stop], at, stop - at)
     return made.view("escaped")
 
 
-def url_decoded(text: str) -> View | None:
-    """Undo the URL encoding; None if there is none."""
-    if "%" not in text:
-        return None
-    made, at = _Builder(), 0
-    for place in _PERCENT.finditer(text):
+def url_decoded(text: str, start: int = 0, stop: int | None = None) -> View | None:
+    """Undo the URL encoding in a part of a text; None if there is none."""
+    stop = len(text) if stop is None else stop
+    made, at = _Builder(), start
+    for place in _PERCENT.finditer(text, start, stop):
         made.add(text[at : place.start()], at, place.start() - at)
         decoded = bytes.fromhex(place[0].replace("%", "")).decode("utf-8", "replace")
         if len(decoded) * 3 == len(place[0]):  # ASCII: letter by letter
@@ -107,61 +106,67 @@ def url_decoded(text: str) -> View | None:
         else:
             made.add(decoded, place.start(), len(place[0]))
         at = place.end()
-    if not at:
+    if not made.segments:
         return None
-    made.add(text[at:], at, len(text) - at)
+    made.add(text[at:stop], at, stop - at)
     return made.view("url-encoded")
 
 
-def joined_lines(text: str, start: int, end: int, limit: int = 4096) -> View | None:
-    """Join a line, from `start` on, with those after it, if nothing but glue stands between `end` and the line's end.
+def joined_lines(text: str, start: int, end: int, limit: int = 4096) -> Iterator[View]:
+    """Yield a line, from `start` on, joined with the one after it, with the two after it, and so on.
 
-    Numbers, signs of a diff, indentation and quotation marks at the joins are left out.
+    Nothing but glue may stand between `end` and the line's end. Numbers, signs of a diff, indentation and quotation marks at
+    the joins are left out.
     """
-    glue = _GLUE.match(text, end)
-    if glue is None:
-        return None
     made = _Builder()
     made.add(text[start:end], start, end - start)
-    at, lines = glue.end(), 0
-    opened = glue["before"].strip()[:1]
-    while at < len(text) and made.length < limit and lines < _LONGEST_JOIN:
-        frame = FRAME.match(text, at)
-        at = frame.end() if frame is not None else at
-        if opened and opened in "\"'`" and (quote := _OPENING.match(text, at)) is not None:
-            at = quote.end()
-        stop = at
-        while stop < len(text) and (text[stop].isalnum() or text[stop] in "+/=_.~:@!%^*#?&$-"):
-            stop += 1
-        if stop == at:
-            break
-        made.add(text[at:stop], at, stop - at)
-        lines += 1
-        glue = _GLUE.match(text, stop)
-        if glue is None:
-            break
-        at = glue.end()
-    return made.view("wrapped") if lines else None
+    for _ in range(_LONGEST_JOIN):
+        glue = _GLUE.match(text, end)
+        if glue is None or made.length >= limit:
+            return
+        frame = FRAME.match(text, glue.end())
+        at = frame.end() if frame is not None else glue.end()
+        if glue["quote"]:
+            opening = _OPENING.match(text, at)
+            if opening is None:
+                return
+            at = opening.end()
+        piece = _PIECE.match(text, at)
+        if piece is None:
+            return
+        end = piece.end()
+        made.add(piece[0], at, end - at)
+        yield made.view("wrapped")
 
 
-def base64_blobs(text: str, start: int, stop: int) -> Iterator[tuple[int, int, str]]:
-    """Yield (start, end, decoded text) of everything in base64, begun in a part of a text, that decodes to readable text."""
-    at = start
-    while (blob := _BLOB.search(text, at)) is not None and blob.start() < stop:
-        start, end = blob.span()
-        letters = blob[0]
-        width = len(letters)
-        while width >= _LEAST_LINE and not letters.endswith("=") and len(letters) <= _LONGEST_BLOB:
-            line = _BLOB_LINE.match(text, end)
-            if line is None:
-                break
-            width = len(line[1])
-            letters += line[1]
-            end = line.end()
-        at = end
-        decoded = decoded_text(letters)
-        if decoded is not None:
-            yield start, end, decoded
+def line_before(text: str, start: int) -> int | None:
+    """Return where the word begins that ends the line before; None if the text at `start` does not begin its line."""
+    line_start = text.rfind("\n", 0, start) + 1
+    frame = FRAME.match(text, line_start)
+    if line_start == 0 or frame is None or text[frame.end() : start].strip("\"'`"):
+        return None
+    end = len(text[:line_start].rstrip("\r\n\\\"' "))
+    begin = end
+    while begin > 0 and end - begin < 200 and _PIECE.match(text, begin - 1, begin):
+        begin -= 1
+    return begin if begin < end else None
+
+
+def base64_blob(text: str, start: int) -> tuple[int, str] | None:
+    """Return (end, decoded text) of what begins at a place in base64 and decodes to readable text, on one line or on several."""
+    blob = _BLOB.match(text, start)
+    if blob is None:
+        return None
+    letters, end, width = blob[0], blob.end(), len(blob[0])
+    while width >= _LEAST_LINE and not letters.endswith("=") and len(letters) <= _LONGEST_BLOB:
+        line = _BLOB_LINE.match(text, end)
+        if line is None:
+            break
+        width = len(line[1])
+        letters += line[1]
+        end = line.end()
+    decoded = decoded_text(letters)
+    return (end, decoded) if decoded is not None else None
 
 
 def decoded_text(letters: str) -> str | None:

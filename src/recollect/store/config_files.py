@@ -35,9 +35,8 @@ from recollect.format.statsig import (
     parse_last_modified,
 )
 from recollect.store.home import Home
-from recollect.store.parsed_file import FileInfo, info_of, read_if_there, read_parsed
 from recollect.store.paths import list_inside
-from recollect.store.side_files import StoredDocument, documents_in
+from recollect.store.side_files import FileInfo, StoredDocument, documents_in, info_of, read_if_there, read_parsed
 
 DEFINITION_FOLDERS = ("commands", "agents", "skills", "output-styles")
 

@@ -21,7 +21,6 @@ from datetime import datetime
 from typing import Any, Literal
 
 from recollect.format.edit_results import EDIT_TOOLS, FileEdit, edit_of_call, parse_file_edit
-from recollect.format.fields import moment_of_iso
 from recollect.format.file_history import (
     FileBackup,
     FileDelta,
@@ -30,6 +29,7 @@ from recollect.format.file_history import (
     parse_backup_name,
     parse_file_history_entry,
 )
+from recollect.format.json_file import moment_of_iso
 
 Kind = Literal["checkpoint", "first-touch", "edit"]
 Place = tuple[int, int, float, int]

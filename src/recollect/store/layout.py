@@ -21,8 +21,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ..format.secret_names import is_secret_file_name
 from ..format.uuids import UUID
+from .opening import is_secret_file_name
 
 PROJECTS: Final = "projects"
 SUBAGENTS: Final = "subagents"

@@ -1,7 +1,12 @@
 """Open a file of a home for reading, but no secret, no pipe or device, and nothing outside of the home.
 
-The check is made on the opened file itself (where the system reports its path), so swapping a folder for a link between
-check and open gains nothing. Imports little, for commands that must start fast; `paths` builds on it.
+People keep their history on a second disk or under a dotfile manager, and Claude Code follows such links: `projects/` or
+another folder of the home, a project folder, a transcript. Recollect follows these links of the store too, once, and treats
+their targets as part of the home. Every other link must end inside the home: a transcript, or any other file in a home,
+cannot make Recollect read or write elsewhere. The check is made on the opened file itself (where the system reports its
+path), so swapping a folder for a link between check and open gains nothing.
+
+Imports little, for commands that must start fast; `paths` builds on it.
 """
 
 from __future__ import annotations
@@ -11,9 +16,100 @@ import os
 import stat
 
 from ..errors import DamagedData, NotFound, Refused
-from ..format.secret_names import is_secret_file_name
-from .links import is_below as is_below
-from .links import is_part_of
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Final
+
+
+def is_secret_file_name(name: str) -> bool:
+    """Return whether a file of this name (without its folder) holds tokens or keys: it is never opened, copied or shown."""
+    lowered = name.lower()
+    return lowered.endswith((".key", ".pem")) or lowered.startswith(".credentials")
+
+
+#: Folders of a home that may be links out of it.
+STORE_FOLDERS: Final = (
+    "projects", "todos", "tasks", "plans", "file-history", "paste-cache", "image-cache", "uploads", "debug",
+    "dump-prompts", "usage-data", "agent-memory", "agent-memory-local", "agent-memory-project",
+)  # fmt: skip
+
+
+def is_below(root: str, real: str) -> bool:
+    """Return whether a path without links is the folder `root` or lies in it."""
+    return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def is_store_place(parts: Sequence[str]) -> bool:
+    """Return whether a link at this path below a home is a link of the store."""
+    if not parts or ".." in parts or parts[0] not in STORE_FOLDERS:
+        return False
+    if len(parts) == 1:
+        return True
+    return parts[0] == "projects" and (len(parts) == 2 or (len(parts) == 3 and parts[2].endswith(".jsonl")))
+
+
+def parts_below(root: str, path: str) -> tuple[str, ...] | None:
+    """Return the parts of a path below `root`: empty for `root` itself, None for a path outside."""
+    if os.altsep:
+        path = path.replace(os.altsep, os.sep)
+    if path == root:
+        return ()
+    start = root.rstrip(os.sep) + os.sep
+    return tuple(path[len(start) :].split(os.sep)) if path.startswith(start) else None
+
+
+def why_not_followed(root: str, path: str) -> str | None:
+    """Return why a link of the store of the home `root` is not followed; None if it is followed."""
+    try:
+        real = os.path.realpath(path, strict=True)
+        mode = os.stat(real).st_mode
+    except OSError as problem:
+        if problem.errno == errno.ELOOP:
+            return "a link that leads in a circle"
+        return "a link that leads to nothing" if problem.errno == errno.ENOENT else problem.strerror or "cannot be read"
+    real_root = os.path.realpath(root)
+    if is_below(real, os.path.realpath(os.path.dirname(path))) or is_below(real, real_root):
+        return "a link that leads in a circle"
+    if not path.endswith(".jsonl"):
+        return None if stat.S_ISDIR(mode) else "a link to something that is no folder"
+    if not stat.S_ISREG(mode):
+        return "a link to something that is no regular file"
+    if not is_below(real_root, real) and not real.endswith(".jsonl"):
+        return "a link out of the home to a file that is not named .jsonl"
+    return None
+
+
+def is_part_of(root: str, path: str, real: str) -> bool:
+    """Return whether a path that ends outside of the home `root`, at `real`, belongs to it by a link of the store."""
+    parts = parts_below(root, path) or ()
+    for count in range(1, min(len(parts), 3) + 1):
+        if is_store_place(parts[:count]):
+            target = _target(root, os.path.join(root, *parts[:count]))
+            if target is not None and is_below(target, real):
+                return True
+    return any(is_below(target, real) for target in _folders_elsewhere(root))
+
+
+def _target(root: str, path: str) -> str | None:
+    return os.path.realpath(path) if os.path.islink(path) and why_not_followed(root, path) is None else None
+
+
+def _folders_elsewhere(root: str) -> Iterator[str]:
+    """Return the targets of all links of the store to folders."""
+    places = [os.path.join(root, name) for name in STORE_FOLDERS]
+    try:
+        with os.scandir(places[0]) as entries:
+            places += [entry.path for entry in entries if entry.is_symlink()]
+    except OSError:
+        pass
+    for place in places:
+        target = _target(root, place)
+        if target is not None:
+            yield target
+
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)

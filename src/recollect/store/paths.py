@@ -1,6 +1,6 @@
 """Check and open every file that is read in a home: nothing outside it, no secret, no pipe or device.
 
-A link is followed only if it ends inside the home, or is a link of the store (`links`). The check is made on the opened
+A link is followed only if it ends inside the home, or is a link of the store (see `opening`). The check is made on the opened
 file itself (where the system reports its path), so swapping a folder for a link between check and open gains nothing.
 """
 
@@ -14,9 +14,8 @@ from typing import BinaryIO
 
 from ..errors import Refused
 from .home import Home
-from .links import is_below, is_part_of, is_store_place, parts_below, why_not_followed
+from .opening import is_below, is_part_of, is_store_place, open_regular, parts_below, why_not_followed
 from .opening import is_secret as is_secret
-from .opening import open_regular
 
 
 def is_inside(home: Home, path: Path | str) -> bool:

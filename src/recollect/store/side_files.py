@@ -1,31 +1,227 @@
-"""Find and read the files of a home beside the transcripts: todos, tasks, plans, prompts, logs, memory.
+"""Find and read the files of a home beside the transcripts: todos, tasks, plans, prompts, logs, memory, backups, outputs.
 
-Every function returns a list or a stream of values. A folder that does not exist gives an empty one; a file that cannot
-be read gives a value with the reason in its `problem`. Nothing outside the home, and no secret, is opened (see
-paths.py).
+Every one is read into a typed value by `read_parsed`; `walk_files` walks the folders of a home.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import stat
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from recollect.errors import NotFound, RecollectError
 from recollect.format.documents import Document, parse_document
+from recollect.format.file_history import parse_backup_name
 from recollect.format.history import HistoryEntry, parse_history_line
 from recollect.format.line import read_lines
 from recollect.format.running import RunningSession, parse_running_session, pid_of
-from recollect.format.tasks import HIGH_WATER_MARK_NAME, Task, parse_high_water_mark, parse_task, task_number
-from recollect.format.todos import TodoList, parse_todos
+from recollect.format.scratch_files import (
+    LogTimes,
+    ShellSnapshotName,
+    debug_log_session,
+    debug_log_times,
+    parse_shell_snapshot_name,
+)
+from recollect.format.sessions_index import CustomTitle, SessionsIndex, parse_custom_title, parse_sessions_index
+from recollect.format.subagent_meta import SubagentMeta, parse_subagent_meta
+from recollect.format.todos import (
+    HIGH_WATER_MARK_NAME,
+    Task,
+    TodoList,
+    parse_high_water_mark,
+    parse_task,
+    parse_todos,
+    task_number,
+)
 from recollect.store.home import Home
-from recollect.store.layout import HISTORY, MEMORY, TASKS, TODOS, ids_in_todo_name
-from recollect.store.parsed_file import SIZE_LIMIT, FileInfo, info_of, is_folder, read_parsed, walk_files
-from recollect.store.paths import list_inside, open_inside, read_inside
+from recollect.store.layout import (
+    CUSTOM_TITLE,
+    HISTORY,
+    MEMORY,
+    SESSIONS_INDEX,
+    TASKS,
+    TODOS,
+    TOOL_RESULTS,
+    FileKind,
+    backups_folder,
+    ids_in_todo_name,
+    kind_of_file,
+    meta_of,
+)
+from recollect.store.paths import is_inside, list_inside, open_inside, read_inside
+
+SIZE_LIMIT = 64 << 20
+"""Side files are small. A larger one is reported and not read, so that memory stays bounded."""
+MAX_DEPTH = 32
+
+Parsed = TypeVar("Parsed", bound=msgspec.Struct)
+
+
+@dataclass(frozen=True, slots=True)
+class FileInfo:
+    """Path, size and last modification of a file; None if the system does not report them."""
+
+    path: Path
+    size: int | None = None
+    modified: datetime | None = None
+
+
+def info_of(path: Path) -> FileInfo:
+    try:
+        found = path.lstat()
+    except OSError:
+        return FileInfo(path)
+    return FileInfo(path, found.st_size, datetime.fromtimestamp(found.st_mtime, UTC))
+
+
+def read_parsed(home: Home, path: Path, parse: Callable[[bytes], Parsed]) -> Parsed:
+    """Read a file and parse it. If it cannot be read, return an empty value with the reason in `problem`."""
+    try:
+        data = read_inside(home, path, SIZE_LIMIT + 1)
+    except RecollectError as error:
+        return msgspec.structs.replace(parse(b""), problem=error.message)
+    except OSError as error:
+        return msgspec.structs.replace(parse(b""), problem=f"cannot be read: {error.strerror or error}")
+    if len(data) > SIZE_LIMIT:
+        return msgspec.structs.replace(parse(b""), problem=f"larger than {SIZE_LIMIT >> 20} MB, not read")
+    return parse(data)
+
+
+def read_if_there(home: Home, path: Path, parse: Callable[[bytes], Parsed]) -> Parsed | None:
+    """Read a file and parse it as `read_parsed` does; return None if it does not exist."""
+    return read_parsed(home, path, parse) if os.path.lexists(path) else None
+
+
+def walk_files(home: Home, folder: Path) -> Iterator[Path]:
+    """Yield every file below a folder, by name. A link to a folder is followed if it ends in the home.
+
+    No folder is entered twice, so circular links end.
+    """
+    yield from _walk(home, folder, MAX_DEPTH, {os.path.realpath(folder)})
+
+
+def _walk(home: Home, folder: Path, depth: int, entered: set[str]) -> Iterator[Path]:
+    for path in list_inside(home, folder):
+        if not is_folder(home, path):
+            yield path
+        elif depth > 0 and (real := os.path.realpath(path)) not in entered:
+            entered.add(real)
+            yield from _walk(home, path, depth - 1, entered)
+
+
+def is_folder(home: Home, path: Path) -> bool:
+    try:
+        mode = path.lstat().st_mode
+        return stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and is_inside(home, path) and path.is_dir())
+    except OSError:
+        return False
+
+
+def survey(home: Home) -> dict[FileKind, tuple[int, int]]:
+    """Count the files of each kind in a home, and their bytes. Opens none of them."""
+    counts: Counter[FileKind] = Counter()
+    sizes: Counter[FileKind] = Counter()
+    for path in walk_files(home, home.root):
+        kind = kind_of_file(path.relative_to(home.root).parts)
+        counts[kind] += 1
+        sizes[kind] += info_of(path).size or 0
+    return {kind: (counts[kind], sizes[kind]) for kind in FileKind if counts[kind]}
+
+
+LOG_PIECE = 16 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class DebugLog:
+    session_id: str
+    file: FileInfo
+    times: LogTimes
+    is_latest: bool
+    problem: str | None = None
+
+
+def file_backups(home: Home, session_id: str) -> dict[str, FileInfo]:
+    """Return the file backups of a session by file name."""
+    folder = backups_folder(home.root, session_id)
+    return {path.name: info_of(path) for path in list_inside(home, folder) if parse_backup_name(path.name) is not None}
+
+
+def backup_reader(home: Home, session_id: str) -> Callable[[str], bytes | None]:
+    """Return a function that reads a backup of this session by name; it returns None if the backup cannot be read."""
+    folder = backups_folder(home.root, session_id)
+
+    def read(name: str) -> bytes | None:
+        if parse_backup_name(name) is None:  # the name comes from a transcript: it must not lead out of the folder
+            return None
+        try:
+            return read_inside(home, folder / name)
+        except (RecollectError, OSError):
+            return None
+
+    return read
+
+
+def session_environment(home: Home, session_id: str) -> list[FileInfo]:
+    """List the files that hooks left for the environment of a session. They are not read: they may hold secrets."""
+    return [info_of(path) for path in list_inside(home, home.root / "session-env" / session_id)]
+
+
+def shell_snapshots(home: Home) -> list[tuple[FileInfo, ShellSnapshotName]]:
+    named = ((path, parse_shell_snapshot_name(path.name)) for path in list_inside(home, home.root / "shell-snapshots"))
+    return [(info_of(path), name) for path, name in named if name is not None]
+
+
+def debug_logs(home: Home) -> list[DebugLog]:
+    """Return the debug logs, with their first and last time, read from the two ends of each file."""
+    folder = home.root / "debug"
+    try:
+        latest = Path(os.readlink(folder / "latest")).name
+    except OSError:
+        latest = None
+    found = []
+    for path in list_inside(home, folder):
+        session_id = debug_log_session(path.name)
+        if session_id is not None:
+            times, problem = _log_times(home, path)
+            found.append(DebugLog(session_id, info_of(path), times, path.name == latest, problem))
+    return found
+
+
+def _log_times(home: Home, path: Path) -> tuple[LogTimes, str | None]:
+    try:
+        with open_inside(home, path) as stream:
+            head = stream.read(LOG_PIECE)
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(size - LOG_PIECE, 0))
+            return debug_log_times(head, stream.read(LOG_PIECE)), None
+    except (RecollectError, OSError) as error:
+        return LogTimes(), str(error)
+
+
+def sessions_index(home: Home, project_folder: Path) -> SessionsIndex | None:
+    return read_if_there(home, project_folder / SESSIONS_INDEX, parse_sessions_index)
+
+
+def custom_title(home: Home, session_folder: Path) -> CustomTitle | None:
+    return read_if_there(home, session_folder / CUSTOM_TITLE, parse_custom_title)
+
+
+def subagent_meta(home: Home, transcript: Path) -> SubagentMeta | None:
+    """Return the description beside a subagent's transcript."""
+    return read_if_there(home, meta_of(transcript), parse_subagent_meta)
+
+
+def tool_results(home: Home, session_folder: Path) -> dict[str, FileInfo]:
+    """Return the outputs that were too long for the transcript, by their id."""
+    return {path.stem: info_of(path) for path in list_inside(home, session_folder / TOOL_RESULTS)}
 
 
 @dataclass(frozen=True, slots=True)

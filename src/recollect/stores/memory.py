@@ -9,8 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from .entry_text import decode_line, encode_entries
-from .keys import Place, checked_place, checked_project, checked_session
-from .protocol import SessionKey, SessionListSubkeysKey, SessionStoreEntry, SessionStoreListEntry, SessionSummaryEntry
+from .protocol import (
+    Place,
+    SessionKey,
+    SessionListSubkeysKey,
+    SessionStoreEntry,
+    SessionStoreListEntry,
+    SessionSummaryEntry,
+    checked_place,
+    checked_project,
+    checked_session,
+)
 from .summary_fold import fold
 
 

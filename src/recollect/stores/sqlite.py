@@ -23,8 +23,17 @@ from ..errors import DamagedData, RecollectError, Refused, StoreBusy, Unavailabl
 from ..journal.disk import explain
 from .entry_text import EntryText, decode_line, encode_entries
 from .in_order import InOrder
-from .keys import Place, checked_place, checked_project, checked_session
-from .protocol import SessionKey, SessionListSubkeysKey, SessionStoreEntry, SessionStoreListEntry, SessionSummaryEntry
+from .protocol import (
+    Place,
+    SessionKey,
+    SessionListSubkeysKey,
+    SessionStoreEntry,
+    SessionStoreListEntry,
+    SessionSummaryEntry,
+    checked_place,
+    checked_project,
+    checked_session,
+)
 from .summary_fold import FOLD_VERSION, fold
 
 SCHEMA_VERSION: Final = 1

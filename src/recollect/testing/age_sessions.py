@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 
 from recollect.testing.encoding import encode_line
-from recollect.testing.home import HomeBuilder
 from recollect.testing.identifiers import timestamp
 from recollect.testing.rowwriter import Entry
 from recollect.testing.toolcalls import (
@@ -22,6 +21,8 @@ from recollect.testing.toolcalls import (
     write,
 )
 from recollect.testing.transcript import TranscriptBuilder
+
+from .home import HomeBuilder
 
 CWD = "/home/dev/teapot"
 SOURCE = "def brew(cups):\n    return cups * 200\n"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from recollect.testing.age_sessions import CWD, TODOS, continued_session, everyday_session, long_session, rare_session
 from recollect.testing.dialect import Dialect
-from recollect.testing.home import HomeBuilder
 from recollect.testing.transcript import SubagentBuilder, TranscriptBuilder
+
+from .home import HomeBuilder
 
 ALL_AGES = (
     "0.2.126",

@@ -18,14 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from . import store_listing_promises as _listing
-from . import store_promises as _promises
-from .store_trial import CONTRACTS, Contract, ContractBroken, Make, Reopen, Trial, has_method
+from .store_promises import CONTRACTS, Contract, ContractBroken, Make, Reopen, Trial, has_method
 
 __all__ = ["CONTRACTS", "Contract", "ContractBroken", "Trial", "check_contract", "run_store_contract"]
-
-_WHERE_THE_CONTRACTS_ARE = (_promises, _listing)
-"""Imported because these modules register their checks in `CONTRACTS`."""
 
 
 async def check_contract(name: str, make_store: Make, *, reopen: Reopen | None = None) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from recollect.testing.conversation import Conversation
 from recollect.testing.identifiers import subagent_id, uuid_from
 from recollect.testing.rowwriter import FOLLOWING, Entry, Parent, RowWriter
 from recollect.testing.toolcalls import ToolCall
+
+from .conversation import Conversation
 
 ForkStyle = Literal["fork-session", "branch", "sdk"]
 

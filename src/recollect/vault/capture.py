@@ -12,6 +12,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -24,15 +25,41 @@ from ..store.paths import open_inside
 from .compact import compact_locked
 from .contents import LOST, KeptFile
 from .health import Checkup, files_with, pieces_in_use, used_blocks
-from .manifest import to_text
-from .records import FileRecord, Piece
+from .manifest import FileRecord, Piece, to_text
 from .recovery import recover
-from .report import CaptureReport as CaptureReport
-from .seen import SeenFiles
-from .selection import Walk, walk_home
+from .selection import SeenFiles, Walk, walk_home
 from .vault import Vault
 from .verify import verify
 from .writer import BLOCK, VaultWriter
+
+
+@dataclass
+class CaptureReport:
+    """What a capture did."""
+
+    home: str
+    files: int = 0
+    """Files found in the home."""
+    new: int = 0
+    grown: int = 0
+    rewritten: int = 0
+    healed: int = 0
+    """Files of which the vault had lost something, and which were stored again."""
+    bytes: int = 0
+    """Newly kept bytes of files."""
+    stored: int = 0
+    """Bytes by which the vault grew."""
+    sessions: set[str] = field(default_factory=set)
+    """Sessions of which something is new."""
+    skipped: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    """Files of the vault, from any home, of which something is lost and was not found in the home either."""
+    recovered: bool = False
+
+    @property
+    def changed(self) -> int:
+        return self.new + self.grown + self.rewritten + self.healed
+
 
 COMPARE_ALL: Final = 8 << 20
 """A grown file is compared as a whole if no more than this is kept of it; of a longer one, its start and its end."""

@@ -22,8 +22,7 @@ from ..journal import disk
 from .blocks import BadBlock, pack_name, pack_numbers
 from .contents import Contents, Generation, KeptFile, Snapshot
 from .health import files_with, unreadable, used_blocks
-from .manifest import to_text
-from .records import FileRecord, Piece, Seen
+from .manifest import FileRecord, Piece, Seen, to_text
 from .recovery import recover
 from .vault import Vault
 from .verify import verify

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..store.file_stamp import FileStamp
-from .manifest import from_text
-from .records import Block, Commit, FileRecord, Piece
+from .manifest import Block, Commit, FileRecord, Piece, from_text
 
 LOST = -1
 """The number of a block about which nothing is known."""

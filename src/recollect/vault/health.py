@@ -22,9 +22,8 @@ from msgspec import Struct
 
 from .blocks import BadBlock, pack_numbers, read_block
 from .contents import LOST, Contents
-from .notes import read_note, write_note
-from .records import Piece
-from .seen import CHECKED, STEP
+from .manifest import Piece, read_note, write_note
+from .selection import CHECKED, STEP
 from .vault import Vault
 
 CYCLE: Final = 20 * 86_400.0

@@ -9,9 +9,91 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-from .records import Commit, decode_commit, encode_commit
+import msgspec
+from msgspec import Struct
+
+from ..journal import disk
+
+VERSION: Final = 1
+
+
+class Piece(Struct, frozen=True, array_like=True):
+    """A range of a file's bytes: `length` bytes of the unpacked block, from `start`. Block -1 is lost."""
+
+    block: int
+    start: int
+    length: int
+    sha256: bytes
+
+
+class Block(Struct, frozen=True, array_like=True):
+    """Where a block lies in its commit's pack, and its unpacked length."""
+
+    offset: int
+    size: int
+    raw: int
+
+
+class Seen(Struct, frozen=True, array_like=True):
+    """An earlier size of a file's generation, written by compactions only: before, it had a commit of its own."""
+
+    time: float
+    size: int
+    mtime_ns: int
+
+
+class FileRecord(Struct, array_like=True):
+    """A snapshot of a file: from `offset` on, its generation consists of `pieces`; before, it is unchanged."""
+
+    home: int
+    path: str
+    """Relative to the home, with forward slashes."""
+    generation: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    offset: int
+    pieces: list[Piece]
+    time: float | None = None
+    """When the snapshot was taken, if not at the time of the commit."""
+    before: list[Seen] = []
+
+
+class HomeRecord(Struct, frozen=True, array_like=True):
+    number: int
+    root: str
+
+
+class Commit(Struct):
+    """Everything that became durable at once."""
+
+    number: int
+    time: float
+    pack: int
+    start: int
+    """Where its blocks begin in the pack."""
+    first_block: int
+    blocks: list[Block] = []
+    files: list[FileRecord] = []
+    homes: list[HomeRecord] = []
+    era: int = 0
+    """How often the vault was compacted: each compaction numbers the commits from 1 again."""
+
+
+_decode = msgspec.json.Decoder(Commit).decode
+
+
+def encode_commit(commit: Commit) -> bytes:
+    return msgspec.json.encode(commit)
+
+
+def decode_commit(data: bytes) -> Commit:
+    """Decode a commit. Raises ValueError (as msgspec's errors are)."""
+    return _decode(data)
+
 
 _CHECK: Final = 64
 _SURROGATES: Final = 0xDC00
@@ -112,3 +194,26 @@ def from_text(text: str) -> str:
         return text
     first, *rest = text.split("\x00")
     return first + "".join(chr(_SURROGATES + int(part[:2], 16)) + part[2:] for part in rest)
+
+
+T = TypeVar("T", bound=Struct)
+
+
+def read_note(path: Path, kind: type[T]) -> T | None:
+    """Return the content of a small file of the vault: a line of JSON and its SHA-256. None if it is missing or damaged."""
+    try:
+        line, digest, rest = path.read_bytes().split(b"\n")
+        if rest or hashlib.sha256(line).hexdigest().encode() != digest:
+            return None
+        return msgspec.json.decode(line, type=kind)
+    except (OSError, ValueError):
+        return None
+
+
+def write_note(path: Path, told: Struct) -> None:
+    """Replace a small file of the vault atomically. Raises OSError; then the file is unchanged."""
+    line = msgspec.json.encode(told)
+    fresh = path.with_name(f"{path.name}.new")
+    disk.remove_if_there(fresh)
+    disk.write_new(fresh, [line + b"\n" + hashlib.sha256(line).hexdigest().encode() + b"\n"])
+    disk.replace(fresh, path)

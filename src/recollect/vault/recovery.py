@@ -11,11 +11,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..journal import disk
-from .blocks import MAGIC, RECORDS, BadBlock, Stored, pack_name, pack_numbers, read_block, walk_blocks
-from .manifest import Manifest, encode_line, encode_lines
-from .records import Commit, decode_commit
+from .blocks import (
+    MAGIC,
+    RECORDS,
+    BadBlock,
+    Stored,
+    compress,
+    decompress,
+    pack_name,
+    pack_numbers,
+    read_block,
+    walk_blocks,
+)
+from .manifest import Commit, Manifest, decode_commit, encode_line, encode_lines
 from .vault import Vault
-from .zstandard import compress, decompress
 
 
 def encode_records(data: bytes) -> bytes:

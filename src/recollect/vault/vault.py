@@ -14,7 +14,10 @@ After a crash, the next capture completes or cuts off what follows a pack's last
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
+import platform
+import sys
 from collections import OrderedDict
 from collections.abc import Iterator
 from functools import cached_property
@@ -26,13 +29,9 @@ from msgspec import Struct
 from ..errors import DamagedData, Refused, StoreBusy
 from ..journal import disk
 from ..journal import locks as presence
-from . import machine
-from .blocks import DATA, MAGIC, BadBlock, pack_name, pack_numbers, read_block
+from .blocks import DATA, MAGIC, BadBlock, decompress, pack_name, pack_numbers, read_block
 from .contents import LOST, Contents, KeptFile, Place, Snapshot
-from .manifest import Manifest, read_manifest
-from .notes import read_note, write_note
-from .records import Piece
-from .zstandard import decompress
+from .manifest import Manifest, Piece, read_manifest, read_note, write_note
 
 VERSION: Final = 1
 LOCK_SECONDS: Final = 30.0
@@ -258,7 +257,7 @@ class Vault:
 
         Two machines that synchronise the folder would overwrite each other's commits.
         """
-        owner, own = read_note(self.folder / MACHINE, Machine), machine.machine_id()
+        owner, own = read_note(self.folder / MACHINE, Machine), machine_id()
         if owner is not None and own is not None and owner.id != own:
             raise Refused(
                 f"the vault at {self.folder} is kept by another machine, {owner.name}", slug="vault-of-another-machine",
@@ -268,10 +267,10 @@ class Vault:
 
     def take_over(self) -> None:
         """Make this machine the owner of the vault. Call only if the other machine no longer writes to it."""
-        own = machine.machine_id()
+        own = machine_id()
         try:
             if self.exists and own is not None:
-                write_note(self.folder / MACHINE, Machine(own, machine.machine_name()))
+                write_note(self.folder / MACHINE, Machine(own, machine_name()))
         except OSError as problem:
             raise disk.explain(problem, self.folder) from problem
 
@@ -297,3 +296,47 @@ class Vault:
             with contextlib.suppress(OSError):
                 total += sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
         return total
+
+
+# Identify this machine, by the id that the system got when it was installed. Only a hash of that id is stored.
+
+_ID_FILES: Final = ("/etc/machine-id", "/var/lib/dbus/machine-id")
+
+
+@functools.cache
+def machine_id() -> str | None:
+    """Return a hash of the system's own id; None if the system has none (most containers)."""
+    told = _system_id()
+    return None if not told else hashlib.sha256(f"recollect {told}".encode()).hexdigest()[:32]
+
+
+def machine_name() -> str:
+    """Return the host name, for messages."""
+    return platform.node() or "a machine without a name"
+
+
+def _system_id() -> str | None:
+    try:
+        if sys.platform == "darwin":
+            return _mac_id()
+        if sys.platform == "win32":
+            import winreg
+
+            with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, r"SOFTWARE\Microsoft\Cryptography") as key:
+                return str(winreg.QueryValueEx(key, "MachineGuid")[0])
+        for name in _ID_FILES:
+            path = Path(name)
+            if path.is_file() and (told := path.read_text("ascii").strip()):
+                return told
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def _mac_id() -> str | None:
+    import ctypes
+
+    found = (ctypes.c_ubyte * 16)()
+    wait = (ctypes.c_long * 2)(1, 0)
+    library = ctypes.CDLL(None)
+    return bytes(found).hex() if library.gethostuuid(found, wait) == 0 else None

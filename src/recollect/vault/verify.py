@@ -20,14 +20,12 @@ from ..errors import RecollectError
 from ..store.file_stamp import file_stamp
 from ..store.home import Home
 from ..store.paths import open_inside
-from .blocks import DATA, MAGIC, RECORDS, BadBlock, pack_name, pack_numbers, read_block
+from .blocks import DATA, MAGIC, RECORDS, BadBlock, decompress, pack_name, pack_numbers, read_block
 from .contents import LOST, Contents, KeptFile
-from .notes import read_note
-from .records import Commit, Piece, encode_commit
+from .manifest import Commit, Piece, encode_commit, read_note
 from .recovery import commits_that_miss, decode_records, is_in_the_making
-from .seen import CHECKED
+from .selection import CHECKED
 from .vault import MACHINE, Vault, format_mark
-from .zstandard import decompress
 
 _KNOWN_NAMES: Final = {"format", "manifest", "packs", "damaged", "compacting", CHECKED, MACHINE}
 

@@ -13,8 +13,7 @@ from ..errors import RecollectError
 from ..store.home import Home
 from ..store.layout import SUBAGENTS
 from .events import SessionEvent
-from .lines import FollowedFile, Known
-from .places import FoundFolder, Place, holds_transcripts, identity_of, parts_below, place_of, walk
+from .lines import FollowedFile, FoundFolder, Known, Place, holds_transcripts, identity_of, parts_below, place_of, walk
 from .story import Story
 
 _FOLLOWED: Final = 256

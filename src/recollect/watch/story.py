@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 from ..format.blocks import ToolUseBlock
 from ..format.decode import Located, parse_row_entries
-from ..format.graph_entry import GraphEntry
+from ..format.entries import GraphEntry
 from ..format.line import HARMLESS, Damage, RawLine
 from ..format.subagent_meta import SubagentMeta
 from ..graph.messages import role_of
 from ..graph.rows import Row, build_transcript
 from ..store.home import Home
-from ..store.session_facts import TITLE_SOURCES, state_of
-from ..store.session_files import subagent_meta
+from ..store.side_files import subagent_meta
+from ..store.summary import TITLE_SOURCES, state_of
 from .events import (
     Compacted,
     EntryAdded,
@@ -29,8 +29,7 @@ from .events import (
     ToolFinished,
     ToolStarted,
 )
-from .lines import Look
-from .places import Place
+from .lines import Look, Place
 
 T = TypeVar("T")
 

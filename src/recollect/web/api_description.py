@@ -6,9 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from .. import __version__
 from ..errors import QueryError
+from ..library import shapes
 from ..library.service import Service
+from ..library.side_files import TodoItem
+from ..library.touched_files import FileRow
 
 Schema = dict[str, Any]
 PREFIX = "/api/v1"
@@ -190,3 +195,23 @@ def _parameter(item: Parameter) -> Schema:
 
 def _camel(path: str) -> str:
     return "".join(part.strip("{}").replace("-", "_").title().replace("_", "") for part in path.split("/") if part)
+
+
+# Schemas of the answers of the JSON interface: made from the shapes of the library, and a few of its own.
+
+_SHAPES = (
+    shapes.SessionShape, shapes.SessionFacts, shapes.MessageShape, shapes.BranchShape, shapes.SubagentShape, shapes.ToolCallShape,
+    shapes.ChangeShape, FileRow, TodoItem,
+)  # fmt: skip
+_schemas, COMPONENTS = msgspec.json.schema_components(_SHAPES, ref_template="#/components/schemas/{name}")
+SESSION, FACTS, MESSAGE, BRANCH, SUBAGENT, CALL, CHANGE, FILE, TASK = _schemas
+SESSION_WITH_FACTS: Schema = {"allOf": [SESSION, FACTS]}
+FLAG = {"type": "boolean"}
+DAMAGE = record({"kind": text(), "line": integer(1), "offset": integer(), "length": integer(), "detail": text()})
+PLAN = {
+    "type": "object",
+    "properties": {
+        "title": text(), "steps": listed(text()), "result": ANYTHING, "change": nullable("integer"), "dry_run": FLAG,
+    },
+    "required": ["title", "steps", "result", "change", "dry_run"],
+}  # fmt: skip

@@ -17,10 +17,7 @@ from ..library.shapes import (
     plain,
     session_shape,
 )
-from . import api_accounts
-from .api_description import TIME, Endpoint, Parameter, integer, listed, nullable, record, rows_of, text
-from .api_questions import endpoints
-from .api_shapes import (
+from .api_description import (
     BRANCH,
     CALL,
     CHANGE,
@@ -33,7 +30,17 @@ from .api_shapes import (
     SESSION_WITH_FACTS,
     SUBAGENT,
     TASK,
+    TIME,
+    Endpoint,
+    Parameter,
+    integer,
+    listed,
+    nullable,
+    record,
+    rows_of,
+    text,
 )
+from .api_questions import endpoints
 from .changing import ACTIONS, Action, action_of, carry_out, describe, undo
 from .context_window import context_of
 from .reading import VIEWS, PageView, read
@@ -253,7 +260,6 @@ ENDPOINTS: list[Endpoint] = [
         (ID,), errors=(404,),
     ),
     *endpoints(ID, LIMIT, OFFSET),
-    *api_accounts.endpoints(),
     Endpoint("/changes", "What Recollect changed, newest first", rows_of(CHANGE), _journal, _LIST),
     *(
         Endpoint(

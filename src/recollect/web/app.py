@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 from ..errors import NotFound, QueryError, RecollectError
 from ..library.live_events import LiveEvents
 from ..library.service import Service
-from . import live
+from . import assets, live
 from .access import Access
 from .pages import error_answer
 from .routes import (
@@ -28,11 +28,11 @@ from .routes import (
     lines,
     login,
     search,
+    secrets,
     session,
     session_tabs,
     sessions,
     sql,
-    static_files,
     usage,
 )
 from .security import BodyTooLarge, BodyTooSlow, Gate, body_refused
@@ -57,8 +57,8 @@ class Guarded(Starlette):
 def create_app(service: Service, access: Access, hosts: frozenset[str]) -> Starlette:
     """Make the application that shows a service's library."""
     pages = [
-        login, static_files, home, sessions, session, session_tabs, export, lines, actions, bookmarks, search, usage, sql, health,
-        live, api,
+        login, assets, home, sessions, session, session_tabs, export, secrets, lines, actions, bookmarks, search, usage, sql,
+        health, live, api,
     ]  # fmt: skip
     found = [route for module in pages for route in module.routes]
 

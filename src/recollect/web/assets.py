@@ -1,11 +1,21 @@
-"""Find the JavaScript libraries that are part of the package; a checkout fetches them with `make web-assets`."""
+"""Find and send the files of the pages: our own scripts and styles, and the JavaScript libraries that are part of the package.
+
+A checkout fetches the libraries with `make web-assets`.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from ..export.html_parts import ASSETS
+
 LIBRARIES = ("htmx.min.js", "uPlot.iife.min.js", "uPlot.min.css")
-VENDOR = Path(__file__).parent / "vendor"
+_FOLDER = Path(__file__).parent
+VENDOR = _FOLDER / "vendor"
 REMEDY = (
     "in a checkout, `make web-assets` fetches them; elsewhere install Recollect again where npm can be reached, "
     "with `pip install --force-reinstall --no-deps --no-cache-dir`"
@@ -26,3 +36,25 @@ def missing_sentence() -> str | None:
         f"The libraries of the pages were not fetched when Recollect was installed ({', '.join(missing)}): "
         f"charts, live growth and parts that load by themselves are missing. To have them: {REMEDY}."
     )
+
+
+_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+STATIC = (_FOLDER / "static", ASSETS)
+"""The page's own scripts and styles, and those that it shares with exports."""
+_OWN = {path.name: path for folder in STATIC for path in folder.iterdir() if path.suffix[1:] in _TYPES}
+
+
+def static(request: Request) -> Response:
+    """Send a file whose name is known beforehand; a request cannot name a path."""
+    name = request.path_params["name"]
+    path = _OWN.get(name)
+    if name.startswith("vendor/"):
+        path = {item.name: item for item in VENDOR.glob("*.*")}.get(name.removeprefix("vendor/"))
+    if path is None or path.suffix[1:] not in _TYPES:
+        return PlainTextResponse("no such file\n", 404)
+    known = request.query_params.get("v")
+    keep = "private, max-age=31536000, immutable" if known else "no-cache"
+    return FileResponse(path, media_type=_TYPES[path.suffix[1:]], headers={"Cache-Control": keep})
+
+
+routes = [Route("/static/{name:path}", static)]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
 
 from ..errors import NotFound, Refused
 from ..library.changes import Changes
@@ -148,3 +151,20 @@ def undo(service: Service, number: int) -> dict[str, Any]:
     done = plan.commit()
     service.after_change()
     return plan.as_dict(done)
+
+
+# Parse forms as browsers send them. Other kinds of bodies are refused: a page of another site could send those.
+
+MAX_FIELDS = 200
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        raise Refused("only forms are taken here", slug="wrong-content-type")
+    body = await request.body()
+    try:
+        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="replace")
+    except (ValueError, UnicodeDecodeError) as problem:
+        raise Refused("the form cannot be read", slug="wrong-form") from problem
+    return {name: value[:100_000] for name, value in pairs}

@@ -13,15 +13,13 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from .. import __version__
 from ..errors import DamagedData, NotFound, QueryError, RecollectError, Refused, StoreBusy, Unavailable
-from ..export.html_parts import ASSETS, html_templates
+from ..export.html_parts import html_templates
 from ..export.message_html import message_html
 from ..library.service import Service
-from .assets import missing_sentence
+from .assets import STATIC, missing_sentence
 from .security import wants_json
 
 FOLDER = Path(__file__).parent
-STATIC = (FOLDER / "static", ASSETS)
-"""The page's own scripts and styles, and those that it shares with exports."""
 STATUS: dict[type[RecollectError], int] = {
     NotFound: 404, Refused: 403, StoreBusy: 409, QueryError: 400, DamagedData: 422, Unavailable: 503,
 }  # fmt: skip

@@ -14,8 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .access import Access
-from .sign_in_page import signed_out_page
+from .access import Access, signed_out_page
 
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 METHODS: Final = frozenset({"GET", "HEAD", "POST"})

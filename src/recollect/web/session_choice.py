@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from ..export.wording import model_name, tail
 from ..library.service import Service
 from ..library.session_lists import project_matcher, sort_sessions
-from .money import session_accounts
+from .usage_views import session_accounts
 
 if TYPE_CHECKING:
     from ..library.library import SessionSummary

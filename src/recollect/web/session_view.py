@@ -56,15 +56,18 @@ class Bar:
 
 def around(service: Service, session: Session, tab: str) -> dict[str, Any]:
     """Return what every page of a session shows at the top."""
+    own = session.redacted_from or session
     return {
         "session": session, "summary": session.summary, "running": service.is_running(session.id), "tabs": TABS, "tab": tab,
-        "actions": ACTIONS if session.home.kept_from is None else KEPT_ACTIONS, "notices": notices(session),
+        "actions": ACTIONS if own.home.kept_from is None else KEPT_ACTIONS, "notices": notices(session), "own": own,
     }  # fmt: skip
 
 
 def notices(session: Session) -> list[tuple[str, str, str | None]]:
     """List notices on a session as (kind, text, address with more)."""
     found: list[tuple[str, str, str | None]] = []
+    if session.redaction is not None:
+        found.append(("warn", session.redaction.in_words(), None))
     place = f"/sessions/{session.id}/findings"
     if session.summary.problem:
         found.append(("bad", session.summary.problem, None))
@@ -125,7 +128,7 @@ def facts_of(session: Session) -> list[tuple[str, str]]:
         ("Reachable", f"{facts.reachable_share:.0%}"),
         ("Rows", ", ".join(f"{count:,} {status}" for status, count in facts.statuses.items())),
         ("Pull request", session.summary.pr_url or ""),
-        ("File", str(session.file.path)),
+        ("File", str((session.redacted_from or session).file.path)),
     ]
     return [(words, value[:400]) for words, value in found if value]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.edit.repair.mending import files_state
 
-from recollect.edit.migrate.session_layout import MigrateResult, copy_home, plan_migrate
+from recollect.edit.migrate import MigrateResult, copy_home, plan_migrate
 from recollect.errors import Refused, StoreBusy, Unavailable
 from recollect.journal import disk
 from recollect.journal.changes import Journal

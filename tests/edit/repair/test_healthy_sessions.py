@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.check.reports import check_session
 from recollect.check.rule import ERROR
 from recollect.check.rules import RULES
-from recollect.check.rules.line_damage import RULES as DAMAGED_LINES
-from recollect.check.session import check_session
+from recollect.check.rules.lines import DAMAGED_LINES as DAMAGED_LINES
 from recollect.edit.repair.plan import plan_repair
 from recollect.journal.changes import Journal
 from recollect.library.library import Library, open_library

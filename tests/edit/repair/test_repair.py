@@ -14,7 +14,7 @@ from tests.edit.repair.mending import files_state, mend
 from recollect.edit.repair.draft import Fragment
 from recollect.edit.repair.plan import RepairResult, _fragment_line, plan_repair
 from recollect.errors import DamagedData, NotFound, Refused, StoreBusy
-from recollect.format.several_lines import SMALL_FILE
+from recollect.format.line import SMALL_FILE
 from recollect.graph.thread import find_thread
 from recollect.journal import disk
 from recollect.journal.changes import Journal

@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from .names import plain_name
+from .book import plain_name
 
 FOLDER: Final = Path(__file__).parent
 TABLE: Final = FOLDER / "table.json"

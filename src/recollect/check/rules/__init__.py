@@ -1,4 +1,4 @@
-"""List the rules, one file for each subject. Each module has its `Rule` values and `check`, which yields findings."""
+"""List the rules, one file for each topic. Each file has `Rule` values and the functions that yield their findings."""
 
 from __future__ import annotations
 
@@ -8,54 +8,21 @@ from typing import Final
 
 from ..rule import Finding, Rule
 from ..subject import HomeSubject, SessionSubject
-from . import (
-    checkpoints,
-    config_files,
-    duplicate_uuid,
-    file_order,
-    folders_of_two_projects,
-    images,
-    line_damage,
-    long_lines,
-    long_outputs,
-    nul_text,
-    orphans,
-    parents,
-    permissions,
-    placed_files,
-    reachable,
-    session_identity,
-    sessions_index,
-    side_files,
-    thinking,
-    timestamps,
-    todo_steps,
-    tool_pairs,
-    unknown,
-    unusable_message,
-    valid_uuid,
-)
+from . import files, lines, messages, tree
 
-_OF_A_SESSION: Final = (
-    reachable, line_damage, session_identity, valid_uuid, duplicate_uuid, parents, timestamps, file_order,
-    unusable_message, checkpoints, tool_pairs, thinking, images, nul_text, unknown, long_lines, long_outputs, todo_steps,
+SESSION_CHECKS: Final[tuple[Callable[[SessionSubject], Iterator[Finding]], ...]] = (
+    tree.check_reach, lines.check_line_damage, lines.check_session_identity, lines.check_uuids, lines.check_copies,
+    tree.check_parents, tree.check_timestamps, tree.check_file_order, messages.check_shape, tree.check_checkpoints,
+    messages.check_tool_pairs, messages.check_thinking, messages.check_images, lines.check_nul_text,
+    lines.check_unknown_parts, lines.check_long_lines, messages.check_long_outputs, messages.check_todo_steps,
 )  # fmt: skip
-_OF_A_HOME: Final = (
-    config_files,
-    placed_files,
-    folders_of_two_projects,
-    sessions_index,
-    orphans,
-    side_files,
-    permissions,
-)
-
-SESSION_CHECKS: Final[tuple[Callable[[SessionSubject], Iterator[Finding]], ...]] = tuple(
-    module.check for module in _OF_A_SESSION
-)
-HOME_CHECKS: Final[tuple[Callable[[HomeSubject], Iterator[Finding]], ...]] = tuple(
-    module.check for module in _OF_A_HOME
-)
+"""In the order in which their findings are told."""
+SUBAGENT_CHECKS: Final = (lines.check_line_damage, tree.check_parents, lines.check_nul_text)
+"""Those that fit the file of a subagent, which nobody resumes."""
+HOME_CHECKS: Final[tuple[Callable[[HomeSubject], Iterator[Finding]], ...]] = (
+    files.check_config_files, files.check_placed_files, files.check_shared_folders, files.check_sessions_index,
+    files.check_orphans, files.check_side_files, files.check_permissions,
+)  # fmt: skip
 
 
 def _rules_of(module: ModuleType) -> Iterator[Rule]:
@@ -70,8 +37,8 @@ UNREADABLE: Final = Rule(
     "unreadable", "error", "The file cannot be read.", "Finds no conversation.",
     "Look at its permissions; the detail says what the system answered.",
 )  # fmt: skip
-#: Every rule by its code, in the order in which they are looked at.
+#: Every rule by its code, topic by topic.
 RULES: Final[dict[str, Rule]] = {
     rule.code: rule
-    for rule in (UNREADABLE, *(rule for module in (*_OF_A_SESSION, *_OF_A_HOME) for rule in _rules_of(module)))
+    for rule in (UNREADABLE, *(rule for module in (lines, tree, messages, files) for rule in _rules_of(module)))
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 from ...errors import Refused
-from .. import standard_input
+from .. import streams
 from ..changing import carry_out, changing_options
 from ..command_run import CommandRun, command, session_argument
 
@@ -54,7 +54,7 @@ def _words(text: str | None, path: str | None) -> str:
         with open(path, "rb") as stream:
             data = stream.read(_LIMIT + 1)
     elif text == "-":
-        data = standard_input.read_bytes(_LIMIT + 1)
+        data = streams.read_stdin_bytes(_LIMIT + 1)
     else:
         return text or ""
     if len(data) > _LIMIT:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..command_run import Column, CommandRun, command
-from ..filter_values import FILTER_VALUE
+from ..option_types import FILTER_VALUE
 
 if TYPE_CHECKING:
     from ...library.budgets import Budget, BudgetState

@@ -10,8 +10,7 @@ from __future__ import annotations
 import click
 
 from ..command_run import Column, CommandRun, command
-from ..filter_values import FILTER_VALUE
-from ..moments import SINCE_IN_ZONE, UNTIL_IN_ZONE
+from ..option_types import FILTER_VALUE, SINCE_IN_ZONE, UNTIL_IN_ZONE
 
 
 @command(

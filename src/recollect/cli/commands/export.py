@@ -15,8 +15,7 @@ import click
 
 from ...errors import NotFound
 from ...export.formatting import plural, size
-from ..command_run import CommandRun, command, complete_session
-from ..indexing_bar import indexing_bar
+from ..command_run import CommandRun, command, complete_session, indexing_bar
 from ..redaction import RedactingCommand, redact_option
 
 if TYPE_CHECKING:

@@ -17,12 +17,12 @@ import sys
 import click
 
 from recollect.cli.changing import NO_EFFECT, carry_out, changing_options, confirm
-from recollect.cli.command_run import Column, CommandRun, command, session_argument
-from recollect.cli.plain import used_columns
 from recollect.export.moments import local
-from recollect.library.session import Session
 from recollect.library.shapes import plain
 from recollect.library.touched_files import END, START, FileContent, TouchedFiles
+
+from ...library.session import Session
+from ..command_run import Column, CommandRun, command, session_argument, used_columns
 
 FILE_COLUMNS = (
     Column("path", "file", stretch=True),

@@ -11,11 +11,11 @@ from datetime import datetime
 
 import click
 
-from recollect.cli.command_run import Column, CommandRun, command
-from recollect.cli.moments import SINCE, UNTIL
-from recollect.cli.plain import used_columns
 from recollect.export.moments import local
 from recollect.library.shapes import plain
+
+from ..command_run import Column, CommandRun, command, used_columns
+from ..option_types import SINCE, UNTIL
 
 COLUMNS = (
     Column("timestamp", "when", show=local),

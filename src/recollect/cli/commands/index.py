@@ -11,8 +11,7 @@ import click
 
 from ...export.formatting import number, plural, seconds, size
 from ...library.indexing import index_facts
-from ..command_run import CommandRun, command
-from ..indexing_bar import indexing_bar
+from ..command_run import CommandRun, command, indexing_bar
 
 
 @command("index", epilog="recollect index\nrecollect index --rebuild\nrecollect index --json")

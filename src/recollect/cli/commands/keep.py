@@ -25,8 +25,7 @@ from ...export.terminal_text import safe
 from ...library.homes import open_homes
 from ...library.keeping import CaptureReport, damage_words, keep_homes, keep_on
 from .. import lean_keep
-from ..command_run import CommandRun, command
-from ..vaulting import library_of_vault
+from ..command_run import CommandRun, command, library_of_vault
 
 if TYPE_CHECKING:
     from ...library.vault import VaultStatus

@@ -19,7 +19,7 @@ from ...export.moments import local
 from ...library.library import Library, SessionSummary
 from ...library.shapes import plain, session_shape
 from ..command_run import Column, CommandRun, command
-from ..moments import SINCE, UNTIL
+from ..option_types import SINCE, UNTIL
 
 
 @command(

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.command_run import Column, CommandRun, command
-from recollect.cli.plain import used_columns
 from recollect.export.moments import local
-from recollect.library.plan_documents import PlanDocument
 from recollect.library.shapes import plain
+
+from ...library.side_files import PlanDocument
+from ..command_run import Column, CommandRun, command, used_columns
 
 COLUMNS = (
     Column("slug", "plan"),

@@ -15,7 +15,7 @@ import click
 from ...export.formatting import number, plural, size
 from ..changing import confirm, tell_undo, yes_option
 from ..command_run import Column, CommandRun, command
-from ..moments import SINCE
+from ..option_types import SINCE
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)b?", re.IGNORECASE)
 

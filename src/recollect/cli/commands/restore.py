@@ -12,9 +12,8 @@ import click
 from ...errors import DamagedData
 from ...export.formatting import plural
 from ..changing import NO_EFFECT, carry_out, changing_options
-from ..command_run import CommandRun, command, complete_session
-from ..moments import UNTIL
-from ..vaulting import library_of_vault
+from ..command_run import CommandRun, command, complete_session, library_of_vault
+from ..option_types import UNTIL
 
 
 @command(

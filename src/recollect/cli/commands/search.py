@@ -9,12 +9,38 @@ from there on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from ...export.search_text import found_data, found_text, session_data, summary_line
-from ..command_run import CommandRun, command
-from ..indexing_bar import indexing_bar
-from ..query_words import QueryCommand, joined_words
+from ..command_run import CommandRun, command, indexing_bar
+
+_GUARD = "\x00"
+
+
+class QueryCommand(click.Command):
+    """Reads arguments with a single minus as words of the query (`-h` is the help unless a word comes before it)."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        with_value = {
+            name for item in self.params if isinstance(item, click.Option) and not item.is_flag for name in item.opts
+        }
+        guarded = []
+        has_word = is_value = False
+        for word in args:
+            is_query = not is_value and not word.startswith("--")
+            if is_query and len(word) > 1 and word[0] == "-" and (word != "-h" or has_word):
+                word = _GUARD + word
+            guarded.append(word)
+            has_word = has_word or is_query
+            is_value = not is_value and word in with_value
+        return super().parse_args(ctx, guarded)
+
+
+def joined_words(words: Sequence[str]) -> str:
+    """Return the query as one text."""
+    return " ".join(word.removeprefix(_GUARD) for word in words)
 
 
 @command(

@@ -38,7 +38,7 @@ def serve(
 
     The link that is printed signs one browser in, once; then the next one is printed. Ends with Ctrl-C.
     """
-    from ...web.launch import launch
+    from ...web.server import launch
 
     run.may_change = True  # the pages may change things even if nobody reads the output
     ready = launch(

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from ...errors import QueryError
-from .. import standard_input
+from .. import streams
 from ..command_run import Column, CommandRun, command
 
 
@@ -75,8 +75,8 @@ def sql(
         if query is not None:
             raise click.UsageError("--run has a query of its own: leave QUERY out")
         query = kept.get(saved_name).sql
-    elif query == "-" or (query is None and not standard_input.is_terminal()):
-        query = standard_input.read_text()
+    elif query == "-" or (query is None and not streams.stdin_is_terminal()):
+        query = streams.read_stdin()
     if query is None:
         from ..sql_prompt import Prompt
 

@@ -13,10 +13,10 @@ from collections import Counter
 
 import click
 
-from recollect.cli.command_run import Column, CommandRun, command, complete_session
-from recollect.cli.plain import used_columns
 from recollect.export.moments import local
 from recollect.library.shapes import plain
+
+from ..command_run import Column, CommandRun, command, complete_session, used_columns
 
 MARKS = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
 

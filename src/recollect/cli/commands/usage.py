@@ -18,8 +18,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ..command_run import CommandRun, command
-from ..filter_values import FILTER_VALUE
-from ..moments import SINCE_IN_ZONE, UNTIL_IN_ZONE
+from ..option_types import FILTER_VALUE, SINCE_IN_ZONE, UNTIL_IN_ZONE
 
 if TYPE_CHECKING:
     from ...library.usage import Group, Ledger, Selection, UsageReport

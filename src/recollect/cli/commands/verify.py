@@ -8,8 +8,7 @@ from __future__ import annotations
 import click
 
 from ...export.formatting import plural, size
-from ..command_run import CommandRun, command
-from ..vaulting import library_of_vault
+from ..command_run import CommandRun, command, library_of_vault
 
 
 @command("verify", epilog="recollect verify\nrecollect verify --deep\nrecollect verify --json")

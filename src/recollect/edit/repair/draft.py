@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from ...format.decode import Located, parse_row_entries
-from ...format.entries import ROW_TYPES
-from ...format.graph_entry import GraphEntry
+from ...format.entries import ROW_TYPES, GraphEntry
 from ...format.line import HARMLESS, Damage, RawLine
 from ...graph.rows import Row, Transcript, build_transcript
 from ...graph.thread import Thread, find_thread

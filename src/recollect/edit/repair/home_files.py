@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ...check.rules import config_files, sessions_index
+from ...check.rules import files
 from ...check.subject import HomeSubject
 from ...errors import RecollectError
 from ...format.config_merge import config_bytes, merged, whole_object
@@ -17,9 +17,9 @@ from ...journal.changes import Change, Journal
 from ...store.config_files import config_backups
 from ...store.home import Home
 from ...store.liveness import refuse_shared_file
-from ...store.parsed_file import FileInfo
 from ...store.paths import read_inside
 from ...store.scan import Scan, SessionFile
+from ...store.side_files import FileInfo
 from ...store.summary import summarise
 from ..config_paths import index_bytes, index_entries, listed_session
 
@@ -39,12 +39,12 @@ def plan_home_repair(journal: Journal, home: Home, scan: Scan, *, force: bool = 
         change = Change(journal, home, "repair-home", f"Repair files of {home.root}")
         thrown_away_on_errors.enter_context(change)
         subject = HomeSubject(home, scan)
-        for finding in config_files.check(subject):
-            if finding.rule is config_files.CONFIG:
+        for finding in files.check_config_files(subject):
+            if finding.rule is files.CORRUPT_CONFIG:
                 _restore_config(change, home, finding.path, repair, force=force)
             else:
                 repair.left.append(f"{finding.path}: {finding.detail}; it must be corrected by hand")
-        for finding in sessions_index.check(subject):
+        for finding in files.check_sessions_index(subject):
             _renew_index(change, home, finding.path, scan, repair)
         thrown_away_on_errors.pop_all()
     return change, repair

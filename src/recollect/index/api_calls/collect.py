@@ -21,8 +21,7 @@ from .decode import (
     decode_call_line,
     patient_lines,
 )
-from .flags import ADVISOR, COPIED, COUNTS, LOWER_BOUND, ODD, PARTIAL, PROGRESS, ZONELESS
-from .rows import CallRow
+from .rows import ADVISOR, COPIED, COUNTS, LOWER_BOUND, ODD, PARTIAL, PROGRESS, ZONELESS, CallRow
 
 ANSWER: Final = b'"assistant"'
 _TYPE: Final = b'"type":"'

@@ -120,7 +120,7 @@ decode_call_line: Final = msgspec.json.Decoder(CallLine).decode
 def patient_lines(data: bytes, number: int) -> Iterator[tuple[CallLine, bool]]:
     """Yield the objects of a line that the decoder refused, each with whether it had an invalid count."""
     from ...format.decode import parse_lines  # imported here: most files have no such line
-    from ...format.fitted import fitted
+    from ...format.entries import fitted
     from ...format.line import RawLine
 
     for located in parse_lines([RawLine(data, 0, max(number, 2))], []):

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from ...errors import RecollectError
 from ...store.home import Home
 from ..catalogue.catalogue import LOCK_SECONDS, Catalogue
-from ..catalogue.flat_subagents import note_owner
 from ..catalogue.left_out import LeftOut
 from ..catalogue.schema import STAGE_TABLES
 from ..catalogue.tracking import (
@@ -26,6 +25,7 @@ from ..catalogue.tracking import (
     changed,
     done,
     done_unreadable,
+    note_owner,
     note_touched,
     open_changed,
     read_at,
@@ -92,7 +92,7 @@ def sync_calls(
         if catalogue.note("change") != before:  # another process may have indexed the changes meanwhile
             changes = changed(catalogue, homes, STAGE)
         if changes:
-            from ...graph.gc_pause import gc_paused
+            from ...graph.rows import gc_paused
             from .store import SqliteCalls
 
             sink = SqliteCalls(catalogue.connection, pricing, report.left_out)

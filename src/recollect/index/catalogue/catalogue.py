@@ -7,6 +7,11 @@
 
 Readers need no lock: SQLite's write-ahead log (WAL) shows them whole transactions. The catalogue is only a copy of what
 the transcripts hold, so its files may be deleted at any time; the next sync builds them again.
+
+Each page has a checksum, which is verified whenever the page is read: SQLite notices damage to the structure of its file, but
+not to the values in it. So each page stores its CRC in eight bytes that SQLite reserves for extensions. The CRC includes the
+page's number, so swapped pages are noticed too. The write-ahead log has checksums of its own, which SQLite verifies. Every
+writing connection must be opened by `connect`: a page written without its checksum would be reported as damaged.
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -22,12 +28,78 @@ import apsw
 
 from ...errors import StoreBusy
 from ...format.path_text import to_text
-from . import checked_pages
 from .schema import fingerprint, statements
 from .vault_transcripts import KeptTranscripts
 
 if TYPE_CHECKING:
     import tempfile
+
+PAGE = 16384
+_SUM = 8
+_NAME = "recollect-checked"
+_vfs: _CheckedFiles | None = None
+
+
+class _CheckedFile(apsw.VFSFile):
+    """The main file of a database; SQLite's interface defines the names of the methods."""
+
+    def xRead(self, amount: int, offset: int) -> bytes:
+        data = super().xRead(amount, offset)
+        if amount == PAGE and len(data) == PAGE and _sum(data, offset) != data[-_SUM:]:
+            raise apsw.CorruptError(f"the page at byte {offset} is damaged")
+        return data
+
+    def xWrite(self, data: bytes, offset: int) -> None:
+        if len(data) == PAGE:
+            data = data[:-_SUM] + _sum(data, offset)
+        super().xWrite(data, offset)
+
+
+class _CheckedFiles(apsw.VFS):
+    def __init__(self) -> None:
+        super().__init__(_NAME, "")
+
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:
+        if flags[0] & apsw.SQLITE_OPEN_MAIN_DB:
+            return _CheckedFile("", name, flags)
+        return super().xOpen(name, flags)
+
+
+def _sum(page: bytes, offset: int) -> bytes:
+    return zlib.crc32(memoryview(page)[:-_SUM], offset // PAGE + 1).to_bytes(_SUM, "little")
+
+
+def connect(path: str, flags: int = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE) -> apsw.Connection:
+    """Open a connection that raises CorruptError when it reads a damaged page."""
+    global _vfs
+    if _vfs is None:
+        _vfs = _CheckedFiles()
+    return apsw.Connection(path, flags=flags, vfs=_NAME)
+
+
+def prepare(db: apsw.Connection) -> None:
+    """Set the page size of an empty database and reserve room for the checksum in each page."""
+    import ctypes
+
+    room = ctypes.c_int(_SUM)
+    db.file_control("main", apsw.SQLITE_FCNTL_RESERVE_BYTES, ctypes.addressof(room))
+    db.execute(f"PRAGMA page_size={PAGE}")
+
+
+def is_damage(error: BaseException) -> bool:
+    """Return whether an error means that the files of the index are damaged.
+
+    A panic of the word index derives from BaseException only: `except Exception` does not catch it.
+    """
+    import apsw
+
+    return isinstance(error, (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)) or is_panic(error)
+
+
+def is_panic(error: BaseException) -> bool:
+    """Return whether an error is a panic of a library written in Rust, such as the word index (tantivy)."""
+    return type(error).__name__ == "PanicException"
+
 
 DATABASE: Final = "catalogue.sqlite"
 WORDS: Final = "words"
@@ -149,7 +221,7 @@ class Catalogue:
 
             with contextlib.suppress(FileExistsError):
                 disk.write_new(self.path, ())  # private file mode, which SQLite copies to its -wal and -shm files
-        self.connection = checked_pages.connect(str(self.path))
+        self.connection = connect(str(self.path))
         self.opened_as = _identity_of(self.path)
         self.connection.set_busy_timeout(BUSY_MS)
 
@@ -194,7 +266,7 @@ class Catalogue:
         self.remove_words()
         self._connect()
         db = self.connection
-        checked_pages.prepare(db)
+        prepare(db)
         db.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
         with self.transaction():
             for statement in statements():

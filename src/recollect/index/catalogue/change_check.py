@@ -12,15 +12,12 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 
+import apsw
+
 from ...format.path_text import to_path, to_text
 from ...store.file_stamp import file_stamp
+from ...store.home import Home
 from .vault_transcripts import DEVICE as KEPT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import apsw
-
-    from ...store.home import Home
 
 FORM = 4
 """Version of the note's format."""
@@ -102,7 +99,7 @@ def folder_times(home: Home) -> _Folders | None:
 
     Returns None if one of them has links: what a link leads to may change without a change of the folder's mtime.
     """
-    from ...store.transcript_folders import transcript_folders
+    from ...store.scan import transcript_folders
 
     found: _Folders = []
     for folder in transcript_folders(home):

@@ -2,29 +2,41 @@
 
 Rows are committed every few thousand lines, together with how far the file was read, so an interrupted sync continues
 from there. Memory stays bounded: very long lines are not decoded in full, large files are committed piece by piece.
+
+Side files become rows here too: the history of prompts, tasks, todos, notes about subagents, custom titles. A session that is
+indexed from its start gets the statuses of its entries in the same run. A session that only grew keeps its old statuses and is
+marked as outdated (`threaded = 0`); `renew_statuses` reads its file again when a query needs the statuses.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
 from typing import BinaryIO, Final
 
-from ...errors import RecollectError
+import apsw
+
+from ...errors import NotFound, RecollectError
 from ...format.decode import Located, parse_as
-from ...format.entries import REFUSED, Entry
-from ...format.line import Damage, RawLine, read_lines
+from ...format.entries import REFUSED, ROW_TYPES, Entry, GraphEntry, decode_graph_entry, graph_entry_of
+from ...format.history import parse_history_line
+from ...format.line import Damage, RawLine, read_entry_lines, read_lines
+from ...format.path_text import to_path, to_text
 from ...format.salvage import salvage_line
-from ...format.several_lines import read_entry_lines
-from ...format.worded_entry import IndexEntry, decode_index_entry, index_entry_of
-from ...graph.gc_pause import gc_paused
-from ...graph.rows import build_transcript
-from ...graph.thread import find_thread
-from ..words.searchable_text import clean_entry
+from ...format.sessions_index import parse_custom_title
+from ...format.subagent_meta import parse_subagent_meta
+from ...format.todos import parse_task, parse_todos, task_number
+from ...format.worded_entry import LONG_LINE, IndexEntry, decode_index_entry, index_entry_of
+from ...graph.rows import build_transcript, gc_paused
+from ...graph.thread import Thread, find_thread
+from ...store.home import Home
+from ...store.paths import open_inside
+from ..words.searchable_text import clean, clean_entry
 from ..words.word_index import MARK, WordsWriter
-from . import side_rows
-from .catalogue import Catalogue, Strings
-from .flat_subagents import note_owner
+from .catalogue import LOCK_SECONDS, Catalogue, Strings
+from .left_out import LeftOut
 from .sync import Progress as Progress
 from .sync import SyncReport as SyncReport
 from .tracking import (
@@ -35,10 +47,80 @@ from .tracking import (
     done,
     done_unreadable,
     drop_rows,
+    note_owner,
     note_touched,
     open_changed,
 )
 from .transcript_rows import TranscriptRows
+
+SIZE_LIMIT: Final = 64 << 20
+"""Side files are small. A larger one could be read only in part, so it is left out."""
+
+
+def take_in_history(db: apsw.Connection, change: FileChange, lines: Iterable[RawLine], left_out: LeftOut) -> None:
+    for line in lines:
+        if line.more or line.part:
+            continue
+        try:
+            _take_in_line(db, change, line)
+        except Exception as problem:
+            left_out.note(change.full_path, f"line {line.number}", problem)
+
+
+def _take_in_line(db: apsw.Connection, change: FileChange, line: RawLine) -> None:
+    for part, entry in enumerate(parse_history_line(line.data, number=line.number, offset=line.offset)):
+        if entry.display is not None:
+            db.execute(
+                "INSERT OR REPLACE INTO prompts VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (change.file_id, line.number, part, _moment(entry.timestamp), clean(entry.project),
+                 clean(entry.session_id), clean(entry.display)),
+            )  # fmt: skip
+        elif entry.problem is not None:
+            db.execute(
+                "INSERT INTO damage VALUES (?, ?, ?, ?, 'not-json', ?)",
+                (change.file_id, line.number, line.offset, len(line.data), clean(entry.problem)),
+            )
+
+
+def take_in(db: apsw.Connection, change: FileChange, stream: BinaryIO) -> int:
+    """Index one small file. Return how many bytes were read."""
+    data = stream.read(SIZE_LIMIT + 1) or b""
+    if len(data) > SIZE_LIMIT:
+        data = b""
+    if change.kind == "subagent_meta":
+        meta = parse_subagent_meta(data)
+        db.execute(
+            "INSERT OR REPLACE INTO subagent_notes VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (change.file_id, change.session_id, change.subagent_id, clean(meta.subagent_type), clean(meta.description),
+             clean(meta.tool_use_id), clean(meta.parent_subagent_id), clean(meta.model)),
+        )  # fmt: skip
+    elif change.kind == "title":
+        title = parse_custom_title(data)
+        db.execute(
+            "INSERT OR REPLACE INTO titles VALUES (?, ?, ?)", (change.file_id, change.session_id, clean(title.title))
+        )
+    elif change.kind == "task":
+        task = parse_task(data)
+        number = task_number(change.path.rsplit("/", 1)[-1]) or 0
+        _insert_task(db, change, number, "task", task.id, task.subject, task.description, task.status, task.owner)
+    elif change.kind == "todo":
+        for place, todo in enumerate(parse_todos(data).items, 1):
+            _insert_task(db, change, place, "todo", todo.id, todo.content, todo.active_form, todo.status, None)
+    return len(data)
+
+
+def _insert_task(db: apsw.Connection, change: FileChange, place: int, source: str, *texts: str | None) -> None:
+    ident, subject, description, status, owner = (clean(text) for text in texts)
+    db.execute(
+        "INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (change.file_id, place, source, change.session_id, change.subagent_id, ident, subject, description, status, owner,
+         change.mtime_ns // 1000),
+    )  # fmt: skip
+
+
+def _moment(value: datetime | None) -> int | None:
+    return None if value is None else round(value.timestamp() * 1_000_000)
+
 
 LINES_PER_COMMIT: Final = 2_000
 BYTES_PER_COMMIT: Final = 32 << 20
@@ -146,11 +228,11 @@ class Ingest:
     def _take_in_side_file(self, change: FileChange, stream: BinaryIO) -> None:
         if change.kind in LINE_KINDS:
             lines = FileLines(stream, change, read_lines)
-            side_rows.take_in_history(self._db, change, lines, self._report.left_out)
+            take_in_history(self._db, change, lines, self._report.left_out)
             self._count(lines.lines - change.lines_before, lines.end - change.start)
             done(self._catalogue, change, stream, offset=lines.end, lines=lines.lines)
             return
-        size = side_rows.take_in(self._db, change, stream)
+        size = take_in(self._db, change, stream)
         self._count(0, size)
         done(self._catalogue, change, stream, offset=size, lines=0)
 
@@ -289,3 +371,90 @@ class FileLines:
             return True
         self.unfinished = Damage("torn", line.number, line.offset, len(line.data), "the last line has no end")
         return False
+
+
+_KINDS: Final = ", ".join(f"'{kind}'" for kind in sorted(ROW_TYPES))
+_BEHIND: Final = """
+SELECT s.file_id, h.path, f.path, p.offset FROM sessions s JOIN files f ON f.id = s.file_id
+JOIN homes h ON h.id = f.home_id JOIN progress p ON p.file_id = s.file_id AND p.stage = 'entries'
+WHERE s.threaded = 0
+"""
+
+
+def renew_statuses(
+    catalogue: Catalogue, homes: Sequence[Home], left_out: LeftOut, *, lock_seconds: float = LOCK_SECONDS
+) -> int:
+    """Renew the statuses of all sessions of these homes that have outdated ones. Return how many were renewed."""
+    wanted = {to_text(home.real_root) for home in homes}
+    if not _behind(catalogue, wanted):
+        return 0
+    count = 0
+    with catalogue.locked(lock_seconds):
+        behind = _behind(catalogue, wanted)
+        if behind:
+            with catalogue.transaction():
+                catalogue.set_note("change", catalogue.note("change") + 1)
+        for file_id, root, path, offset in behind:
+            count += _renew(catalogue, file_id, Home(Path(to_path(root))), path, offset, left_out)
+    return count
+
+
+def _behind(catalogue: Catalogue, roots: set[str]) -> list[tuple[int, str, str, int]]:
+    rows = catalogue.connection.execute(_BEHIND)
+    return [(int(file_id), str(root), str(path), int(end)) for file_id, root, path, end in rows if root in roots]
+
+
+def _renew(
+    catalogue: Catalogue, file_id: int, home: Home, path: str, offset: int, left_out: LeftOut
+) -> bool:  # fmt: skip
+    try:
+        with gc_paused():
+            rows, thread = _read(catalogue, home, path, offset)
+    except (RecollectError, OSError):
+        return False  # gone or unreadable: the next sync handles that
+    except Exception as problem:
+        left_out.note(home.root / path, "statuses", problem)
+        with catalogue.transaction() as db:
+            db.execute("UPDATE sessions SET threaded = 1 WHERE file_id = ?", (file_id,))
+        return False
+    with catalogue.transaction() as db:
+        places = db.execute(
+            f"SELECT id, line FROM entries WHERE file_id = ? AND type IN ({_KINDS}) ORDER BY line, part", (file_id,)
+        ).fetchall()
+        # Rows that were left out of the index have a status, but no row in `entries` to store it in.
+        placed = zip(rows, thread.placements, strict=True)
+        statuses = [
+            (next((placement.status for at, placement in placed if at == line), None), ident) for ident, line in places
+        ]
+        if any(status is None for status, _ in statuses):
+            return False  # the file was rewritten meanwhile
+        db.executemany("UPDATE entries SET status = ? WHERE id = ?", statuses)
+        db.execute(
+            "UPDATE sessions SET threaded = 1, reachable = ? WHERE file_id = ?", (thread.reachable_share, file_id)
+        )
+        db.execute("UPDATE files SET change = ? WHERE id = ?", (catalogue.note("change"), file_id))
+    return True
+
+
+def _read(catalogue: Catalogue, home: Home, path: str, offset: int) -> tuple[list[int], Thread]:
+    """Return the line numbers of the rows, and the thread, of the part of a file that is indexed."""
+    damage: list[Damage] = []
+    with _opened(catalogue, home, path) as stream:
+        lines = FileLines(stream, FileChange(home, "entries", path, "session", "new", size=offset))
+        transcript = build_transcript(parse_as(lines, damage, _decode, graph_entry_of), damage)
+        transcript.lines, transcript.size = lines.lines, lines.end
+    return [row.line for row in transcript.rows], find_thread(transcript)
+
+
+def _opened(catalogue: Catalogue, home: Home, path: str) -> BinaryIO:
+    try:
+        return open_inside(home, home.root / path, buffering=0)
+    except NotFound:
+        if catalogue.kept is None:
+            raise
+        return catalogue.kept.open(home.real_root, path)
+
+
+def _decode(data: bytes) -> GraphEntry:
+    """Decode a line; of a very long line without its text, which may take four times its bytes in memory."""
+    return decode_graph_entry(data) if len(data) <= LONG_LINE else decode_index_entry(data)

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from ...store.home import Home
 from ..words.word_index import words_are_behind
-from .catalogue import LOCK_SECONDS, Catalogue
+from .catalogue import LOCK_SECONDS, Catalogue, is_damage
 from .change_check import statuses_are_current
-from .healing import is_damage
 from .left_out import LeftOut
 from .tracking import FileChange, changed, changed_among, look_at
 
@@ -118,7 +117,7 @@ def _bring_up_to_date(
             report.lines += calls.lines
             report.left_out.add(calls.left_out)
     if statuses and not statuses_are_current(catalogue.connection):
-        from .statuses import renew_statuses
+        from .ingest import renew_statuses
 
         failed = LeftOut()
         report.threaded = renew_statuses(catalogue, homes, failed, lock_seconds=lock_seconds)

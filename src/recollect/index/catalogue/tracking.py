@@ -28,15 +28,106 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from ...errors import RecollectError
-from ...format.path_text import to_path
+from ...format.path_text import to_path, to_text
 from ...store.file_stamp import file_stamp, signed
 from ...store.home import Home
-from ...store.layout import file_at
-from ...store.paths import open_inside
+from ...store.layout import CUSTOM_TITLE, HISTORY, PROJECTS, TASKS, TODOS, file_at, is_subagent_name, subagent_id_of
+from ...store.paths import open_inside, why_left_out
+from ...store.scan import transcript_folders
 from .catalogue import Catalogue
-from .home_listing import Files, list_files, note_file
 from .schema import STAGE_KINDS, STAGE_TABLES
 from .vault_transcripts import DEVICE
+
+#: A listed file: its kind, its stamp (`store.file_stamp`) and its device.
+Seen = tuple[str, int, int, int, int, int]
+#: Files by their path below the home, as text (`format.path_text`): the form of all paths in the catalogue.
+Files = dict[str, Seen]
+
+
+def list_files(home: Home, kinds: frozenset[str]) -> Files:
+    """List all files of these kinds by their path below the home."""
+    found: Files = {}
+    for folder in transcript_folders(home, session_folders=False):
+        below = "/".join((PROJECTS, *folder.parts))
+        match len(folder.parts):
+            case 1:
+                for entry in folder.files:
+                    if entry.name.endswith(".jsonl"):
+                        kind = "subagent" if is_subagent_name(entry.name) else "session"
+                        _note(home, entry, f"{below}/{entry.name}", kind, found)
+                if "title" in kinds:
+                    for entry in folder.folders:  # most have no title: one `stat` is faster than listing the folder
+                        note_file(found, home, to_text(f"{below}/{entry.name}/{CUSTOM_TITLE}"), "title")
+            case 3 | 5:
+                for entry in folder.files:
+                    if subagent_id_of(entry.name) is None:
+                        continue
+                    kind = "subagent" if is_subagent_name(entry.name) else "subagent_meta"
+                    if kind in kinds:
+                        _note(home, entry, f"{below}/{entry.name}", kind, found)
+    if "history" in kinds:
+        note_file(found, home, HISTORY, "history")
+    root = str(home.root)
+    if "task" in kinds:
+        for inner in _folder(home, f"{root}/{TASKS}"):
+            if _is_folder(home, inner):
+                for entry in _entries(inner.path):
+                    if entry.name.endswith(".json") and entry.name[:-5].isdigit():
+                        _note(home, entry, f"{TASKS}/{inner.name}/{entry.name}", "task", found)
+    if "todo" in kinds:
+        for entry in _folder(home, f"{root}/{TODOS}"):
+            if entry.name.endswith(".json"):
+                _note(home, entry, f"{TODOS}/{entry.name}", "todo", found)
+    return found
+
+
+def _folder(home: Home, folder: str) -> Iterable[os.DirEntry[str]]:
+    """List a folder; nothing if it is a link that must not be followed."""
+    return () if os.path.islink(folder) and why_left_out(home, folder) is not None else _entries(folder)
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as listing:
+            return list(listing)
+    except OSError:
+        return []
+
+
+def _is_folder(home: Home, entry: os.DirEntry[str]) -> bool:
+    try:
+        if entry.is_dir(follow_symlinks=False):
+            return True
+        return entry.is_dir() and why_left_out(home, entry.path) is None
+    except OSError:
+        return False
+
+
+def _note(home: Home, entry: os.DirEntry[str], path: str, kind: str, found: Files) -> None:
+    try:
+        info = entry.stat(follow_symlinks=False)
+        if stat.S_ISLNK(info.st_mode):
+            if why_left_out(home, entry.path) is not None:
+                return
+            info = entry.stat()
+    except OSError:
+        return
+    if stat.S_ISREG(info.st_mode):
+        found[to_text(path)] = (kind, *file_stamp(info), signed(info.st_dev))
+
+
+def note_file(found: Files, home: Home, path: str, kind: str) -> None:
+    """Add one file by its path below the home, if it exists."""
+    full = f"{home.root}/{to_path(path)}"
+    try:
+        info = os.stat(full)
+        if os.path.islink(full) and why_left_out(home, full) is not None:
+            return
+    except OSError:
+        return
+    if stat.S_ISREG(info.st_mode):
+        found[path] = (kind, *file_stamp(info), signed(info.st_dev))
+
 
 LINE_KINDS: Final = frozenset({"session", "subagent", "history"})
 """Files that grow line by line. Others are small and are read whole."""
@@ -404,3 +495,50 @@ def read_at(stream: BinaryIO, offset: int, length: int) -> bytes:
 def describe(change: FileChange) -> None:
     """Set session, subagent, folder and workflow of a file from its path."""
     _, change.folder, change.session_id, change.subagent_id, change.workflow, _ = file_at(change.path.split("/"))
+
+
+_HEAD: Final = 1 << 14
+"""Bytes that usually hold the whole first line, which names the session in every file that Claude Code wrote."""
+
+
+def note_owner(catalogue: Catalogue, change: FileChange, stream: BinaryIO) -> None:
+    """Record the session of a subagent's transcript that was just opened, if its path does not name the session.
+
+    It is the first session that the lines of the transcript name. Every stage and the readers of the store
+    (`session_named_in`) follow this one rule, so a transcript belongs to one session however it grew or was moved.
+    """
+    if change.kind != "subagent" or change.session_id is not None:
+        return
+    change.session_id = _first_named(stream, change.size)
+    catalogue.connection.execute("UPDATE files SET session_id = ? WHERE id = ?", (change.session_id, change.file_id))
+
+
+def _first_named(stream: BinaryIO, size: int) -> str | None:
+    from ...format.entries import REFUSED  # imported here: most homes have no such files
+    from ..api_calls.decode import decode_call_line
+
+    head = read_at(stream, 0, min(_HEAD, size))
+    try:
+        named = decode_call_line(head[: head.find(b"\n") + 1]).sessionId
+    except REFUSED:
+        named = None
+    return named or _named_further_on(stream, size)
+
+
+def _named_further_on(stream: BinaryIO, size: int) -> str | None:
+    from ...format.decode import parse_lines
+    from ...format.line import read_entry_lines
+    from ..words.searchable_text import clean_entry
+
+    position = stream.tell()
+    try:
+        with os.fdopen(os.dup(stream.fileno()), "rb") as lines:
+            lines.seek(0)
+            for item in parse_lines(read_entry_lines(lines), []):
+                if item.offset >= size:
+                    return None
+                if item.entry.sessionId:
+                    return str(clean_entry(item.entry.sessionId))
+    finally:
+        stream.seek(position)  # the duplicated descriptor shares its position
+    return None

@@ -10,16 +10,14 @@ import marshal
 import os
 import zlib
 from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import apsw
 
 from ...format.path_text import to_text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import BinaryIO
-
-    import apsw
-
     from ...vault.contents import KeptFile
     from ...vault.vault import Vault
 
@@ -135,7 +133,7 @@ class KeptTranscripts:
         from typing import cast
 
         from ...errors import NotFound
-        from ...vault.stream import KeptStream
+        from ...vault.restore import KeptStream
 
         self._read_contents()
         file = self._files.get((to_text(root), path))

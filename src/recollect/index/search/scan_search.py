@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...errors import QueryError
 from ...format.entries import decode_loosely
 from ..catalogue.reading_back import EntryReader
-from ..catalogue.schema import FLAGS
+from ..catalogue.schema import FLAGS, shown_uuid
 from ..words.entry_words import strings_in
-from .filter_meaning import fits, session_fits, time_range
-from .project_filter import ProjectFilter, working_folder
-from .query_tree import All, Either, Everything, Filter, Not, Part, Text, filters, texts
-from .session_rows import shown_uuid
-from .snippets import Needle, Snippet, Span, Tokenize, cut, find_needles, lowered
+from .filter_meaning import ProjectFilter, fits, session_fits, time_range, working_folder
+from .query_language import All, Either, Everything, Filter, Not, Part, Text, filters, texts
+from .results import Needle, Snippet, Span, Tokenize, cut, find_needles, lowered
 
 if TYPE_CHECKING:
     import apsw

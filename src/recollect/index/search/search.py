@@ -3,33 +3,128 @@
     with Search(db, words, home_ids) as search:
         found = search.find('deploy "connection refused" project:app')
 
-The word index returns ids of entries; the catalogue has their places; their text is read back from the files. The module
-imports little: a search from the command line spends most of its time on starting Python.
+The word index returns ids of entries; the catalogue has their places; their text is read back from the files.
 """
 
 from __future__ import annotations
 
 import time
+from typing import Any
+
+import apsw
+from tantivy import DocAddress, Query, Searcher
 
 from ...errors import QueryError
 from ..catalogue.reading_back import Elsewhere, EntryReader
 from ..words.reader import WordReader
 from ..words.word_query import WordQuery
-from .facets import count_facets
-from .query_language import exclusions, parse
-from .query_tree import All
-from .results import Hit, SearchResults
+from .query_language import All, Filter, Not, Part, exclusions, parse
+from .results import Hit, SearchResults, cut, find_needles
 from .session_rows import SessionRows
-from .snippets import cut, find_needles
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import apsw
-    from tantivy import DocAddress, Query
+Candidate = tuple[float, int, int, int | None]
+Groups = dict[tuple[int, str], list[Candidate]]
 
-    #: score, entry, file, time in microseconds
-    Candidate = tuple[float, int, int, int | None]
-    Groups = dict[tuple[int, str], list[Candidate]]
+MOST = 20
+"""The most names of each kind, the most frequent first."""
+_DAY = 86_400_000_000
+_KINDS = {"projects": "project", "tools": "tool", "models": "model"}
+
+
+def count_facets(searcher: Searcher, query: Query) -> dict[str, dict[str, int]]:
+    """Count matching entries: {"projects": {path: count}, "tools": ..., "models": ..., "months": {"2026-03": count}}.
+
+    Months are in UTC, newest first.
+    """
+    request: dict[str, Any] = {
+        name: {"terms": {"field": field, "size": MOST, "order": {"_count": "desc"}}} for name, field in _KINDS.items()
+    }
+    request["days"] = {"histogram": {"field": "time", "interval": float(_DAY), "min_doc_count": 1}}
+    answer = searcher.aggregate(query, request)
+    facets = {
+        name: {
+            str(bucket["key"]): int(bucket["doc_count"]) for bucket in answer[name]["buckets"] if bucket["key"] != ""
+        }
+        for name in _KINDS
+    }
+    facets["months"] = _months(answer["days"]["buckets"])
+    return facets
+
+
+def _months(days: list[dict[str, Any]]) -> dict[str, int]:
+    from datetime import UTC, datetime
+
+    counts: dict[str, int] = {}
+    for day in days:
+        try:
+            month = datetime.fromtimestamp(float(day["key"]) / 1_000_000, UTC).strftime("%Y-%m")
+        except (OverflowError, ValueError, OSError):
+            continue  # a time outside of the calendar
+        counts[month] = counts.get(month, 0) + int(day["doc_count"])
+    return dict(sorted(counts.items(), reverse=True))
+
+
+_MOST_TERMS = 5_000
+_MOST_LINES = 4
+_MOST_EXCLUDING = 2
+"""Suggestions to leave out a part of the query; each of them takes a search."""
+
+
+def advise(
+    words: WordReader,
+    compiled: WordQuery,
+    tree: All,
+    query: str,
+    names: dict[str, list[str]],
+    rows: SessionRows,
+) -> tuple[str, ...]:
+    """Return a few suggestions, the most likely first."""
+    lines = [
+        f"no {item.filter_name} fits {item.value!r}" + (f"; there is {', '.join(item.nearest)}" if item.nearest else "")
+        for item in compiled.unmatched
+    ]
+    lines += _unknown_words(words, compiled)
+    if not lines:
+        lines = _excluding(words, tree, query, names, rows)
+    return tuple(lines[:_MOST_LINES])
+
+
+def _unknown_words(words: WordReader, compiled: WordQuery) -> list[str]:
+    from difflib import get_close_matches
+
+    lines = []
+    for word in dict.fromkeys(compiled.words):
+        if words.searcher.doc_freq("text", word):
+            continue
+        terms = words.searcher.terms_with_prefix("text", word[:2], limit=_MOST_TERMS)
+        counts = {term: count for term, count in terms if abs(len(term) - len(word)) <= 2}
+        close = get_close_matches(word, counts, 3, 0.75)
+        near = ", ".join(sorted(close, key=lambda term: -counts[term]))
+        lines.append(f"no entry has the word {word!r}" + (f"; there is {near}" if near else ""))
+    return lines
+
+
+def _excluding(words: WordReader, tree: All, query: str, names: dict[str, list[str]], rows: SessionRows) -> list[str]:
+    """Find the parts of the query without which something would be found."""
+    lines = []
+    parts: list[Part] = sorted(tree.parts, key=lambda part: not _is_filter(part))
+    for part in parts:
+        rest = All(tuple(item for item in tree.parts if item is not part))
+        if not rest.parts:
+            continue
+        wanted = rows.in_our_homes(words.schema, WordQuery(words, names, rows).compile(rest))
+        count = words.look(wanted, 1)[1]
+        if count:
+            what = "entry fits" if count == 1 else "entries fit"
+            lines.append(f"without {query[part.start : part.end]} {count:,} {what}")
+            if len(lines) == _MOST_EXCLUDING:
+                break
+    return lines
+
+
+def _is_filter(part: Part) -> bool:
+    return isinstance(part, Filter) or (isinstance(part, Not) and isinstance(part.part, Filter))
+
 
 SORTS = ("relevance", "date")
 HALF_LIFE = 30 * 86_400.0
@@ -117,8 +212,6 @@ class Search:
             ),
         )
         if not total:
-            from .advice import advise
-
             found.advice = advise(self._words, compiled, tree, query, self._names, self._rows)
         return found
 

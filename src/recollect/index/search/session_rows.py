@@ -1,36 +1,70 @@
-"""Read files, sessions and entries from the catalogue for the results of a search, many rows per query."""
+"""Read files, sessions and entries from the catalogue for the results of a search, many rows per query.
+
+Statuses are stored in the catalogue only, because they change while sessions grow. Most entries of a file have one status: a
+search selects them by the id of their file, and the exceptions by their own ids (`Standing`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from .filter_meaning import session_fits
-from .project_filter import ProjectFilter
+import apsw
+from tantivy import Occur, Query, Schema
+
+from ..catalogue.schema import FLAGS, shown_uuid
+from .filter_meaning import ProjectFilter, session_fits
 from .results import Hit, SessionHits
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import apsw
-    from tantivy import Query, Schema
+EntryPlace = tuple[int, int, int, str | None, str | None, str | None]
+"""Line, offset, length, uuid, role and subagent of an entry."""
 
-    from .status_filter import Standing
+_BY_FILE = "SELECT file_id, status, count(*), group_concat(id) FROM entries WHERE flags & ? GROUP BY file_id, status"
 
-    #: line, offset, length, uuid, role, subagent
-    EntryPlace = tuple[int, int, int, str | None, str | None, str | None]
+
+class Standing:
+    """The entries that have words, by file and status. Valid until the catalogue changes."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._files: dict[int, list[tuple[str | None, int, str]]] = {}
+        for file_id, status, count, numbers in db.execute(_BY_FILE, (FLAGS["text"],)):
+            self._files.setdefault(file_id, []).append((status, count, numbers))
+
+    def query(self, schema: Schema, statuses: Iterable[str]) -> Query:
+        """Build a query for entries that have one of these statuses."""
+        wanted = frozenset(statuses)
+        mostly: list[int] = []
+        inside: list[int] = []
+        outside: list[int] = []
+        for file_id, parts in self._files.items():
+            having = sum(count for status, count, _ in parts if status in wanted)
+            is_most = 2 * having > sum(count for _, count, _ in parts)
+            if is_most:
+                mostly.append(file_id)
+            others = outside if is_most else inside
+            for status, _, numbers in parts:
+                if (status in wanted) is not is_most:
+                    others += map(int, numbers.split(","))
+        found = _in(schema, "file", mostly)
+        if outside:
+            found = Query.boolean_query([(Occur.Must, found), (Occur.MustNot, _in(schema, "id", outside))])
+        return Query.boolean_query([(Occur.Should, found), (Occur.Should, _in(schema, "id", inside))])
+
+
+def _in(schema: Schema, field: str, numbers: list[int]) -> Query:
+    return Query.term_set_query(schema, field, numbers) if numbers else Query.empty_query()
+
 
 _AT_ONCE = 500
 
 
-class FileRow:
+class FileRow(NamedTuple):
     """A transcript: its home, its session, whether it is a subagent's, and its path below the home."""
 
-    __slots__ = ("home_id", "is_subagent", "path", "session_id")
-
-    def __init__(self, home_id: int, session_id: str, is_subagent: bool, path: str) -> None:
-        self.home_id = home_id
-        self.session_id = session_id
-        self.is_subagent = is_subagent
-        self.path = path
+    home_id: int
+    session_id: str
+    is_subagent: bool
+    path: str
 
 
 class SessionRows:
@@ -133,8 +167,6 @@ class SessionRows:
     def having_status(self, schema: Schema, statuses: frozenset[str]) -> Query:
         """Build a query for entries with one of these statuses."""
         if self._standing is None:
-            from .status_filter import Standing
-
             self._standing = Standing(self._db)
         if statuses not in self._by_status:
             self._by_status[statuses] = self._standing.query(schema, statuses)
@@ -198,11 +230,3 @@ class SessionRows:
 
 def _marks(values: Sequence[object]) -> str:
     return ",".join("?" * len(values))
-
-
-def shown_uuid(value: bytes | str | None) -> str | None:
-    """Convert a stored uuid to text, like `schema.shown_uuid`; importing that module would take too long here."""
-    if isinstance(value, bytes):
-        digits = value.hex()
-        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
-    return value

@@ -55,7 +55,7 @@ class Answer:
     seconds: float = 0.0
     count: int = 0
     sealed: bool = False
-    """Whether the operating system also prevented the process from opening files (see `seal`)."""
+    """Whether the operating system also prevented the process from opening files (see `child.seal`)."""
 
     def dicts(self) -> list[dict[str, Any]]:
         """Return the rows as dictionaries by column name."""

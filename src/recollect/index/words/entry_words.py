@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 TEXT_LIMIT = 8 << 20
 _TITLES = {

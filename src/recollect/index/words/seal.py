@@ -11,13 +11,10 @@ import json
 import os
 import zlib
 
+import apsw
+
 from ...store.file_stamp import file_stamp
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import apsw
-
-    from ..catalogue.catalogue import Catalogue
+from ..catalogue.catalogue import Catalogue
 
 SEAL = "words:files"
 WRITING = "words:writing"

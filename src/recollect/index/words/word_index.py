@@ -30,12 +30,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ...journal import disk
-from ..catalogue.catalogue import Catalogue
-from ..catalogue.healing import is_panic
+from ..catalogue.catalogue import Catalogue, is_panic
 from ..catalogue.schema import FLAGS
+from .reader import ANALYZER, analyzer, split_words
 from .seal import MARK as MARK
 from .seal import begin_writing, check, finish_interrupted
-from .tokenizer import ANALYZER, analyzer, split_words
 
 if TYPE_CHECKING:
     import tantivy

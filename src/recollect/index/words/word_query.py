@@ -7,15 +7,15 @@ names in the index, so that a part of a name is enough and a name that matches n
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import tantivy
 from tantivy import Occur, Query
 
-from ..search.filter_meaning import fits, nearest, time_range
-from ..search.project_filter import ProjectFilter
-from ..search.query_tree import All, Either, Everything, Filter, Not, Part, Text
+from ..search.filter_meaning import ProjectFilter, fits, nearest, time_range
+from ..search.query_language import All, Either, Everything, Filter, Not, Part, Text
+from ..search.results import Needle
 from ..search.session_rows import SessionRows
-from ..search.snippets import Needle
 from .reader import WordReader
 
 #: Filters whose names are in a field of the word index.
@@ -26,15 +26,12 @@ _MOST_NAMES = 200_000
 _LONGEST_PARTED = 40
 
 
-class Unmatched:
+class Unmatched(NamedTuple):
     """A filter whose value matches no name in the index, with similar names."""
 
-    __slots__ = ("filter_name", "nearest", "value")
-
-    def __init__(self, filter_name: str, value: str, near: Sequence[str]) -> None:
-        self.filter_name = filter_name
-        self.value = value
-        self.nearest = tuple(near)
+    filter_name: str
+    value: str
+    nearest: Sequence[str]
 
 
 class WordQuery:

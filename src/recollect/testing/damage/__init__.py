@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from recollect.testing.damage import fields, lines, text, tree
-from recollect.testing.damage.recipe import DamageRecipe, Outcome, sample_session
-from recollect.testing.damage.register import DAMAGES
 from recollect.testing.damage.text import deep_nesting, huge_line, write_huge_file
+
+from .recipe import DAMAGES, DamageRecipe, Outcome, sample_session
 
 __all__ = [
     "DAMAGES",

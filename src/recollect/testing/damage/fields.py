@@ -6,7 +6,10 @@ from functools import partial
 from typing import Any
 
 from recollect.testing.damage.lines import insert_line
-from recollect.testing.damage.recipe import (
+from recollect.testing.encoding import encode_line
+from recollect.testing.identifiers import uuid_from
+
+from .recipe import (
     SAMPLE_ROWS,
     Inflict,
     Outcome,
@@ -15,11 +18,9 @@ from recollect.testing.damage.recipe import (
     find_target,
     join_lines,
     parse,
+    recipe,
     split_lines,
 )
-from recollect.testing.damage.register import recipe
-from recollect.testing.encoding import encode_line
-from recollect.testing.identifiers import uuid_from
 
 
 def _replace_field(path: tuple[str, ...], value: Any, data: bytes, seed: int) -> bytes:

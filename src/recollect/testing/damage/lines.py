@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from functools import partial
 
-from recollect.testing.damage.recipe import SAMPLE_ROWS, Inflict, Outcome, find_target, join_lines, parse, split_lines
-from recollect.testing.damage.register import recipe
+from .recipe import SAMPLE_ROWS, Inflict, Outcome, find_target, join_lines, parse, recipe, split_lines
 
 
 @recipe("torn-tail", "The last line ends in the middle", "torn", "no-newline", lost=1, outcome=Outcome.WITHOUT_LAST)

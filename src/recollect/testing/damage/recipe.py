@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal
 
-from recollect.testing.encoding import encode_line
-from recollect.testing.identifiers import uuid_from
-from recollect.testing.toolcalls import bash
-from recollect.testing.transcript import TranscriptBuilder
+from ..encoding import encode_line
+from ..identifiers import uuid_from
+from ..toolcalls import bash
+from ..transcript import TranscriptBuilder
 
 Inflict = Callable[[bytes, int], bytes]
 SAMPLE_ROWS = 18
@@ -167,3 +167,27 @@ def change_rows(data: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
 def rows(lines: Sequence[bytes]) -> list[int]:
     """Indices of the lines that are rows of the tree."""
     return [index for index, line in enumerate(lines) if "uuid" in (parse(line) or {})]
+
+
+DAMAGES: dict[str, DamageRecipe] = {}
+"""Every kind of damage by its name."""
+
+
+def recipe(
+    name: str,
+    description: str,
+    *kinds: str,
+    lost: int = 0,
+    outcome: Outcome | None = None,
+    target: Target = "text",
+    rename: Callable[[str], str] | None = None,
+) -> Callable[[Inflict], Inflict]:
+    """Register the decorated function under `name`; `kinds` are those that the line reader must report."""
+
+    def register(inflict: Inflict) -> Inflict:
+        if name in DAMAGES:
+            raise ValueError(f"damage {name!r} is registered twice")
+        DAMAGES[name] = DamageRecipe(name, description, inflict, frozenset(kinds), lost, outcome, target, rename)
+        return inflict
+
+    return register

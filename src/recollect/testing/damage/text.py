@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from recollect.testing.damage.lines import insert_line
-from recollect.testing.damage.recipe import Inflict, Outcome, find_target, join_lines, sample_session, split_lines
-from recollect.testing.damage.register import recipe
+
+from .recipe import Inflict, Outcome, find_target, join_lines, recipe, sample_session, split_lines
 
 PIECE = 1 << 20
 

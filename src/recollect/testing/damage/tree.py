@@ -5,19 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from recollect.testing.damage.lines import insert_line
-from recollect.testing.damage.recipe import (
-    Outcome,
-    change_row,
-    change_rows,
-    find_target,
-    join_lines,
-    parse,
-    rows,
-    split_lines,
-)
-from recollect.testing.damage.register import recipe
 from recollect.testing.encoding import encode_line
 from recollect.testing.identifiers import uuid_from
+
+from .recipe import Outcome, change_row, change_rows, find_target, join_lines, parse, recipe, rows, split_lines
 
 NOWHERE = uuid_from("a row that was never written")
 

@@ -12,8 +12,7 @@ from starlette.routing import Route
 from ...errors import RecollectError, StoreBusy
 from ...library.service import Service
 from ...library.shapes import change_shape, plain
-from ..changing import action_of, carry_out, describe, refuse_if_read_only, undo
-from ..forms import read_form
+from ..changing import action_of, carry_out, describe, read_form, refuse_if_read_only, undo
 from ..pages import error_data, is_fragment, page, service_of, status_of
 
 SHOWN = 200

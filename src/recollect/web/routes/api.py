@@ -13,9 +13,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import QueryError, RecollectError
-from ..api_description import PREFIX, Endpoint, bad_parameter, check, check_body, document
+from ..api_description import COMPONENTS, PREFIX, Endpoint, bad_parameter, check, check_body, document
 from ..api_endpoints import ENDPOINTS
-from ..api_shapes import COMPONENTS
 from ..pages import error_data, service_of, status_of
 
 

@@ -9,8 +9,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from ..changing import refuse_if_read_only
-from ..forms import read_form
+from ..changing import read_form, refuse_if_read_only
 from ..pages import is_fragment, page, service_of
 
 

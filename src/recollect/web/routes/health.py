@@ -13,8 +13,7 @@ from starlette.routing import Route
 from ...errors import NotFound
 from ...library.background import Job
 from ...library.service import Service
-from ..changing import refuse_if_read_only
-from ..forms import read_form
+from ..changing import read_form, refuse_if_read_only
 from ..pages import is_fragment, page, service_of
 
 SHOWN = 300

@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ..money import spent_lately
 from ..pages import is_fragment, page, service_of
 from ..session_choice import SOON_DAYS, Chooser
+from ..usage_views import spent_lately
 
 WEEKS = 53
 RECENT = 8

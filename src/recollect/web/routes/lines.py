@@ -15,6 +15,7 @@ from ...export.conversation import PICTURES
 from ...export.rendering import code, plain, pretty_json
 from ...library.reading import line_of
 from ...library.session import Session
+from ..hiding import shown_session
 from ..pages import is_fragment, page, service_of
 from ..security import SEALED_POLICY
 from ..session_view import around
@@ -26,7 +27,7 @@ _ALL_LINES = 10_000_000_000
 def raw(request: Request) -> Response:
     """Show a line, formatted if it is JSON and not too long. `?download=1` sends its bytes."""
     service = service_of(request)
-    found = service.session(request.path_params["id"])
+    found = shown_session(request)
     subagent, number = _place(found, request)
     if request.query_params.get("download"):
         name = f"{found.id}-line-{number}.json"
@@ -56,8 +57,7 @@ def _place(session: Session, request: Request) -> tuple[str | None, int]:
 
 def media(request: Request) -> Response:
     """Send a picture of a line. Only kinds that browsers show without running anything are displayed; others are saved."""
-    service = service_of(request)
-    found = service.session(request.path_params["id"])
+    found = shown_session(request)
     _, number = _place(found, request)
     blocks = line_of(found, request.path_params["file"], number).media
     wanted = request.path_params["number"]

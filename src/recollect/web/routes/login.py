@@ -6,10 +6,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from ..access import Access
+from ..access import STYLE, Access, signed_out_page, used_link_page, welcome_page
 from ..pages import FOLDER
 from ..security import cookie_value
-from ..sign_in_page import STYLE, signed_out_page, used_link_page, welcome_page
 
 
 def _access(request: Request) -> Access:

@@ -17,8 +17,8 @@ from ...library.reading import LONGEST_LINE, find_view
 from ...library.service import Service
 from ...library.session import Session
 from ..finding import find_in
+from ..hiding import shown_session
 from ..message_links import PageLinks
-from ..money import price_messages
 from ..pages import is_fragment, page, service_of, templates
 from ..reading import VIEWS, PageReading, PageView, find_place, read, show_page
 from ..session_view import (
@@ -32,6 +32,7 @@ from ..session_view import (
     ways_of,
     where_words,
 )
+from ..usage_views import price_messages
 
 
 def wanted_of(request: Request) -> PageView:
@@ -52,7 +53,7 @@ def session(request: Request) -> Response:
     """Show the page of a session, or a part of it for the page's own script. The transcript is opened once."""
     service = service_of(request)
     wanted = wanted_of(request)
-    with service.session(request.path_params["id"]) as found:
+    with shown_session(request) as found:
         reading = read(service, found, wanted)
         number = _page_number(request, reading)
         if is_fragment(request):
@@ -122,7 +123,7 @@ def messages_html(service: Service, reading: PageReading, number: int) -> str:
 def to_message(request: Request) -> Response:
     """Redirect a link to a message to where it is shown: page, branch or subagent."""
     service = service_of(request)
-    found = service.session(request.path_params["id"])
+    found = shown_session(request)
     uuid = request.path_params["uuid"]
     with service.reading(found), found:
         wanted, number = find_place(service, found, uuid)
@@ -132,7 +133,7 @@ def to_message(request: Request) -> Response:
 
 def find(request: Request) -> Response:
     service = service_of(request)
-    found = service.session(request.path_params["id"])
+    found = shown_session(request)
     words = request.query_params.get("q", "")[:300]
     hits = find_in(service, read(service, found, wanted_of(request)), words) if words.strip() else None
     if is_fragment(request):
@@ -142,7 +143,7 @@ def find(request: Request) -> Response:
 
 def as_markdown(request: Request) -> Response:
     service = service_of(request)
-    found = service.session(request.path_params["id"])
+    found = shown_session(request)
     with service.reading(found), found:
         text = _markdown(found, request.query_params.get("message"))
     return Response(text.encode("utf-8", "replace"), media_type="text/plain; charset=utf-8")

@@ -11,20 +11,21 @@ from starlette.routing import Route
 from ...export.differences import diff_lines
 from ...library.session import Session
 from ..context_window import context_of
+from ..hiding import shown_session
 from ..pages import page, service_of
 from ..session_view import around
 
 
 def tokens(request: Request) -> Response:
     service = service_of(request)
-    found = service.session(request.path_params["id"])
+    found = shown_session(request)
     answers = context_of(service, found)
     return page(request, "session_tokens.html", **around(service, found, "/tokens"), answers=answers)
 
 
 def files(request: Request) -> Response:
     service = service_of(request)
-    found = service.session(request.path_params["id"])
+    found = shown_session(request)
     path = request.query_params.get("path")
     values: dict[str, Any] = {"path": path, "rows": [], "versions": [], "difference": []}
     with service.reading(found), found:
@@ -42,14 +43,14 @@ def files(request: Request) -> Response:
 
 def tasks(request: Request) -> Response:
     service = service_of(request)
-    found = service.session(request.path_params["id"])
+    found = shown_session(request)
     with service.reading(found), found:
         return page(request, "session_tasks.html", **around(service, found, "/tasks"), tasks=found.todos)
 
 
 def findings(request: Request) -> Response:
     service = service_of(request)
-    found = service.session(request.path_params["id"])
+    found = shown_session(request)
     with service.reading(found), found:
         return page(request, "session_findings.html", **around(service, found, "/findings"), **_findings(found))
 

@@ -16,8 +16,7 @@ from ...export.sql_answer import answer_csv
 from ...library.background import StillIndexing
 from ...library.questions import TABLES, Answer, Limits, SavedQueries, answer, prepare
 from ...library.service import Service
-from ..changing import refuse_if_read_only
-from ..forms import read_form
+from ..changing import read_form, refuse_if_read_only
 from ..pages import error_data, is_fragment, page, service_of, status_of
 
 SHOWN = 500

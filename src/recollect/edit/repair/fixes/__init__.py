@@ -6,24 +6,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from ..draft import Draft
-from . import (
-    blocks,
-    bridges,
-    copies,
-    identity,
-    images,
-    lines,
-    links,
-    one_line,
-    order,
-    outputs,
-    results,
-    sessions,
-    shape,
-    text,
-    thinking,
-    times,
-)
+from . import lines, messages, tree
 
 
 class Fix(NamedTuple):
@@ -45,22 +28,30 @@ class Fix(NamedTuple):
 FIXES: Final[dict[str, Fix]] = {
     fix.name: fix
     for fix in (
-        Fix(lines.NAME, lines.WORDS, lines.fix, for_subagents=True),
-        Fix(one_line.NAME, one_line.WORDS, one_line.fix, for_subagents=True, for_older=True),
-        Fix(text.NAME, text.WORDS, text.fix, for_subagents=True, for_older=True),
-        Fix(copies.NAME, copies.WORDS, copies.fix, on_request=True, for_older=True),
-        Fix(sessions.NAME, sessions.WORDS, sessions.fix, on_request=True, parts=True, writes_beside=True),
-        Fix(identity.NAME, identity.WORDS, identity.fix, for_subagents=True),
-        Fix(shape.NAME, shape.WORDS, shape.fix, for_older=True),
-        Fix(links.NAME, links.WORDS, links.fix, for_subagents=True),
-        Fix(bridges.NAME, bridges.WORDS, bridges.fix, for_older=True),
-        Fix(order.NAME, order.WORDS, order.fix, for_older=True),
-        Fix(times.NAME, times.WORDS, times.fix, for_older=True),
-        Fix(results.NAME, results.WORDS, results.fix),
-        Fix(thinking.NAME, thinking.WORDS, thinking.fix),
-        Fix(images.NAME, images.WORDS, images.fix),
-        Fix(blocks.NAME, blocks.WORDS, blocks.fix, on_request=True),
-        Fix(outputs.NAME, outputs.WORDS, outputs.fix, on_request=True, writes_beside=True),
+        Fix("lines", "give every object a line of its own", lines.fix_lines, for_subagents=True),
+        Fix(
+            "one-line",
+            "put objects that go over several lines on one line",
+            lines.fix_one_line,
+            for_subagents=True,
+            for_older=True,
+        ),
+        Fix("text", "write text that every client reads", lines.fix_text, for_subagents=True, for_older=True),
+        Fix("copies", "take out exact copies of rows", lines.fix_copies, on_request=True, for_older=True),
+        Fix(
+            "sessions", "part rows of two sessions", lines.fix_sessions, on_request=True, parts=True, writes_beside=True
+        ),
+        Fix("identity", "give rows their type and uuid", lines.fix_identity, for_subagents=True),
+        Fix("shape", "give messages the shape that all clients know", messages.fix_shape, for_older=True),
+        Fix("links", "hang rows on the ones they followed", tree.fix_links, for_subagents=True),
+        Fix("bridges", "pass over messages without content", tree.fix_bridges, for_older=True),
+        Fix("order", "put rows behind their parents", tree.fix_order, for_older=True),
+        Fix("times", "give rows a time", tree.fix_times, for_older=True),
+        Fix("results", "pair tool calls and results", messages.fix_results),
+        Fix("thinking", "take out thoughts that the API refuses", messages.fix_thinking),
+        Fix("images", "put words in place of pictures that are too large", messages.fix_images),
+        Fix("blocks", "write unknown blocks as words", messages.fix_blocks, on_request=True),
+        Fix("outputs", "move very long results into files", messages.fix_outputs, on_request=True, writes_beside=True),
     )
 }
 

@@ -1,0 +1,91 @@
+"""Run the rules over one session or over what a home holds beside its sessions, and collect the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import RecollectError
+from ..graph.rows import gc_paused
+from ..store.home import Home
+from ..store.scan import Scan, SessionFile, SubagentFile
+from .rule import Finding, fold, worst
+from .rules import HOME_CHECKS, SESSION_CHECKS, SUBAGENT_CHECKS, UNREADABLE
+from .subject import HomeSubject, SessionSubject
+
+
+@dataclass
+class SessionReport:
+    """The findings of a session, and how much of it a resume reaches."""
+
+    file: SessionFile
+    findings: list[Finding] = field(default_factory=list)
+    reachable_share: float | None = None
+    """None where the file cannot be read."""
+    rows: int = 0
+    found: bool = False
+    """Whether the client finds a conversation."""
+
+    @property
+    def worst(self) -> str | None:
+        return worst(self.findings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return how the session stands as plain data. The findings themselves are counted only."""
+        return {
+            "session_id": self.file.session_id,
+            "path": str(self.file.path),
+            "reachable_share": self.reachable_share,
+            "found": self.found,
+            "findings": len(self.findings),
+            "worst": self.worst,
+        }
+
+
+def check_session(file: SessionFile) -> SessionReport:
+    """Return all findings of a session in the order of the rules. Never raises because of what is in the files."""
+    report = SessionReport(file)
+    with gc_paused():
+        report.findings = fold(
+            [*_main(report), *(item for subagent in file.subagents for item in _subagent(file, subagent))]
+        )
+    return report
+
+
+def _main(report: SessionReport) -> Iterator[Finding]:
+    file = report.file
+    try:
+        subject = SessionSubject(file)
+    except (RecollectError, OSError) as problem:
+        yield Finding(UNREADABLE, file.path, str(problem), session_id=file.session_id)
+        return
+    try:
+        report.rows = len(subject.rows)
+        report.reachable_share = subject.thread.reachable_share
+        report.found = subject.thread.found
+        for look in SESSION_CHECKS:
+            yield from look(subject)
+    finally:
+        subject.close()
+
+
+def _subagent(file: SessionFile, subagent: SubagentFile) -> Iterator[Finding]:
+    try:
+        subject = SessionSubject(file, subagent)
+    except (RecollectError, OSError) as problem:
+        yield Finding(
+            UNREADABLE, subagent.path, str(problem), session_id=file.session_id, subagent_id=subagent.subagent_id
+        )
+        return
+    try:
+        for look in SUBAGENT_CHECKS:
+            yield from look(subject)
+    finally:
+        subject.close()
+
+
+def check_home(home: Home, scan: Scan) -> list[Finding]:
+    """Return the findings about a home's own files. In `scan`, subagents beside sessions belong to their sessions."""
+    subject = HomeSubject(home, scan)
+    return fold(item for look in HOME_CHECKS for item in look(subject))
