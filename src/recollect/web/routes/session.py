@@ -18,6 +18,7 @@ from ...library.service import Service
 from ...library.session import Session
 from ..finding import find_in
 from ..hiding import shown_session
+from ..message_links import PageLinks
 from ..pages import is_fragment, page, service_of, templates
 from ..reading import VIEWS, PageReading, PageView, find_place, read, show_page
 from ..session_view import (
@@ -113,7 +114,7 @@ def messages_html(service: Service, reading: PageReading, number: int) -> str:
         price_messages(shown)
         return templates().get_template("messages.html").render(
             shown=shown, sid=reading.session.id, wanted=reading.wanted, page=number, pages=reading.pages,
-            read_only=service.read_only,
+            links=PageLinks(reading.session.id, reading.wanted, read_only=service.read_only),
         )  # fmt: skip
 
     return service.cached(reading.session, ("page", reading.wanted, number), make, lambda text: len(text) + 200)
