@@ -65,6 +65,7 @@ class MessageRenderer:
         """The subagents and branches that are being rendered, so that none holds itself."""
         self._branches: set[int] = set()
         self._words: list[str] = []
+        self._minute = (-1.0, "")
 
     @property
     def limits(self) -> Limits:
@@ -215,7 +216,12 @@ class MessageRenderer:
         return self._document.options.view == "all" and item.status not in ("live", "subagent", "")
 
     def minute(self, seconds: float | None) -> str:
-        return self._document.moment(seconds)
+        if seconds is None:
+            return ""
+        number = seconds // 60
+        if number != self._minute[0]:  # the rows of a turn are often of the same minute
+            self._minute = (number, self._document.moment(seconds))
+        return self._minute[1]
 
     def machine_time(self, seconds: float | None) -> str:
         return to_iso(seconds) or ""
