@@ -33,9 +33,9 @@ def export_page() -> str:
         "",
         "## JSON",
         "",
-        f'One object with `"recollect_export": {VERSION}`. The number rises when a field changes its meaning or goes away; fields may be',
-        "added. Times are UTC, costs are whole micro-dollars. Half of a surrogate pair, which no JSON can hold, is U+FFFD; NaN and",
-        "infinities are texts. `jsonl` has the bytes.",
+        f'One object with `"recollect_export": {VERSION}`. The number rises when a field changes its meaning or goes away;',
+        "fields may be added. Times are UTC, costs are whole micro-dollars. Half of a surrogate pair, which no JSON can hold, is",
+        "U+FFFD; NaN and infinities are texts. `jsonl` has the bytes.",
         "",
     ]
     found: dict[str, Any] = schema()["$defs"]
