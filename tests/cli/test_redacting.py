@@ -26,7 +26,7 @@ def test_show_leaves_out_secrets_and_names(home: Path, capsys: pytest.CaptureFix
     assert shown.code == 0
     assert not any(value in shown.out for value in (*VALUES, "inesh", "ines@halden.dev"))
     assert shown.out.startswith("Redacted: 6 values (1 anthropic-api-key, 1 email, ")
-    assert shown.err.startswith("Redacted: 6 values")
+    assert run(capsys, home, "show", "last", "--redact", "--jsonl").err.startswith("Redacted: 6 values")
     assert "[redacted: anthropic-api-key]" in shown.out and "~/code/app" in shown.out
     assert tree_state(home) == before
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,6 @@ from recollect.library.redaction import redacted_sessions
 from recollect.store.home import Home
 from recollect.testing import uuid_from
 from recollect.testing.export_contract import CONTRACTS, build_export_home
-
-WRITTEN = [name for name, format in FORMATS.items() if find_spec(f"recollect.export.{format.module}") is not None]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +33,7 @@ def sessions(home: Path) -> list[Any]:
 
 
 @pytest.mark.parametrize("check", CONTRACTS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", FORMATS)
 def test_contract(name: str, check: Any, sessions: Sequence[OpenSession], tmp_path: Path) -> None:
     check(FORMATS[name], sessions, tmp_path)
 
@@ -58,7 +55,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Any]]:
         yield copies
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", FORMATS)
 def test_kept_and_redacted_sessions(name: str, kept: Sequence[OpenSession], tmp_path: Path) -> None:
     for check in CONTRACTS:
         if check.__name__ != "every_depth_range_and_view_can_be_written":

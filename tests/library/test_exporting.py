@@ -26,7 +26,7 @@ from recollect.testing.toolcalls import bash
 
 SECRET = "AKIA" + "Q3EGTZ2NV5KXW7RB"
 SESSION = uuid_from("a session to export")
-FORMATS_HERE = [name for name in FORMATS if name != "html"]
+FORMATS_HERE = list(FORMATS)
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_never_into_a_home(library: Library, tmp_path: Path, out: Path) -> None:
         other / "a.md",
         tmp_path / "own/data/a.md",
     ):
-        assert refused(library, target, force=True).slug in ("export-into-home", "no-such-folder")
+        assert refused(library, target, force=True).slug == "export-into-home"
     for how in ("into", "site"):
         with pytest.raises(Refused) as found:
             library.export(SESSION, **{how: home / "new"})

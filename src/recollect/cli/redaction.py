@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+
+from .command_run import indexing_bar
 
 if TYPE_CHECKING:
     from ..library.redaction import Redaction
@@ -37,13 +38,33 @@ def redact_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextlib.contextmanager
+def _bar(session: Session) -> Iterator[Callable[[int], None] | None]:
+    """Show on a terminal how far the copying is, where it takes a while."""
+    total = 2 * (session.file.size + sum(item.size for item in session.file.subagents))
+    done = 0
+    with indexing_bar("Redacting") as progress:
+        if progress is None:
+            yield None
+            return
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done = min(done + count, total)
+            progress(done, total)
+
+        yield advance
+
+
+@contextlib.contextmanager
 def redacted(run: CommandRun, session: Session, profile: str | None) -> Iterator[tuple[Session, Redaction | None]]:
-    """Open a session as --redact says: itself, or a copy without what is left out. What that is, is told on stderr."""
+    """Open a session as --redact says: itself, or a copy without what is left out. What that is, is told on stderr where it is not at the top of a text."""
     if profile is None or profile == "none":
         yield session, None
         return
-    with session.redacted(profile) as (copy, redaction):
-        if not run.is_text or not sys.stdout.isatty():  # on a terminal, the top of the text tells it
+    with contextlib.ExitStack() as stack:
+        with _bar(session) as advance:
+            copy, redaction = stack.enter_context(session.redacted(profile, progress=advance))
+        if not run.is_text:  # the text tells it at its top
             run.say(redaction.in_words())
         for text in redaction.left_out:
             run.say(f"left out: {text}")

@@ -196,7 +196,7 @@ def _looks_like_home(folder: Path) -> bool:
 def check_folder(folder: Path) -> None:
     """Raise an error if a folder does not exist or is none."""
     if not folder.exists():
-        raise NotFound(f"there is no folder {folder}", slug="no-such-folder", hint="make it first, or use --into")
+        raise NotFound(f"there is no folder {folder}", slug="bad-target", hint="make it first, or use --into")
     if not folder.is_dir():
         raise Refused(f"{folder} is not a folder", slug="bad-target")
 

@@ -543,10 +543,7 @@ class Library:
     def bundle(
         self, sessions: Sequence[str | Session], target: str | os.PathLike[str], *, redact: str = "none"
     ) -> dict[str, Any]:
-        """Write sessions with all their files into one new file, for another machine; `changes.unbundle` reads it.
-
-        `redact` leaves out secrets and personal data: see `Session.redacted`.
-        """
+        """Write sessions with all their files into one new file, which `unbundle` reads; `redact` as in `Session.redacted`."""
         from .bundling import bundle_sessions
 
         opened = [self.session(item) if isinstance(item, str) else item for item in sessions]
@@ -617,14 +614,9 @@ class Library:
     # --- installing ---------------------------------------------------------------------------------------------------
 
     def install(
-        self,
-        what: str,
-        *,
-        home: Home | None = None,
-        every: int = 15,
-        shell: str | None = None,
+        self, what: str, *, home: Home | None = None, every: int = 15, shell: str | None = None,
         script: str | None = None,
-    ) -> InstallPlan:
+    ) -> InstallPlan:  # fmt: skip
         """Plan to install a hook, systemd, launchd or cron (which run `keep`), a statusline, or a shell's completion.
 
         `every` is the number of minutes between two runs of a timer; `script` is the completion code for `shell`.

@@ -121,15 +121,17 @@ class Session:
 
         return open_ledger(self._library).usage("model", Selection(session=self.id)).totals
 
-    def redacted(self, profile: str = "personal") -> AbstractContextManager[tuple[Session, Redaction]]:
+    def redacted(
+        self, profile: str = "personal", *, progress: Callable[[int], None] | None = None
+    ) -> AbstractContextManager[tuple[Session, Redaction]]:
         """Open a copy of this session without its secrets and personal data, for as long as the `with` lasts.
 
         "secrets" leaves out secrets alone, "personal" also home paths and names of users, hosts and mail, "all" also
-        addresses, phones and cards.
+        addresses, phones and cards. `progress` is called with the number of bytes read since its last call; all are read twice.
         """
         from .redaction import redacted_session, redactor_for
 
-        return redacted_session(self, redactor=redactor_for(profile, library=self.library))
+        return redacted_session(self, redactor=redactor_for(profile, library=self.library), progress=progress)
 
     # --- changes, as plans: nothing happens before `commit` -----------------------------------------------------------
 

@@ -196,6 +196,7 @@ class RedactedCopy:
             rest = ""
             while True:
                 data = stream.read(_PIECE)
+                self._tell(len(data))
                 # Letters of several bytes may be cut at the end of a piece: the bytes are joined again when they are written.
                 text = rest + data.decode("utf-8", "surrogateescape")
                 parts = self._redactor.replacements(text)

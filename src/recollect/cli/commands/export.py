@@ -7,6 +7,7 @@ files. `unchanged` counts the sessions whose files were up to date, with --into 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -138,7 +139,9 @@ def export(
     if not run.is_text:
         run.value(result.as_dict())
         return
-    if output != "-":
+    if site is not None:
+        run.print(os.path.join(site, "index.html"))
+    elif output != "-":
         _tell_files(run, result)
     _tell(run, result)
     if gist and result.gist is not None:
