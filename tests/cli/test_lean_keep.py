@@ -15,7 +15,7 @@ from recollect.cli import lean_keep
 from recollect.cli.lean_keep import try_keep
 from recollect.cli.main import main
 from recollect.library import keep_check
-from recollect.store.file_stamp import FileStamp
+from recollect.store.opening import FileStamp
 from recollect.vault import selection
 from recollect.vault.selection import SeenFiles
 from recollect.vault.vault import format_mark

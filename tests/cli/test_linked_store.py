@@ -194,7 +194,7 @@ class TestLeftOut:
 
     def test_what_a_transcript_names_is_not_read_elsewhere(self, plain: Path, tmp_path: Path) -> None:
         """A link of the store makes its target part of the home, and nothing beside that."""
-        from recollect.store.paths import is_inside
+        from recollect.store.home import is_inside
 
         root = linked(plain, tmp_path, "folder")
         (tmp_path / "disk" / "secret.txt").write_text("secret")

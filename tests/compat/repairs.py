@@ -24,7 +24,7 @@ from tests.compat.wire import Block, is_added_by_client
 
 from recollect.check.rules import RULES
 from recollect.edit.repair.plan import plan_repair
-from recollect.format.project_key import project_key
+from recollect.format.path_text import project_key
 from recollect.journal.changes import Journal
 from recollect.store.home import Home
 from recollect.store.scan import scan_home

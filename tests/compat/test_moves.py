@@ -21,7 +21,7 @@ from tests.compat.wire import Block, is_added_by_client
 from recollect.edit.delete import plan_delete, plan_delete_project
 from recollect.edit.move import plan_move
 from recollect.edit.split import plan_split
-from recollect.format.project_key import project_key
+from recollect.format.path_text import project_key
 from recollect.journal.changes import Journal
 from recollect.store.home import Home
 from recollect.store.project_folders import connector_folder

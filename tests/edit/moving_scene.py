@@ -10,7 +10,7 @@ from typing import Any
 
 from recollect.edit.move import MoveResult, plan_move
 from recollect.format.file_history import hash_of_path
-from recollect.format.project_key import project_key
+from recollect.format.path_text import project_key
 from recollect.journal.changes import Journal
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder, ToolCall, TranscriptBuilder, uuid_from

@@ -12,7 +12,7 @@ from tests.edit.moving_scene import NEIGHBOUR, NEW, OLD, Bare, Scene, carry_out,
 from recollect.edit.delete import plan_delete_project
 from recollect.edit.move import plan_move
 from recollect.format.file_history import hash_of_path
-from recollect.format.project_key import project_key
+from recollect.format.path_text import project_key
 from recollect.library.library import Library
 from recollect.testing import SECRET, HomeBuilder
 

@@ -13,7 +13,7 @@ from recollect.edit.delete import plan_delete_project
 from recollect.edit.move import plan_move
 from recollect.errors import NotFound, RecollectError, Refused, StoreBusy
 from recollect.format.file_history import hash_of_path
-from recollect.format.project_key import project_key
+from recollect.format.path_text import project_key
 from recollect.library.library import Library
 from recollect.store.home import Home
 from recollect.store.project_folders import connector_folder

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.format.project_key import project_key, same_project_key
+from recollect.format.path_text import project_key, same_project_key
 
 
 @pytest.mark.parametrize(

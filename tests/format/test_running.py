@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.format.running import RunningSession, parse_running_session, pid_of
+from recollect.format.session_meta import RunningSession, parse_running_session, pid_of
 
 
 def test_a_running_session() -> None:

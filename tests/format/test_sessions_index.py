@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.format.sessions_index import CustomTitle, parse_custom_title, parse_sessions_index
+from recollect.format.session_meta import CustomTitle, parse_custom_title, parse_sessions_index
 
 
 def test_index() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,10 +14,12 @@ from recollect.format.settings import (
     McpServer,
     ModelUsage,
     Permissions,
+    config_backup_time,
     parse_client_config,
-    parse_mcp_servers,
     parse_settings,
 )
+
+NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 def test_settings() -> None:
@@ -105,12 +108,17 @@ def test_nobody_signed_in() -> None:
     assert not parse_client_config(b'{"oauthAccount": null}').signed_in
 
 
-def test_mcp_json() -> None:
-    servers, problem = parse_mcp_servers(
-        b'{"mcpServers": {"x": {"url": "https://a.example", "headers": {"Authorization": "Bearer abc"}}}}'
-    )
-    assert problem is None
-    assert servers == {"x": McpServer(url="https://a.example", headers={"Authorization": MASK})}
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (".claude.json.backup", (True, None)),
+        (".claude.json.backup.1772442000000", (True, NINE)),
+        (".claude.json", (False, None)),
+        (".claude.json.backup.x", (False, None)),
+    ],
+)
+def test_config_backups(name: str, expected: tuple[bool, datetime | None]) -> None:
+    assert config_backup_time(name) == expected
 
 
 @given(st.binary(max_size=80))

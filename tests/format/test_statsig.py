@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.format.masking import MASK
-from recollect.format.statsig import DynamicConfig, Gate, parse_evaluations, parse_last_modified, user_hash_of
+from recollect.format.statsig import DynamicConfig, Gate, parse_evaluations, parse_last_modified
 
 DATA: dict[str, Any] = {
     "feature_gates": {"111": {"name": "111", "value": True, "rule_id": "r1", "secondary_exposures": []}},
@@ -67,12 +67,6 @@ def test_last_modified() -> None:
     times = parse_last_modified(b'{"statsig.cached.evaluations.1": 1772442000000, "x": "never"}')
     assert times.times == {"statsig.cached.evaluations.1": datetime(2026, 3, 2, 9, tzinfo=UTC)}
     assert times.extra == {"x": "never"}
-
-
-def test_names() -> None:
-    assert user_hash_of("statsig.cached.evaluations.12ab") == "12ab"
-    assert user_hash_of("statsig.stable_id.1") is None
-    assert user_hash_of("statsig.cached.evaluations.") is None
 
 
 @given(st.binary(max_size=80))

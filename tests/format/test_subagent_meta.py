@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.format.subagent_meta import SubagentMeta, parse_subagent_meta
+from recollect.format.session_meta import SubagentMeta, parse_subagent_meta
 
 
 def test_all_known_fields() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.reading import thread_of, transcript_of
 
-from recollect.graph.append_point import AppendPoint, append_point, last_row_to_append_to
+from recollect.graph.fork_point import AppendPoint, append_point, last_row_to_append_to
 from recollect.testing import TranscriptBuilder, uuid_from
 from recollect.testing.toolcalls import bash, read
 

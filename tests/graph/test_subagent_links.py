@@ -6,8 +6,7 @@ import pytest
 from tests.reading import transcript_of
 
 from recollect.graph.rows import Row
-from recollect.graph.session import Conversation
-from recollect.graph.subagents import Subagent
+from recollect.graph.session import Conversation, Subagent
 from recollect.testing import TranscriptBuilder, uuid_from
 from recollect.testing.transcript import SubagentBuilder
 

@@ -229,7 +229,7 @@ def test_a_way_through_a_third_room_would_be_noticed() -> None:
     assert any(
         way.startswith("recollect.format.line -> recollect.errors -> recollect.cli.main") for way in wrong_ways(known)
     )
-    assert PACKAGE / "store" / "paths.py" in {way[-1] for way in reached_from(main, known)}
+    assert PACKAGE / "store" / "home.py" in {way[-1] for way in reached_from(main, known)}
 
 
 @pytest.mark.parametrize("room", [*ROOMS, TESTING])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +12,9 @@ from tests.index.search_scene import Scene, marked, session, sessions
 from recollect.errors import QueryError
 from recollect.index.catalogue.catalogue import Catalogue
 from recollect.index.catalogue.sync import bring_up_to_date
-from recollect.index.search.scan_search import Substring, all_strings
+from recollect.index.search.scan_search import Substring
 from recollect.index.search.slow_search import SAYS, scan_by_regex
-from recollect.index.words.entry_words import loads_text
+from recollect.index.words.searchable_text import all_strings, searched_text
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder
 
@@ -154,11 +155,11 @@ def test_bytes_that_cannot_hold_it_are_not_decoded() -> None:
 
 def test_strings_of_everything_are_not_base64() -> None:
     value = {"a": ["one", {"b": "two"}], "data": "QUJD" * 2000, "long": "word " * 2000}
-    assert all_strings(value).startswith("one\ntwo\nword ")
+    assert all_strings(json.dumps(value).encode()).startswith("one\ntwo\nword ")
 
 
 @pytest.mark.parametrize(
     "data", [b"", b"{", b"[1]", b"null", b'{"type":"user"}', b'{"type":"user","message":3}', b"\xff"]
 )
 def test_entries_without_words_have_none(data: bytes) -> None:
-    assert loads_text(data) == ""
+    assert searched_text(data) == ""

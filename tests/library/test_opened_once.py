@@ -13,7 +13,8 @@ from tests.web.scene import scene
 import recollect
 from recollect.graph import messages
 from recollect.graph.rows import Row
-from recollect.store import opening, paths
+from recollect.store import home as home_module
+from recollect.store import opening
 from recollect.testing import HomeBuilder
 from recollect.testing.toolcalls import bash, edit
 
@@ -31,7 +32,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         counts[Path(path).name] += 1
         return real(root, path, given)
 
-    monkeypatch.setattr(paths, "open_regular", counted)
+    monkeypatch.setattr(home_module, "open_regular", counted)
     return counts
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -15,9 +13,8 @@ from tests.reading import transcript_of
 
 from recollect.graph import client_state as loaded
 from recollect.graph import request
-from recollect.graph.append_point import append_point, last_row_to_append_to
 from recollect.graph.client_state import load_as_client
-from recollect.graph.fork_point import ForkPoint, fork_point_at
+from recollect.graph.fork_point import append_point, last_row_to_append_to
 from recollect.graph.leaf import choose_leaf
 from recollect.graph.thread import STATUSES, as_written, find_thread, walk_up
 from recollect.testing import NIL_UUID
@@ -328,39 +325,14 @@ def test_a_message_hangs_where_the_client_resumes_with_it_and_what_was_before(en
     assert was <= {row.index for row in after.chain}
 
 
-@contextmanager
-def at_once(many: int, *, large: bool) -> Iterator[None]:
-    """So many rows are taken at once; in `large` files, all before a plain boundary are forgotten."""
+@given(CONVERSATIONS, st.booleans())
+def test_plain_talk_is_sent_as_the_long_way_sends_it(entries: list[dict[str, Any]], large: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loaded, "MANY", many)
-        patch.setattr(loaded, "SOME", many)
-        if large:
+        if large:  # all rows before a plain boundary are forgotten
             patch.setattr(loaded, "LARGE_FILE", 0)
-        yield
-
-
-@given(CONVERSATIONS, st.booleans())
-def test_rows_taken_many_at_once_are_the_same_conversation(entries: list[dict[str, Any]], large: bool) -> None:
-    with at_once(1_000_000, large=large), pytest.MonkeyPatch.context() as patch:
+        found = find_thread(transcript_of(encoded(entries)))
         patch.setattr(request, "_is_plain_talk", lambda _: False)
-        expected = find_thread(transcript_of(encoded(entries)))
-    for many in (1, 3):
-        with at_once(many, large=large):
-            assert find_thread(transcript_of(encoded(entries))) == expected
-
-
-@given(CONVERSATIONS, st.booleans())
-def test_rows_taken_many_at_once_end_the_same_way_anywhere(entries: list[dict[str, Any]], large: bool) -> None:
-    def endings() -> list[ForkPoint | None]:
-        transcript = transcript_of(encoded(entries))
-        thread = find_thread(transcript)
-        return [fork_point_at(transcript, thread, row.uuid) for row in transcript.rows if row.uuid]
-
-    with at_once(1_000_000, large=large):
-        expected = endings()
-    for many in (1, 3):
-        with at_once(many, large=large):
-            assert endings() == expected
+        assert find_thread(transcript_of(encoded(entries))) == found
 
 
 @given(FILES)

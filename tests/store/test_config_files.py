@@ -13,11 +13,8 @@ from recollect.store.config_files import (
     client_config,
     config_backups,
     definitions,
-    ide_locks,
     plugins,
-    project_config,
     settings_files,
-    stats_cache,
 )
 from recollect.store.home import Home
 from recollect.testing import SECRET, HomeBuilder, uuid_from
@@ -32,12 +29,9 @@ def test_nothing_there(builder: HomeBuilder) -> None:
     home = Home(builder.write())
     assert settings_files(home) == {}
     assert client_config(home) is None
-    assert project_config(home, "/w/app") is None
     assert config_backups(home) == []
     assert cached_flags(home) == []
     assert definitions(home) == {}
-    assert stats_cache(home) is None
-    assert ide_locks(home) == []
     assert plugins(home).installed is None
     assert cleanup_days(home) == 30
 
@@ -61,8 +55,7 @@ def test_global_config(builder: HomeBuilder) -> None:
     config = client_config(home)
     assert config is not None
     assert config.signed_in
-    found = project_config(home, "/w/app")
-    assert found is not None
+    found = config.projects["/w/app"]
     assert (found.last_cost, found.last_session_id) == (1.25, uuid_from("s"))
     assert found.mcp_servers["x"].env == {"KEY": MASK}
 
@@ -130,17 +123,6 @@ def test_plugins(builder: HomeBuilder) -> None:
     assert [market.name for market in found.marketplaces.marketplaces] == ["example-market"]
 
 
-def test_stats_and_editors(builder: HomeBuilder) -> None:
-    builder.stats_cache({"2026-03-02": 12})
-    builder.ide_lock(8080, "/w/app")
-    home = Home(builder.write())
-    stats = stats_cache(home)
-    assert stats is not None
-    assert [(day.date, day.message_count) for day in stats.days] == [("2026-03-02", 12)]
-    (lock,) = ide_locks(home)
-    assert (lock.port, lock.workspace_folders) == (8080, ("/w/app",))
-
-
 def test_no_secret_in_any_answer(builder: HomeBuilder) -> None:
     server = {"command": "x", "args": ["--api-key", SECRET], "env": {"API_TOKEN": SECRET}, "headers": {"X-A": SECRET}}
     builder.global_config({"/w/app": builder.project_config(uuid_from("s"), mcp_servers={"x": server})})
@@ -156,6 +138,5 @@ def test_no_secret_in_any_answer(builder: HomeBuilder) -> None:
         config_backups(home),
         cached_flags(home),
         plugins(home),
-        ide_locks(home),
     ]
     assert SECRET not in repr(answers)

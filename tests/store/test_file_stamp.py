@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store.file_stamp import file_stamp, signed
+from recollect.store.opening import file_stamp, signed
 
 
 @pytest.fixture

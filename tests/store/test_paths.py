@@ -8,9 +8,18 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import DamagedData, NotFound, RecollectError, Refused
-from recollect.store.home import Home, check_home, existing_homes
+from recollect.store.home import (
+    Home,
+    check_home,
+    contained,
+    existing_homes,
+    is_inside,
+    is_secret,
+    list_inside,
+    open_inside,
+    read_inside,
+)
 from recollect.store.layout import FileKind, kind_of_file
-from recollect.store.paths import contained, is_inside, is_secret, list_inside, open_inside, read_inside
 from recollect.vault.selection import walk_home
 
 OUTSIDE = b"what nobody may see"

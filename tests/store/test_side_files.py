@@ -13,7 +13,6 @@ from recollect.store.layout import FileKind
 from recollect.store.side_files import (
     backup_reader,
     custom_title,
-    debug_logs,
     file_backups,
     memories,
     paste_text,
@@ -21,9 +20,7 @@ from recollect.store.side_files import (
     plans,
     prompt_history,
     running_sessions,
-    session_environment,
     sessions_index,
-    shell_snapshots,
     subagent_meta,
     survey,
     task_lists,
@@ -55,9 +52,6 @@ def test_an_empty_home_gives_empty_answers(builder: HomeBuilder) -> None:
     assert pastes(home) == []
     assert running_sessions(home) == []
     assert file_backups(home, ONE) == {}
-    assert session_environment(home, ONE) == []
-    assert shell_snapshots(home) == []
-    assert debug_logs(home) == []
     assert custom_title(home, home.projects / "-w" / ONE) is None
     assert sessions_index(home, home.projects / "-w") is None
     assert survey(home) == {}
@@ -166,32 +160,11 @@ def test_files_of_a_session(builder: HomeBuilder) -> None:
     index = sessions_index(home, folder.parent)
     assert index is not None
     assert [entry.session_id for entry in index.entries] == [ONE]
-    assert [info.path.name for info in session_environment(home, ONE)] == ["sessionstart-hook-0.sh"]
     subagent_path = builder.subagent_path(subagent)
     assert subagent_path is not None
     meta = subagent_meta(home, subagent_path)
     assert meta is not None
     assert meta.tool_use_id is not None
-
-
-def test_debug_logs_by_their_ends(builder: HomeBuilder) -> None:
-    builder.debug_log(
-        ONE, "2026-03-02T09:00:00Z [DEBUG] a\n" + "filler\n" * 10_000 + "2026-03-02T10:00:00Z [DEBUG] z\n"
-    )
-    builder.debug_log(TWO, "no times", latest=False)
-    logs = {log.session_id: log for log in debug_logs(written(builder))}
-    assert (logs[ONE].is_latest, logs[TWO].is_latest) == (True, False)
-    times = logs[ONE].times
-    assert times.first is not None
-    assert times.last is not None
-    assert (times.last - times.first).total_seconds() == 3600
-    assert logs[TWO].times.first is None
-
-
-def test_shell_snapshots(builder: HomeBuilder) -> None:
-    builder.shell_snapshot("zsh")
-    builder.file("shell-snapshots/other", "")
-    assert [name.shell for _, name in shell_snapshots(written(builder))] == ["zsh"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")

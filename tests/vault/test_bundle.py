@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.vault.scene import CWD, SESSION, Scene
 
 from recollect.errors import DamagedData, NotFound, RecollectError, Refused
-from recollect.format.project_key import project_key
+from recollect.format.path_text import project_key
 from recollect.library.bundling import Unbundling, write_bundle
 from recollect.library.session import Session
 from recollect.store.home import Home

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.vault.scene import SESSION, Scene
 
-from recollect.store.home import Home
-from recollect.store.paths import open_inside
+from recollect.store.home import Home, open_inside
 from recollect.vault import capture as capturing
 from recollect.vault.capture import capture, session_of
 from recollect.vault.verify import verify

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.vault.scene import CWD, ELSEWHERE, OTHER, SESSION, Scene
 
-from recollect.format.project_key import project_key
+from recollect.format.path_text import project_key
 from recollect.vault.restore import Footprints
 
 FOLDER = project_key(CWD)

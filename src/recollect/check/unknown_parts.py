@@ -14,8 +14,7 @@ from ..format.decode import parse_lines
 from ..format.entries import KNOWN_TYPES, REFUSED, Entry
 from ..format.known_fields import KNOWN_FIELDS
 from ..format.line import Damage, RawLine, read_entry_lines
-from ..store.home import Home
-from ..store.paths import open_inside
+from ..store.home import Home, open_inside
 from ..store.read import stream_lines
 
 _ENDS: Final = 64 << 10

@@ -36,16 +36,15 @@ from ..format.encode import (
 )
 from ..format.path_text import to_text
 from ..format.times import LATEST
-from ..graph.append_point import append_point
+from ..graph.fork_point import append_point
 from ..graph.rows import Row, Transcript
 from ..journal import disk
 from ..journal.actions import AppendRecord, AppendRun
 from ..journal.changes import Change, Journal, Record
 from ..journal.disk import new_hash
 from ..journal.guard import refuse_if_busy
-from ..store.home import Home
+from ..store.home import Home, is_inside, place_to_write
 from ..store.layout import is_session_id
-from ..store.paths import is_inside, place_to_write
 from ..store.read import read_transcript
 from ..store.stamp import Stamp, stamp_of
 
@@ -450,7 +449,7 @@ class SessionWriter:
 
 def project_folder(home: Home, cwd: str) -> Path:
     """Return the folder of a project in a home, named after its path with links resolved."""
-    from ..format.project_key import project_key
+    from ..format.path_text import project_key
 
     return home.projects / project_key(os.path.realpath(cwd))
 

@@ -25,10 +25,9 @@ from ..format.json_edit import (
 )
 from ..format.json_file import decode_json_file
 from ..format.line import read_lines
-from ..store.home import Home
+from ..store.home import Home, open_inside
 from ..store.layout import SESSIONS_INDEX
 from ..store.path_map import PathMap
-from ..store.paths import open_inside
 
 INDEX: Final = SESSIONS_INDEX
 """Kept by Claude Code 2.0.77 to 2.1.20 as a cache: a session whose file has the listed time is shown without opening it."""

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..errors import NotFound, RecollectError, Refused
-from ..format.project_key import same_project_key
+from ..format.path_text import same_project_key
 from ..journal.changes import Change, Journal
 from ..journal.guard import refuse_if_busy
-from ..store.home import Home
+from ..store.home import Home, is_inside, list_inside, read_inside
 from ..store.layout import TODOS, ids_in_todo_name, is_session_id
 from ..store.liveness import refuse_shared_file, refuse_work_in
 from ..store.path_map import is_below
-from ..store.paths import is_inside, list_inside, read_inside
 from ..store.project_folders import Owned, connector_folder, owned_folders, refuse_links, subagents_beside
 from ..store.scan import Scan, SessionFile, scan_home
 from ..store.side_files import prompt_history

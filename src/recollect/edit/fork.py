@@ -24,13 +24,11 @@ from ..format.names import Names
 from ..format.relink import custom_title_file
 from ..graph.fork_point import ForkPoint, fork_point_at, fork_point_at_end
 from ..graph.rows import Row, Transcript, gc_paused
-from ..graph.session import find_branches
-from ..graph.subagents import Subagent
+from ..graph.session import Subagent, find_branches
 from ..graph.thread import Thread, find_thread
 from ..journal.changes import Change, Journal
-from ..store.home import Home
+from ..store.home import Home, open_inside
 from ..store.layout import TOOL_RESULTS, backups_folder, tool_results_folder
-from ..store.paths import open_inside
 from ..store.read import EntryBytes, transcript_of
 from ..store.scan import SessionFile, refuse_taken_id
 from ..store.side_files import custom_title, file_backups, tool_results

@@ -14,11 +14,10 @@ from ..format.line import Damage
 from ..format.names import Names, RowNames
 from ..format.relink import renamed_row, renamed_state, with_new_outputs
 from ..format.row_edit import on_one_line
-from ..format.subagent_meta import parse_subagent_meta
+from ..format.session_meta import parse_subagent_meta
 from ..graph.fork_point import ForkPoint
 from ..graph.rows import Row, Transcript
-from ..graph.session import Conversation
-from ..graph.subagents import Subagent
+from ..graph.session import Conversation, Subagent
 from ..store.layout import SUBAGENTS
 from ..store.read import EntryBytes, read_transcript, stream_lines
 from ..store.scan import SessionFile, SubagentFile

@@ -13,8 +13,7 @@ from typing import Any, Final
 from ..errors import DamagedData, Refused
 from ..format.json_file import decode_json_file
 from ..journal.changes import Change, Journal
-from ..store.home import Home
-from ..store.paths import read_inside
+from ..store.home import Home, read_inside
 
 EVENTS: Final = ("Stop", "SessionEnd")
 _OURS: Final = re.compile(r"\brecollect\b.*\bkeep\b")

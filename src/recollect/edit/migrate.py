@@ -17,9 +17,9 @@ from ..errors import DamagedData, Refused, Unavailable
 from ..format.entries import decode_exactly
 from ..format.json_edit import encode_value
 from ..format.row_edit import set_in_message, set_members
-from ..format.subagent_meta import call_input, subagent_meta_bytes
+from ..format.session_meta import call_input, subagent_meta_bytes
 from ..format.todos import HIGH_WATER_MARK_NAME, task_bytes
-from ..graph.subagents import Subagent
+from ..graph.session import Subagent
 from ..graph.thread import find_thread
 from ..journal import disk
 from ..journal.changes import Change, Journal

@@ -22,14 +22,13 @@ from ..errors import NotFound, RecollectError, Refused
 from ..format.encode import encode_line
 from ..format.file_history import parse_backup_name
 from ..format.json_edit import apply_edits
-from ..format.project_key import project_key
+from ..format.path_text import project_key
 from ..journal.changes import Change, Journal
 from ..journal.guard import refuse_if_busy
-from ..store.home import Home
+from ..store.home import Home, list_inside, read_inside
 from ..store.layout import TOOL_RESULTS, backups_folder
 from ..store.liveness import refuse_shared_file, refuse_work_in
 from ..store.path_map import PathMap, path_map
-from ..store.paths import list_inside, read_inside
 from ..store.project_folders import MovingFolder, MovingSession, Owned, owned_folders, survey
 from .config_paths import INDEX, config_problem, history_edits, moved_config, plugin_edits, project_paths
 from .move_steps import MovingChange, MovingIndexes, Placing, has_files

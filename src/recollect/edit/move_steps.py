@@ -14,8 +14,8 @@ from ..errors import Refused
 from ..journal.actions import Append, Remove, Replace
 from ..journal.changes import Change, lacks_newline
 from ..journal.disk import hashed, new_hash
+from ..store.home import open_inside, read_inside
 from ..store.path_map import PathMap
-from ..store.paths import open_inside, read_inside
 from ..store.project_folders import MovingFolder
 from ..store.stamp import stamp_of
 from .config_paths import INDEX, index_bytes, index_entries, listed_session, moved_index_entry

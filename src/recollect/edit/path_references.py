@@ -32,9 +32,8 @@ from ..format.file_history import (
 )
 from ..format.json_edit import Edit, encode_text, string_tokens, values_of
 from ..format.line import read_entry_lines
-from ..store.home import Home
+from ..store.home import Home, open_inside
 from ..store.path_map import PathMap, is_absolute, join_path
-from ..store.paths import open_inside
 
 PERSISTED_KEY: Final = "persistedOutputPath"
 PERSISTED_START: Final = "<persisted-output>"

@@ -16,10 +16,9 @@ from typing import Any, Final
 
 from ..errors import DamagedData, RecollectError
 from ..journal.changes import Change, Journal
-from ..store.home import Home
+from ..store.home import Home, is_inside, is_secret, is_session_link, open_inside
 from ..store.layout import HISTORY, SESSIONS_INDEX
 from ..store.liveness import open_sessions
-from ..store.paths import is_inside, is_secret, is_session_link, open_inside
 from ..store.stamp import Stamp, stamp_of
 
 #: Files that many sessions share: they come back only where there is none.

@@ -17,11 +17,10 @@ import re
 from typing import Final
 
 from ..errors import NotFound, RecollectError, Refused
-from ..format.project_key import same_project_key
+from ..format.path_text import same_project_key
 from ..journal.changes import Change, Journal
-from ..store.home import Home
+from ..store.home import Home, read_inside
 from ..store.path_map import PathMap, path_map
-from ..store.paths import read_inside
 from ..store.project_folders import Owned, owned_folders
 from .config_paths import project_paths
 from .move import MoveResult, build_move

@@ -17,9 +17,8 @@ from ..format.todos import HIGH_WATER_MARK_NAME, parse_high_water_mark, task_num
 from ..format.versions import parse_version
 from ..journal.changes import Change, Journal
 from ..journal.guard import refuse_lists_if_busy
-from ..store.home import Home
+from ..store.home import Home, list_inside, read_inside
 from ..store.layout import TODOS, tasks_folder, todo_name
-from ..store.paths import list_inside, read_inside
 from ..store.scan import check_session_id, check_subagent_id
 
 STATES: Final = ("pending", "in_progress", "completed")

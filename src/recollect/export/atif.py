@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from ..format.times import to_iso
-from ..graph.subagents import Subagent
+from ..graph.session import Subagent
 from .conversation import Media, Part, ShownCall, ShownMessage
 from .document import DAMAGED, DEEPEST_SUBAGENT, Document, ExportOptions
 from .formats import Output

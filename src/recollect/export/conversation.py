@@ -23,8 +23,7 @@ from ..format.blocks import (
 from ..format.usage import Usage
 from ..graph.messages import Message, MessageView, ToolCall, blocks_of, join_responses, usage_of
 from ..graph.rows import Row
-from ..graph.session import Branch, Conversation
-from ..graph.subagents import Subagent
+from ..graph.session import Branch, Conversation, Subagent
 from ..store.summary import command_text, typed_text
 from .differences import DiffLine, diff_of_call
 from .formatting import one_line

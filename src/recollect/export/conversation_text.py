@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from ..graph.subagents import Subagent
+from ..graph.session import Subagent
 from ..graph.thread import LIVE
 from .conversation import TASK, Part, Seam, ShownCall, ShownMessage
 from .formatting import argument_line, local_minute, model_name, one_line, plural, seconds, size, title_line

@@ -34,8 +34,7 @@ from ..format.times import to_iso
 from ..format.usage import Usage
 from ..graph.messages import Message, join_responses, usage_of
 from ..graph.rows import Row, Transcript
-from ..graph.session import Branch, Conversation
-from ..graph.subagents import Subagent
+from ..graph.session import Branch, Conversation, Subagent
 from .conversation import ConversationReader, Media, Part, Place, ShownMessage, media_of
 from .formatting import plural, size
 

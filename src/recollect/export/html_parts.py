@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..graph.session import Branch as Branch
-from ..graph.subagents import Subagent as Subagent
+from ..graph.session import Subagent as Subagent
 from . import formatting, wording
 from .conversation import Media, Part, Place, ShownCall, ShownMessage
 from .rendering import code, language_of, markdown, plain, pretty_json, terminal

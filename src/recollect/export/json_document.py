@@ -17,7 +17,7 @@ from ..format.times import to_iso
 from ..format.usage import Usage
 from ..graph.messages import Message, usage_of
 from ..graph.rows import Row
-from ..graph.subagents import Subagent
+from ..graph.session import Subagent
 from .document import LONGEST_LINE, Document, ExportOptions
 from .formats import Output
 from .json_text import json_text

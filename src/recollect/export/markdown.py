@@ -17,8 +17,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from ..format.times import to_iso
-from ..graph.session import Branch
-from ..graph.subagents import Subagent
+from ..graph.session import Branch, Subagent
 from .conversation import Media, Part, Seam, ShownCall, ShownMessage
 from .document import DAMAGED, DEEPEST_SUBAGENT, Document, ExportOptions
 from .formats import Output

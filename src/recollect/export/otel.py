@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from ..graph.subagents import Subagent
+from ..graph.session import Subagent
 from .conversation import Part, ShownCall, ShownMessage
 from .document import DEEPEST_SUBAGENT, Document, ExportOptions
 from .formats import Output

@@ -14,7 +14,7 @@ from .table import Column
 from .usage_remarks import remarks
 
 if TYPE_CHECKING:
-    from ..analysis.client_counts import Comparison
+    from ..analysis.api_calls import Comparison
     from ..analysis.cost import Totals
     from ..analysis.usage import Group, UsageReport
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NoReturn
 
 from ..errors import Refused
-from .uuids import UUID
+from .path_text import UUID
 
 _OWN_FIELDS: Final = frozenset(
     ("parentUuid", "isSidechain", "sessionId", "agentId", "type", "message", "uuid", "timestamp")

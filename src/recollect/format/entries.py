@@ -49,8 +49,8 @@ NOT_THERE: Final = Raw()
 REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 
 
-class Entry(msgspec.Struct, omit_defaults=True):
-    """The fields of one entry, in the order in which Claude Code writes them, which is fastest to decode."""
+class SharedFields(Struct, gc=False):
+    """The small fields that both views of an entry have, in the order in which Claude Code writes them."""
 
     parentUuid: str | UnsetType | None = UNSET
     logicalParentUuid: str | None = None
@@ -59,12 +59,6 @@ class Entry(msgspec.Struct, omit_defaults=True):
     agentId: str | None = None
     type: str | None = None
     subtype: str | None = None
-    level: str | None = None
-    attachment: Raw = NOT_THERE
-    message: Raw = NOT_THERE
-    data: Raw = NOT_THERE
-    content: Raw = NOT_THERE
-    compactMetadata: Raw = NOT_THERE
     isMeta: bool | None = None
     isApiErrorMessage: bool | None = None
     isCompactSummary: bool | None = None
@@ -73,28 +67,39 @@ class Entry(msgspec.Struct, omit_defaults=True):
     requestId: str | None = None
     uuid: str | None = None
     timestamp: str | None = None
-    toolUseResult: Raw = NOT_THERE
     sourceToolAssistantUUID: str | None = None
     sourceToolUseID: str | None = None
     toolUseID: str | None = None
     parentToolUseID: str | None = None
-    forkedFrom: Raw = NOT_THERE
     cwd: str | None = None
     sessionId: str | None = None
     version: str | None = None
     gitBranch: str | None = None
-    slug: str | None = None
     leafUuid: str | UnsetType | None = UNSET
     explicit: bool | None = None
     rewound: bool | None = None
     cutUuid: str | None = None
-    messageId: str | None = None
     summary: str | None = None
     lastPrompt: str | None = None
     customTitle: str | None = None
     aiTitle: str | None = None
     tag: str | None = None
     relocatedCwd: str | None = None
+
+
+class Entry(SharedFields, omit_defaults=True, gc=True):
+    """The fields of one entry; large ones as raw JSON."""
+
+    level: str | None = None
+    attachment: Raw = NOT_THERE
+    message: Raw = NOT_THERE
+    data: Raw = NOT_THERE
+    content: Raw = NOT_THERE
+    compactMetadata: Raw = NOT_THERE
+    toolUseResult: Raw = NOT_THERE
+    forkedFrom: Raw = NOT_THERE
+    slug: str | None = None
+    messageId: str | None = None
     agentName: str | None = None
     prUrl: str | None = None
     worktreeSession: Raw = NOT_THERE
@@ -105,7 +110,7 @@ decode_entry = _decoder.decode
 """Decode the bytes of one object. Raises one of `REFUSED` unless they are valid JSON with fields of the expected types."""
 
 _RAW_FIELDS: Final = frozenset(name for name, kind in Entry.__annotations__.items() if kind == "Raw")
-_BOOL_FIELDS: Final = frozenset(name for name, kind in Entry.__annotations__.items() if kind == "bool | None")
+_BOOL_FIELDS: Final = frozenset(name for name, kind in SharedFields.__annotations__.items() if kind == "bool | None")
 _LINKS: Final = frozenset({"uuid", "parentUuid"})
 _FIELDS: Final = frozenset(Entry.__struct_fields__)
 
@@ -307,47 +312,14 @@ class PartHead(Struct, gc=False):
     agentId: str | None = None
 
 
-class GraphEntry(Struct, gc=False):
-    """An entry as the graph reads it; names and order as on disk."""
+class GraphEntry(SharedFields, gc=False):
+    """An entry as the graph reads it; names as on disk."""
 
-    parentUuid: str | UnsetType | None = UNSET
-    logicalParentUuid: str | None = None
-    isSidechain: bool | None = None
-    promptId: str | None = None
-    agentId: str | None = None
-    type: str | None = None
-    subtype: str | None = None
     attachment: PartHead | None = None
     message: MessageHead | None = None
     data: PartHead | None = None
     compactMetadata: dict[str, Any] | None = None
-    isMeta: bool | None = None
-    isApiErrorMessage: bool | None = None
-    isCompactSummary: bool | None = None
-    isVisibleInTranscriptOnly: bool | None = None
-    durationMs: int | float | None = None
-    requestId: str | None = None
-    uuid: str | None = None
-    timestamp: str | None = None
     toolUseResult: ResultHead | str | list[Raw] | None = None
-    sourceToolAssistantUUID: str | None = None
-    sourceToolUseID: str | None = None
-    toolUseID: str | None = None
-    parentToolUseID: str | None = None
-    cwd: str | None = None
-    sessionId: str | None = None
-    version: str | None = None
-    gitBranch: str | None = None
-    leafUuid: str | UnsetType | None = UNSET
-    explicit: bool | None = None
-    rewound: bool | None = None
-    cutUuid: str | None = None
-    summary: str | None = None
-    lastPrompt: str | None = None
-    customTitle: str | None = None
-    aiTitle: str | None = None
-    tag: str | None = None
-    relocatedCwd: str | None = None
 
 
 decode_graph_entry: Final = msgspec.json.Decoder(GraphEntry).decode

@@ -88,28 +88,8 @@ def _entry(value: dict[str, Any], number: int, offset: int, problem: str | None,
     pasted = fields.rest.get("pastedContents")
     contents: tuple[PastedContent, ...] = ()
     if isinstance(pasted, dict) and all(isinstance(paste, dict) for paste in pasted.values()):
-        contents = tuple(_pasted(key, paste) for key, paste in fields.mapping("pastedContents").items())
-    return HistoryEntry(
-        line=number,
-        offset=offset,
-        display=fields.text("display"),
-        pasted=contents,
-        timestamp=fields.moment("timestamp"),
-        project=fields.text("project"),
-        session_id=fields.text("sessionId"),
-        extra=fields.rest,
-        problem=problem,
-        damaged=b"" if problem is None else bytes(line),
-    )
-
-
-def _pasted(key: str, value: dict[str, Any]) -> PastedContent:
-    fields = Fields(value)
-    return PastedContent(
-        key=key,
-        id=fields.identifier("id"),
-        type=fields.text("type"),
-        content=fields.text("content"),
-        content_hash=fields.text("contentHash"),
-        extra=fields.rest,
-    )
+        contents = tuple(
+            Fields(paste).build(PastedContent, key=key) for key, paste in fields.mapping("pastedContents").items()
+        )
+    damaged = b"" if problem is None else bytes(line)
+    return fields.build(HistoryEntry, line=number, offset=offset, pasted=contents, problem=problem, damaged=damaged)

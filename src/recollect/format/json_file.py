@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from functools import cache
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -87,6 +88,7 @@ def kind_of(value: object) -> str:
             return f"a {type(value).__name__}"
 
 
+S = TypeVar("S", bound=msgspec.Struct)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -174,6 +176,50 @@ class Fields:
     def moment(self, key: str) -> datetime | None:
         """Take a time in either form: an ISO 8601 string, or milliseconds since 1970."""
         return self.moment_iso(key) if isinstance(self.rest.get(key), str) else self.moment_ms(key)
+
+    def objects(self, key: str) -> dict[str, dict[str, Any]]:
+        """Take the objects of a mapping; values that are not objects stay in `rest` under the same key."""
+        mapping = self.mapping(key)
+        strange = {name: value for name, value in mapping.items() if not isinstance(value, dict)}
+        if strange:
+            self.rest[key] = strange
+        return {name: value for name, value in mapping.items() if isinstance(value, dict)}
+
+    def build(self, kind: type[S], names: Mapping[str, str] | None = None, **given: Any) -> S:
+        """Build a struct: take each of its fields that is not `given` by its type, and put what is left into `extra`.
+
+        In JSON a field has its name in camel case (`session_id` is `sessionId`), or the one in `names`.
+        """
+        for field, key, take in _taken(kind):
+            if field not in given:
+                given[field] = take(self, names.get(field, key) if names else key)
+        return kind(**given, extra=self.rest)
+
+
+#: How a field is taken, by the type with which its struct declares it.
+_TAKE: Final[dict[str, Callable[[Fields, str], Any]]] = {
+    "str | None": Fields.text, "int | None": Fields.whole, "float | None": Fields.number, "bool | None": Fields.flag,
+    "tuple[str, ...]": Fields.texts, "dict[str, Any]": Fields.mapping, "datetime | None": Fields.moment,
+}  # fmt: skip
+
+
+@cache
+def _taken(kind: type[msgspec.Struct]) -> list[tuple[str, str, Callable[[Fields, str], Any]]]:
+    found = []
+    for field, declared in kind.__annotations__.items():
+        if declared in _TAKE and field not in ("extra", "problem"):
+            first, *others = field.split("_")
+            take = Fields.identifier if field == "id" else _TAKE[declared]
+            found.append((field, first + "".join(map(str.capitalize, others)), take))
+    return found
+
+
+def read_struct(data: bytes, kind: type[S], names: Mapping[str, str] | None = None) -> S:
+    """Parse a file that is one JSON object into a struct; a value of another type is kept in `extra`."""
+    file = decode_json_file(data, expect=dict)
+    if not isinstance(file.value, dict):
+        return kind(extra={} if file.value is None else {"value": file.value}, problem=file.problem)
+    return Fields(file.value).build(kind, names, problem=file.problem)
 
 
 def _finite(value: object) -> float | None:

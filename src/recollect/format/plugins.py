@@ -66,29 +66,12 @@ def parse_installed_plugins(data: bytes) -> InstalledPlugins:
     for plugin_id, value in fields.mapping("plugins").items():
         installs = value if isinstance(value, list) else [value]
         if all(isinstance(install, dict) for install in installs):
-            found += [_installed(plugin_id, install) for install in installs]
+            found += [Fields(install).build(InstalledPlugin, id=plugin_id) for install in installs]
         else:
             strange[plugin_id] = value
     if strange:
         fields.rest["plugins"] = strange
-    return InstalledPlugins(
-        version=fields.whole("version"), plugins=tuple(found), extra=fields.rest, problem=file.problem
-    )
-
-
-def _installed(plugin_id: str, value: dict[str, Any]) -> InstalledPlugin:
-    fields = Fields(value)
-    return InstalledPlugin(
-        id=plugin_id,
-        scope=fields.text("scope"),
-        version=fields.text("version"),
-        install_path=fields.text("installPath"),
-        project_path=fields.text("projectPath"),
-        installed_at=fields.moment("installedAt"),
-        last_updated=fields.moment("lastUpdated"),
-        git_commit_sha=fields.text("gitCommitSha"),
-        extra=fields.rest,
-    )
+    return fields.build(InstalledPlugins, plugins=tuple(found), problem=file.problem)
 
 
 def parse_marketplaces(data: bytes) -> Marketplaces:
@@ -97,16 +80,5 @@ def parse_marketplaces(data: bytes) -> Marketplaces:
     found = []
     for name, value in list(fields.rest.items()):
         if isinstance(value, dict):
-            found.append(_marketplace(name, fields.mapping(name)))
+            found.append(Fields(fields.mapping(name)).build(Marketplace, name=name))
     return Marketplaces(marketplaces=tuple(found), extra=fields.rest, problem=file.problem)
-
-
-def _marketplace(name: str, value: dict[str, Any]) -> Marketplace:
-    fields = Fields(value)
-    return Marketplace(
-        name=name,
-        source=fields.mapping("source"),
-        install_location=fields.text("installLocation"),
-        last_updated=fields.moment("lastUpdated"),
-        extra=fields.rest,
-    )

@@ -1,19 +1,36 @@
 """Parse `settings.json`, `settings.local.json` and `.claude.json` (in 0.2.126 - 1.0.0 `config.json`).
 
 These files may hold keys and account data. The parsed values never do: all of them went through `mask_secrets`.
+
+A broken global config is rebuilt from its newest intact backup and the members that are still readable in the broken file.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from recollect.format.json_file import Fields, decode_json_file
+from recollect.format.json_file import Fields, decode_json_file, moment_of_ms
 from recollect.format.masking import mask_secrets
+from recollect.format.salvage import skim_object
 
 DEFAULT_CLEANUP_DAYS = 30
+_CONFIG_BACKUP = re.compile(r"\.claude\.json\.(?:backup|corrupted)(?:\.(?P<ms>[0-9]{1,16}))?", re.ASCII)
+_USAGE_NAMES: Final = {"cost_usd": "costUSD"}
+_PROJECT_NAMES: Final = {
+    "last_version": "lastVersionBase",
+    "last_duration_ms": "lastDuration",
+    "last_api_duration_ms": "lastAPIDuration",
+    "last_tool_duration_ms": "lastToolDuration",
+    "last_input_tokens": "lastTotalInputTokens",
+    "last_output_tokens": "lastTotalOutputTokens",
+    "last_cache_creation_input_tokens": "lastTotalCacheCreationInputTokens",
+    "last_cache_read_input_tokens": "lastTotalCacheReadInputTokens",
+}
 
 
 class Permissions(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,28 +128,8 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
 def parse_settings(data: bytes) -> Settings:
     file = decode_json_file(data, expect=dict)
     fields = Fields(mask_secrets(file.value))
-    return Settings(
-        model=fields.text("model"),
-        cleanup_period_days=fields.whole("cleanupPeriodDays"),
-        permissions=_permissions(fields.mapping("permissions")),
-        env=fields.mapping("env"),
-        hooks=fields.mapping("hooks"),
-        enabled_plugins=fields.mapping("enabledPlugins"),
-        output_style=fields.text("outputStyle"),
-        extra=fields.rest,
-        problem=file.problem,
-    )
-
-
-def _permissions(value: dict[str, Any]) -> Permissions:
-    fields = Fields(value)
-    return Permissions(
-        allow=fields.texts("allow"),
-        deny=fields.texts("deny"),
-        ask=fields.texts("ask"),
-        default_mode=fields.text("defaultMode"),
-        additional_directories=fields.texts("additionalDirectories"),
-        extra=fields.rest,
+    return fields.build(
+        Settings, permissions=Fields(fields.mapping("permissions")).build(Permissions), problem=file.problem
     )
 
 
@@ -140,94 +137,69 @@ def parse_client_config(data: bytes) -> ClientConfig:
     file = decode_json_file(data, expect=dict)
     account = file.mapping.get("oauthAccount")
     fields = Fields(mask_secrets(file.value))
-    projects = _objects(fields, "projects")
-    return ClientConfig(
-        num_startups=fields.whole("numStartups"),
-        first_start_time=fields.moment_iso("firstStartTime"),
-        first_start_version=fields.text("firstStartVersion"),
-        install_method=fields.text("installMethod"),
-        auto_updates=fields.flag("autoUpdates"),
-        theme=fields.text("theme"),
-        editor_mode=fields.text("editorMode"),
+    return fields.build(
+        ClientConfig,
+        {"cached_gates": "cachedStatsigGates"},
         signed_in=isinstance(account, dict) and bool(account),
         mcp_servers=_mcp_servers(fields),
-        projects={path: _project(value) for path, value in projects.items()},
-        cached_gates=fields.mapping("cachedStatsigGates"),
+        projects={path: _project(value) for path, value in fields.objects("projects").items()},
         cached_configs=fields.mapping("cachedDynamicConfigs") or fields.mapping("cachedGrowthBookFeatures"),
-        extra=fields.rest,
         problem=file.problem,
     )
 
 
-def parse_mcp_servers(data: bytes) -> tuple[dict[str, McpServer], str | None]:
-    """Return the servers of an `.mcp.json`, and what is wrong with the file (None for a sound one)."""
-    file = decode_json_file(data, expect=dict)
-    return _mcp_servers(Fields(mask_secrets(file.value))), file.problem
-
-
 def _project(value: dict[str, Any]) -> ProjectConfig:
     fields = Fields(value)
-    usage = _objects(fields, "lastModelUsage")
-    return ProjectConfig(
-        allowed_tools=fields.texts("allowedTools"),
-        mcp_servers=_mcp_servers(fields),
-        enabled_mcpjson_servers=fields.texts("enabledMcpjsonServers"),
-        disabled_mcpjson_servers=fields.texts("disabledMcpjsonServers"),
-        has_trust_dialog_accepted=fields.flag("hasTrustDialogAccepted"),
-        last_session_id=fields.text("lastSessionId"),
-        last_version=fields.text("lastVersionBase"),
-        last_start_time=fields.moment("lastStartTime"),
-        last_cost=fields.number("lastCost"),
-        last_duration_ms=fields.number("lastDuration"),
-        last_api_duration_ms=fields.number("lastAPIDuration"),
-        last_tool_duration_ms=fields.number("lastToolDuration"),
-        last_lines_added=fields.whole("lastLinesAdded"),
-        last_lines_removed=fields.whole("lastLinesRemoved"),
-        last_input_tokens=fields.whole("lastTotalInputTokens"),
-        last_output_tokens=fields.whole("lastTotalOutputTokens"),
-        last_cache_creation_input_tokens=fields.whole("lastTotalCacheCreationInputTokens"),
-        last_cache_read_input_tokens=fields.whole("lastTotalCacheReadInputTokens"),
-        last_model_usage={model: parse_model_usage(figures) for model, figures in usage.items()},
-        extra=fields.rest,
-    )
-
-
-def parse_model_usage(value: dict[str, Any]) -> ModelUsage:
-    """Parse the usage of one model in `.claude.json` or `stats-cache.json`."""
-    fields = Fields(value)
-    return ModelUsage(
-        input_tokens=fields.whole("inputTokens"),
-        output_tokens=fields.whole("outputTokens"),
-        thinking_tokens=fields.whole("thinkingTokens"),
-        cache_read_input_tokens=fields.whole("cacheReadInputTokens"),
-        cache_creation_input_tokens=fields.whole("cacheCreationInputTokens"),
-        web_search_requests=fields.whole("webSearchRequests"),
-        cost_usd=fields.number("costUSD"),
-        extra=fields.rest,
-    )
+    usage = {
+        model: Fields(item).build(ModelUsage, _USAGE_NAMES) for model, item in fields.objects("lastModelUsage").items()
+    }
+    return fields.build(ProjectConfig, _PROJECT_NAMES, mcp_servers=_mcp_servers(fields), last_model_usage=usage)
 
 
 def _mcp_servers(fields: Fields) -> dict[str, McpServer]:
-    return {name: _mcp_server(value) for name, value in _objects(fields, "mcpServers").items()}
+    return {name: Fields(value).build(McpServer) for name, value in fields.objects("mcpServers").items()}
 
 
-def _mcp_server(value: dict[str, Any]) -> McpServer:
-    fields = Fields(value)
-    return McpServer(
-        type=fields.text("type"),
-        command=fields.text("command"),
-        args=fields.texts("args"),
-        url=fields.text("url"),
-        env=fields.mapping("env"),
-        headers=fields.mapping("headers"),
-        extra=fields.rest,
-    )
+def config_backup_time(name: str) -> tuple[bool, datetime | None]:
+    """Return whether a file name is that of a backup of `.claude.json`, and its time (part of the name since 2.1.50)."""
+    match = _CONFIG_BACKUP.fullmatch(name)
+    if match is None:
+        return False, None
+    return True, moment_of_ms(int(match["ms"])) if match["ms"] else None
 
 
-def _objects(fields: Fields, key: str) -> dict[str, dict[str, Any]]:
-    """Take the objects of a mapping; values that are not objects stay in the rest under the same key."""
-    mapping = fields.mapping(key)
-    strange = {name: value for name, value in mapping.items() if not isinstance(value, dict)}
-    if strange:
-        fields.rest[key] = strange
-    return {name: value for name, value in mapping.items() if isinstance(value, dict)}
+def whole_object(data: bytes) -> dict[str, Any] | None:
+    """Return the JSON object of a file; None where the file is damaged, or the object is empty."""
+    file = decode_json_file(data, expect=dict)
+    return file.value if file.problem is None and isinstance(file.value, dict) and file.value else None
+
+
+def still_said(data: bytes) -> dict[str, Any]:
+    """Return the members of a broken object whose values are intact."""
+    start = data.find(b"{")
+    if start < 0:
+        return {}
+    found: dict[str, Any] = {}
+    for name, raw in skim_object(data, start).fields.items():
+        member = decode_json_file(raw)
+        if member.problem is None:
+            found[name] = member.value
+    return found
+
+
+def merged(backup: dict[str, Any], broken: bytes) -> dict[str, Any]:
+    """Return the backup updated with the readable members of the broken file.
+
+    Projects are merged one by one, so that no project is lost.
+    """
+    newer = still_said(broken)
+    result = {**backup, **newer}
+    old, new = backup.get("projects"), newer.get("projects")
+    if isinstance(old, dict) and isinstance(new, dict):
+        result["projects"] = {**old, **new}
+    return result
+
+
+def config_bytes(value: dict[str, Any]) -> bytes:
+    """Encode a config as Claude Code writes it: indented by two spaces, with plain characters."""
+    return json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")

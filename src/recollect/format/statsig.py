@@ -65,11 +65,6 @@ class LastModified(msgspec.Struct, frozen=True, kw_only=True):
     problem: str | None = None
 
 
-def user_hash_of(name: str) -> str | None:
-    """Return the hash at the end of an evaluation file's name; None for any other name."""
-    return name.removeprefix(EVALUATIONS_PREFIX) or None if name.startswith(EVALUATIONS_PREFIX) else None
-
-
 def parse_evaluations(data: bytes) -> Evaluations:
     file = decode_json_file(data, expect=dict)
     problem = file.problem
@@ -129,13 +124,8 @@ def _take(fields: Fields, key: str) -> dict[str, Mapping[str, Any]]:
 
 def _gate(key: str, value: Mapping[str, Any]) -> Gate:
     fields = Fields(value)
-    return Gate(
-        key=key,
-        name=fields.text("name"),
-        value=fields.flag("value"),
-        rule_id=fields.text("rule_id"),
-        extra=mask_secrets(fields.rest),
-    )
+    name, is_on, rule_id = fields.text("name"), fields.flag("value"), fields.text("rule_id")
+    return Gate(key=key, name=name, value=is_on, rule_id=rule_id, extra=mask_secrets(fields.rest))
 
 
 def _config(key: str, value: Mapping[str, Any]) -> DynamicConfig:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from recollect.format.json_edit import encode_value
-from recollect.format.json_file import Fields, decode_json_file, kind_of
+from recollect.format.json_file import Fields, decode_json_file, kind_of, read_struct
 
 
 class Todo(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,15 +35,7 @@ class TodoList(msgspec.Struct, frozen=True, kw_only=True):
 
 def parse_todo(value: object) -> Todo:
     """Parse one to-do item of a file, or of the input or the result of a TodoWrite call."""
-    fields = Fields(value)
-    return Todo(
-        content=fields.text("content"),
-        status=fields.text("status"),
-        active_form=fields.text("activeForm"),
-        priority=fields.text("priority"),
-        id=fields.identifier("id"),
-        extra=fields.rest,
-    )
+    return Fields(value).build(Todo)
 
 
 def parse_todos(data: bytes) -> TodoList:
@@ -62,7 +54,6 @@ def parse_todos(data: bytes) -> TodoList:
 
 
 HIGH_WATER_MARK_NAME = ".highwatermark"
-LOCK_NAME = ".lock"
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,23 +79,7 @@ def task_number(name: str) -> int | None:
 
 
 def parse_task(data: bytes) -> Task:
-    file = decode_json_file(data, expect=dict)
-    if not isinstance(file.value, dict):
-        return Task(extra={} if file.value is None else {"value": file.value}, problem=file.problem)
-    fields = Fields(file.value)
-    return Task(
-        id=fields.identifier("id"),
-        subject=fields.text("subject"),
-        description=fields.text("description"),
-        active_form=fields.text("activeForm"),
-        owner=fields.text("owner"),
-        status=fields.text("status"),
-        blocks=fields.texts("blocks"),
-        blocked_by=fields.texts("blockedBy"),
-        metadata=fields.mapping("metadata"),
-        extra=fields.rest,
-        problem=file.problem,
-    )
+    return read_struct(data, Task)
 
 
 def parse_high_water_mark(data: bytes) -> int | None:

@@ -7,7 +7,6 @@ preserved messages, the preserved messages hang below its summary, and all other
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import UNSET, Struct
@@ -16,11 +15,6 @@ from .rows import Row, StateLine, Transcript
 
 LARGE_FILE = 5 << 20
 """Above this size in bytes, Claude Code drops all rows before the last plain boundary while it loads a file."""
-
-MANY = 256
-"""The smallest number of consecutive ordinary rows that are added in one step."""
-SOME = 4
-"""The smallest number of consecutive ordinary rows handled in one step where the rows will be dropped anyway."""
 
 
 class Parents:
@@ -65,8 +59,6 @@ class ClientState(Struct):
     """The uuid of the last message that the last compaction preserved."""
     dropped_before: int = -1
     """Position (in the order of `rows`) below which compaction removed the rows."""
-    in_order: list[Row] | None = None
-    """All rows of the file, set only where each of them is in `rows`: gives the previous row without a look-up."""
     withdrawals: list[int] = []
     """For each explicit checkpoint that names no row (the user took back what was said), how many rows stand before it."""
 
@@ -81,76 +73,16 @@ def load_as_client(transcript: Transcript) -> ClientState:
     unusable: dict[str, str | None] = {}
     newest = ""
     plain_boundary = _plain_boundary_to_cut_at(transcript)
-    # Rows before the boundary at which all are dropped need not be added, if no two rows have the same uuid.
-    forgotten = plain_boundary if plain_boundary >= MANY and transcript.has_no_copies else 0
-    checkpoints = _checkpoints_by_place(transcript.states)
-    for line in checkpoints.get(0, ()):
-        _note_checkpoint(state, line)
-    for start, stop, ordinary in _stretches(transcript, checkpoints, forgotten):
-        if (
-            ordinary
-            and state.since_rewind is None
-            and (stop <= forgotten or (not bridged and _take_all(state, transcript, start, stop)))
-        ):
-            newest = _note_newest(state, transcript.rows[start:stop], newest)
-            _note_talk(state, transcript.rows[stop - 1].uuid or "")
-        else:
-            newest = _take_each(state, transcript.rows[start:stop], bridged, unusable, newest, plain_boundary)
-        for line in checkpoints.get(stop, ()):
+    start = 0
+    for stop, lines in sorted(_checkpoints_by_place(transcript).items()):
+        newest = _take_each(state, transcript.rows[start:stop], bridged, unusable, newest, plain_boundary)
+        for line in lines:
             _note_checkpoint(state, line)
+        start = stop
     if unusable:
         _bridge_unusable(state, unusable)
     _apply_compaction(state)
     return state
-
-
-def _stretches(transcript: Transcript, checkpoints: Iterable[int], forgotten: int) -> Iterator[tuple[int, int, bool]]:
-    """Yield the rows in parts (start, stop, all of them ordinary); a part ends at each checkpoint.
-
-    A run of ordinary rows becomes a part of its own only from `MANY` rows on (`SOME` before the row `forgotten`), because
-    then adding them in one step is faster than one by one.
-    """
-    # An even mark stands for the place before a row (a checkpoint or the end), an odd one for a row that is not ordinary.
-    marks = [2 * place for place in {*checkpoints, len(transcript.rows)}]
-    marks += [2 * index + 1 for index in transcript.others]
-    told = start = 0
-    for mark in sorted(marks):
-        place = mark // 2
-        if place - start >= (MANY if place > forgotten else SOME):
-            if told < start:
-                yield told, start, False
-            yield start, place, True
-            told = place
-        if mark % 2:
-            start = place + 1
-            continue
-        if told < place:
-            yield told, place, False
-        told = start = place
-
-
-def _take_all(state: ClientState, transcript: Transcript, start: int, stop: int) -> bool:
-    """Add ordinary rows in one step. Return False, with nothing added, where a uuid occurs twice or is already known."""
-    if stop - start == len(transcript.rows):
-        fresh = transcript.by_uuid
-    else:
-        fresh = {row.uuid: row for row in transcript.rows[start:stop] if row.uuid is not None}
-    if len(fresh) < stop - start or (state.rows and not state.rows.keys().isdisjoint(fresh)):
-        return False
-    state.rows.update(fresh)
-    if stop - start == len(transcript.rows):
-        state.in_order = transcript.rows
-    return True
-
-
-def _note_newest(state: ClientState, rows: list[Row], newest: str) -> str:
-    """Set `newest_row` to the first row with the latest timestamp, if that is later than `newest`; return the latest."""
-    times = [row.timestamp or "" for row in rows]
-    latest = max(times)
-    if latest <= newest:
-        return newest
-    state.newest_row = rows[times.index(latest)].uuid
-    return latest
 
 
 def _take_each(
@@ -197,9 +129,10 @@ def _take_each(
     return newest
 
 
-def _checkpoints_by_place(states: Sequence[StateLine]) -> dict[int, list[StateLine]]:
-    found: dict[int, list[StateLine]] = {}
-    for line in states:
+def _checkpoints_by_place(transcript: Transcript) -> dict[int, list[StateLine]]:
+    """Return the checkpoints by the number of rows before them, with an item for the end of the file."""
+    found: dict[int, list[StateLine]] = {len(transcript.rows): []}
+    for line in transcript.states:
         if line.type == "last-prompt":
             found.setdefault(line.index, []).append(line)
     return found

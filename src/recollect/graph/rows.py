@@ -159,11 +159,6 @@ class Transcript(Struct):
             self._by_uuid = {row.uuid: row for row in self.rows if row.uuid is not None}
         return self._by_uuid
 
-    @property
-    def has_no_copies(self) -> bool:
-        """Whether each uuid occurs on one row only."""
-        return len(self.by_uuid) == len(self.rows) - sum([self.rows[index].uuid is None for index in self.others])
-
     def with_rows(self, rows: list[Row], states: list[StateLine], size: int) -> Transcript:
         """Return a copy of the transcript with other rows (with indexes from 0 on), state lines and size."""
         others = [row.index for row in rows if not _is_ordinary(row)]

@@ -139,7 +139,6 @@ def walk_up(
     """
     chain: list[Row] = []
     rows, changed = state.rows, state.parents.changed
-    in_order = state.in_order if not seen else None
     row = rows[start]
     uuid = start
     # A walk to ever earlier rows cannot pass a row twice: passed rows are added to `seen` only when the walk turns back.
@@ -149,15 +148,6 @@ def walk_up(
         parent = changed[uuid] if changed and uuid in changed else row.parent
         if not parent:
             break
-        if (
-            in_order is not None
-            and lowest
-            and row.index == lowest
-            and (above_it := in_order[lowest - 1]).uuid is parent
-        ):
-            lowest -= 1
-            uuid, row = parent, above_it
-            continue
         above = rows.get(parent)
         if above is not None and above.index < lowest and not (before and parent in seen):
             lowest = above.index

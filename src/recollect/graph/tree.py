@@ -21,10 +21,6 @@ class Tree(Struct):
     circles: list[list[str]]
     """Uuids of rows that are their own ancestors, each circle once."""
 
-    @property
-    def leaves(self) -> list[str]:
-        return [uuid for uuid in self.rows if uuid not in self.children]
-
     def ancestors(self, uuid: str) -> list[Row]:
         """Return the rows from the root (or the first row whose parent is missing) to the row itself.
 
@@ -39,17 +35,6 @@ class Tree(Struct):
             step = self.rows[step].parent
         path.reverse()
         return path
-
-    def descendants(self, uuid: str) -> list[Row]:
-        """Return all rows below a row, in file order."""
-        found: dict[str, Row] = {}
-        queue = [uuid]
-        while queue:
-            for child in self.children.get(queue.pop(), ()):
-                if child not in found and child != uuid:
-                    found[child] = self.rows[child]
-                    queue.append(child)
-        return sorted(found.values(), key=lambda row: row.index)
 
 
 def build_tree(by_uuid: dict[str, Row]) -> Tree:

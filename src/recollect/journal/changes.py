@@ -18,8 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors import DamagedData, NotFound, Refused, StoreBusy
-from ..store.home import Home
-from ..store.paths import is_inside, is_secret, is_session_link, place_to_write
+from ..store.home import Home, is_inside, is_secret, is_session_link, place_to_write
 from ..store.stamp import Stamp, stamp_below, stamp_of
 from . import disk, locks
 from .actions import Action, Append, MakeFolder, Move, Remove, RemoveFolder, Replace

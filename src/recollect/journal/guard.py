@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import StoreBusy
-from ..store.home import Home
+from ..store.home import Home, is_inside, list_inside
 from ..store.layout import is_subagent_name, subagents_folder
 from ..store.liveness import open_sessions
-from ..store.paths import is_inside, list_inside
 from ..store.read import session_named_in
 from ..store.stamp import Stamp, stamp_of
 from .actions import Append, AppendRun, Move

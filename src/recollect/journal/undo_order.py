@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import Refused
-from ..store.home import Home
-from ..store.paths import is_inside
+from ..store.home import Home, is_inside
 from .actions import Action, MakeFolder, Move, Remove, RemoveFolder, was_changed
 from .disk import missing_above
 

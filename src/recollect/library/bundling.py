@@ -21,9 +21,8 @@ from ..format.path_text import to_text as path_text
 from ..journal import disk
 from ..journal import locks as presence
 from ..journal.changes import Change, Journal
-from ..store.home import Home
+from ..store.home import Home, is_session_link, open_inside
 from ..store.path_map import path_map
-from ..store.paths import is_session_link, open_inside
 from ..vault.bundle import BundledSession, BundleLimits, BundleReader, FileToBundle, encode_bundle, why_refused
 from ..vault.manifest import to_text
 from .session import Session

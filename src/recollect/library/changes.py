@@ -478,8 +478,7 @@ class Changes:
     def _refuse_target(self, target: Path) -> None:
         """Refuse a target that is not a file of a project, before it is read or shown."""
         from ..environment import home_candidates
-        from ..store.home import existing_homes
-        from ..store.paths import is_secret, refuse_in_homes
+        from ..store.home import existing_homes, is_secret, refuse_in_homes
 
         if is_secret(target):
             raise Refused(f"{target.name} holds secrets and is never touched", slug="secret")

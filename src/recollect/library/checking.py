@@ -22,8 +22,8 @@ from ..errors import NotFound, RecollectError
 from ..format.line import DAMAGE_KINDS, HARMLESS, Damage
 from ..format.versions import is_future, parse_version
 from ..store.config_files import cleanup_days
-from ..store.copies import copies_of_sessions
 from ..store.home import Home
+from ..store.project_folders import copies_of_sessions
 from ..store.scan import Scan, SessionFile
 from ..store.side_files import survey
 from .session_lists import COUNT_BUDGET

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from ..analysis.status_figures import StatusFigures
-    from ..format.running import RunningSession
+    from ..format.session_meta import RunningSession
     from ..index.catalogue.catalogue import Catalogue
     from ..index.catalogue.sync import Progress, SyncReport
     from ..index.search.results import SearchResults
@@ -653,7 +653,7 @@ class Library:
         for file in self.named_files():
             if os.path.realpath(file.path) == real:
                 return self.with_subagents(file)
-        from ..store.paths import contained
+        from ..store.home import contained
 
         for home in self.homes:
             contained(home, reference)  # a path that leaves the home is refused, not just unknown

@@ -14,8 +14,7 @@ from ..journal.changes import Change, Journal, Record
 from ..journal.disk import new_hash
 from ..journal.guard import why_busy
 from ..journal.journal import DiscardedBackup
-from ..store.home import Home
-from ..store.paths import open_inside
+from ..store.home import Home, open_inside
 from ..store.scan import SessionFile
 from ..vault.contents import KeptFile, Snapshot
 from ..vault.vault import Vault

@@ -21,7 +21,7 @@ from ..index.sql.query import Answer, Limits, Question, ResultColumn
 from ..index.sql.tables import TABLES
 from ..index.sql.tables import names as column_names
 from ..journal import disk
-from ..store.paths import refuse_in_homes
+from ..store.home import refuse_in_homes
 from .own_list import changing
 
 if TYPE_CHECKING:

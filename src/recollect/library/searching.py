@@ -17,7 +17,7 @@ from ..index.catalogue.change_check import changed_homes, statuses_are_current
 from ..index.search.query_language import filters, parse
 from ..index.search.results import Hit, SearchResults, SessionHits
 from ..index.search.search import HITS_PER_SESSION, SORTS, Search
-from ..index.words import seal as words_seal
+from ..index.words import reader as words_seal
 from ..index.words.reader import WordReader
 from .indexing import with_index_healed
 

@@ -16,12 +16,11 @@ from ..errors import NotFound, Unavailable
 from ..format.blocks import ToolUseBlock, parse_blocks, text_of
 from ..format.decode import file_entries
 from ..format.line import HARMLESS, Damage, RawLine, read_lines
-from ..format.subagent_meta import SubagentMeta, parse_subagent_meta
+from ..format.session_meta import SubagentMeta, parse_subagent_meta
 from ..format.times import to_datetime
 from ..graph.messages import Message, MessageView, join_responses, view_of
 from ..graph.rows import Row, Transcript, build_transcript, gc_paused
-from ..graph.session import Conversation
-from ..graph.subagents import Subagent
+from ..graph.session import Conversation, Subagent
 from ..graph.thread import Thread
 from ..store.home import Home
 from ..store.layout import without_prefix

@@ -29,8 +29,7 @@ from ..format.blocks import (
 from ..format.times import to_datetime, to_iso
 from ..format.usage import Usage
 from ..graph.messages import MessageView, ToolCall, blocks_of
-from ..graph.session import Branch
-from ..graph.subagents import Subagent
+from ..graph.session import Branch, Subagent
 from ..journal.changes import Record
 from ..store.summary import SessionSummary
 from .reading import prompt_words

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ..errors import NotFound
 from ..format.history import HistoryEntry, PastedContent
-from ..format.project_key import repository_of
+from ..format.path_text import repository_of
 from ..format.todos import Todo, parse_todo
 from ..store.home import Home
 from ..store.side_files import SessionTasks, SubagentTodos, paste_text, plans, prompt_history, task_lists, todo_lists

@@ -44,14 +44,14 @@ from ..errors import NotFound, QueryError, StoreBusy
 from ..format.path_text import to_path
 from ..format.usage import Usage
 from ..index.catalogue.catalogue import BROKEN, BUSY_MS, Catalogue
-from ..store.file_stamp import file_stamp
+from ..store.opening import file_stamp
 
 if TYPE_CHECKING:
     from datetime import date, datetime
 
+    from ..analysis.api_calls import Comparison
     from ..analysis.blocks import Block
     from ..analysis.cache import CacheUse
-    from ..analysis.client_counts import Comparison
     from ..analysis.prompts import PromptCost
     from ..index.api_calls.sync import CallsReport
     from ..index.catalogue.tracking import FileChange
@@ -362,7 +362,7 @@ class Ledger:
             subagent = chosen.subagent
             tests.append(lambda item: (item.subagent_id or "main").startswith(subagent))
         if chosen.status is not None:
-            from ..analysis.statuses import status_test
+            from ..analysis.usage import status_test
 
             tests.append(status_test(self.entries(statuses=True), chosen.status))
         return [item for item in found if all(test(item) for test in tests)]
@@ -407,7 +407,7 @@ class Ledger:
 
         Claude Code counts whole sessions, so whole sessions are compared, whatever part of one is selected.
         """
-        from ..analysis.client_counts import compare
+        from ..analysis.api_calls import compare
 
         self.sync()
         chosen = selection or Selection()

@@ -15,8 +15,7 @@ from typing import Final, NamedTuple
 from ..errors import RecollectError
 from ..format.line import read_lines
 from ..journal import disk
-from ..store.home import Home
-from ..store.paths import open_inside
+from ..store.home import Home, open_inside
 from .names import strength_of
 from .redact import SHORTEST_KNOWN, SHORTEST_TEXT, Redactor
 from .rewrite import Replacement, rewrite_strings

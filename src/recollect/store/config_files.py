@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 from recollect.format.plugins import (
@@ -16,16 +15,14 @@ from recollect.format.plugins import (
     parse_installed_plugins,
     parse_marketplaces,
 )
-from recollect.format.scratch_files import IdeLock, config_backup_time, parse_ide_lock
 from recollect.format.settings import (
     DEFAULT_CLEANUP_DAYS,
     ClientConfig,
-    ProjectConfig,
     Settings,
+    config_backup_time,
     parse_client_config,
     parse_settings,
 )
-from recollect.format.stats_cache import StatsCache, parse_stats_cache
 from recollect.format.statsig import (
     EVALUATIONS_PREFIX,
     LAST_MODIFIED_NAME,
@@ -34,8 +31,7 @@ from recollect.format.statsig import (
     parse_evaluations,
     parse_last_modified,
 )
-from recollect.store.home import Home
-from recollect.store.paths import list_inside
+from recollect.store.home import Home, list_inside
 from recollect.store.side_files import FileInfo, StoredDocument, documents_in, info_of, read_if_there, read_parsed
 
 DEFINITION_FOLDERS = ("commands", "agents", "skills", "output-styles")
@@ -83,11 +79,6 @@ def client_config(home: Home) -> ClientConfig | None:
     return read_if_there(home, home.config_file, parse_client_config)
 
 
-def project_config(home: Home, path: str) -> ProjectConfig | None:
-    config = client_config(home)
-    return config.projects.get(path) if config is not None else None
-
-
 def config_backups(home: Home) -> list[tuple[FileInfo, datetime | None]]:
     """List the earlier copies of the global config, with the time in their names.
 
@@ -131,12 +122,3 @@ def definitions(home: Home) -> dict[str, list[StoredDocument]]:
 def _is_definition(path: Path) -> bool:
     """Return whether a file in a skill's folder defines the skill: `SKILL.md`, or a link to a skill kept elsewhere."""
     return path.name == "SKILL.md" or path.is_symlink()
-
-
-def stats_cache(home: Home) -> StatsCache | None:
-    return read_if_there(home, home.root / "stats-cache.json", parse_stats_cache)
-
-
-def ide_locks(home: Home) -> list[IdeLock]:
-    locks = [path for path in list_inside(home, home.root / "ide") if path.suffix == ".lock"]
-    return [read_parsed(home, path, partial(parse_ide_lock, name=path.name)) for path in locks]

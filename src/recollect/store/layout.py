@@ -21,7 +21,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ..format.uuids import UUID
+from ..format.path_text import UUID
 from .opening import is_secret_file_name
 
 PROJECTS: Final = "projects"
@@ -147,7 +147,7 @@ def file_at(parts: Sequence[str]) -> HomeFile:
     elif len(parts) == 1:
         kind = _BY_TOP_NAME.get(parts[0], FileKind.UNKNOWN)
         if kind is FileKind.UNKNOWN and parts[0].startswith(".claude.json."):
-            from ..format.scratch_files import config_backup_time  # imports much, for one kind of name
+            from ..format.settings import config_backup_time  # imports much, for one kind of name
 
             kind = FileKind.CONFIG_BACKUP if config_backup_time(parts[0])[0] else kind
     elif parts:

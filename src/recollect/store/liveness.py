@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..errors import StoreBusy
-from ..format.running import RunningSession
+from ..format.session_meta import RunningSession
 from .home import Home
 from .side_files import running_sessions
 

@@ -6,7 +6,7 @@ their targets as part of the home. Every other link must end inside the home: a 
 cannot make Recollect read or write elsewhere. The check is made on the opened file itself (where the system reports its
 path), so swapping a folder for a link between check and open gains nothing.
 
-Imports little, for commands that must start fast; `paths` builds on it.
+Imports little, for commands that must start fast; `home` builds on it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,28 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Final
+
+FileStamp = tuple[int, int, int, int]
+"""Size, mtime_ns, ctime_ns and inode of a file. While they are equal, so are its bytes.
+
+ctime also shows writes that restore a file's mtime, as those of titles do. The device is not part of a stamp: some
+systems number their devices anew at each start.
+"""
+
+
+def file_stamp(info: os.stat_result) -> FileStamp:
+    """Return the stamp of a file from its `stat` result.
+
+    One rule for index, vault and SQL. The journal's `stamp.Stamp` answers another question, whether the bytes of a file
+    were rewritten: it is stored with the changes, and has to stay valid after a rename or a new hard
+    link, which give a file another ctime.
+    """
+    return info.st_size, info.st_mtime_ns, info.st_ctime_ns, signed(info.st_ino)
+
+
+def signed(number: int) -> int:
+    """Return an inode or device number as SQLite's signed 64-bit integer; some file systems use all 64 bits."""
+    return number if number < 1 << 63 else number - (1 << 64)
 
 
 def is_secret_file_name(name: str) -> bool:

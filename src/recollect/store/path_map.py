@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -139,9 +139,3 @@ def parse_pair(text: str) -> tuple[str, str]:
         if is_absolute(old) and is_absolute(new):
             return old, new
     raise Refused(f"{text!r} is not OLD=NEW with two absolute paths", slug="bad-map")
-
-
-def named_folders(paths: Sequence[str]) -> str:
-    """Join some paths for a sentence: the first three, and how many more there are."""
-    shown = ", ".join(paths[:3])
-    return f"{shown} and {len(paths) - 3} more" if len(paths) > 3 else shown

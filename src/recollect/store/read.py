@@ -24,8 +24,7 @@ from ..format.decode import Located, file_entries, file_row_entries
 from ..format.entries import Entry, decode_exactly
 from ..format.line import Damage, RawLine, read_entry_lines
 from ..graph.rows import Transcript, build_transcript, gc_paused
-from .home import Home
-from .paths import open_inside
+from .home import Home, open_inside
 from .scan import Scan, SubagentFile
 
 _STREAMED: Final = 1 << 20

@@ -1,6 +1,6 @@
 """Find the sessions and subagents of a home by names and sizes only; no file is opened.
 
-`transcript_folders` is the one walk that scan, index and watch share. It follows links as everywhere (`paths.why_left_out`).
+`transcript_folders` is the one walk that scan, index and watch share. It follows links as everywhere (`home.why_left_out`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from typing import BinaryIO, Final, NamedTuple
 
 from ..errors import Refused
 from ..format.path_text import to_text
-from .home import Home
+from .home import Home, is_inside, list_inside, why_left_out
 from .layout import SUBAGENTS, holds_transcripts, is_session_id, is_subagent_name, meta_of, subagent_id_of
 from .opening import parts_below
-from .paths import is_inside, list_inside, why_left_out
 
 Note = Callable[[str, str], None]
 """Called with the path of what is left out, and why."""

@@ -22,16 +22,17 @@ from recollect.format.documents import Document, parse_document
 from recollect.format.file_history import parse_backup_name
 from recollect.format.history import HistoryEntry, parse_history_line
 from recollect.format.line import read_lines
-from recollect.format.running import RunningSession, parse_running_session, pid_of
-from recollect.format.scratch_files import (
-    LogTimes,
-    ShellSnapshotName,
-    debug_log_session,
-    debug_log_times,
-    parse_shell_snapshot_name,
+from recollect.format.session_meta import (
+    CustomTitle,
+    RunningSession,
+    SessionsIndex,
+    SubagentMeta,
+    parse_custom_title,
+    parse_running_session,
+    parse_sessions_index,
+    parse_subagent_meta,
+    pid_of,
 )
-from recollect.format.sessions_index import CustomTitle, SessionsIndex, parse_custom_title, parse_sessions_index
-from recollect.format.subagent_meta import SubagentMeta, parse_subagent_meta
 from recollect.format.todos import (
     HIGH_WATER_MARK_NAME,
     Task,
@@ -41,7 +42,7 @@ from recollect.format.todos import (
     parse_todos,
     task_number,
 )
-from recollect.store.home import Home
+from recollect.store.home import Home, is_inside, list_inside, open_inside, read_inside
 from recollect.store.layout import (
     CUSTOM_TITLE,
     HISTORY,
@@ -56,7 +57,6 @@ from recollect.store.layout import (
     kind_of_file,
     meta_of,
 )
-from recollect.store.paths import is_inside, list_inside, open_inside, read_inside
 
 SIZE_LIMIT = 64 << 20
 """Side files are small. A larger one is reported and not read, so that memory stays bounded."""
@@ -136,18 +136,6 @@ def survey(home: Home) -> dict[FileKind, tuple[int, int]]:
     return {kind: (counts[kind], sizes[kind]) for kind in FileKind if counts[kind]}
 
 
-LOG_PIECE = 16 << 10
-
-
-@dataclass(frozen=True, slots=True)
-class DebugLog:
-    session_id: str
-    file: FileInfo
-    times: LogTimes
-    is_latest: bool
-    problem: str | None = None
-
-
 def file_backups(home: Home, session_id: str) -> dict[str, FileInfo]:
     """Return the file backups of a session by file name."""
     folder = backups_folder(home.root, session_id)
@@ -167,43 +155,6 @@ def backup_reader(home: Home, session_id: str) -> Callable[[str], bytes | None]:
             return None
 
     return read
-
-
-def session_environment(home: Home, session_id: str) -> list[FileInfo]:
-    """List the files that hooks left for the environment of a session. They are not read: they may hold secrets."""
-    return [info_of(path) for path in list_inside(home, home.root / "session-env" / session_id)]
-
-
-def shell_snapshots(home: Home) -> list[tuple[FileInfo, ShellSnapshotName]]:
-    named = ((path, parse_shell_snapshot_name(path.name)) for path in list_inside(home, home.root / "shell-snapshots"))
-    return [(info_of(path), name) for path, name in named if name is not None]
-
-
-def debug_logs(home: Home) -> list[DebugLog]:
-    """Return the debug logs, with their first and last time, read from the two ends of each file."""
-    folder = home.root / "debug"
-    try:
-        latest = Path(os.readlink(folder / "latest")).name
-    except OSError:
-        latest = None
-    found = []
-    for path in list_inside(home, folder):
-        session_id = debug_log_session(path.name)
-        if session_id is not None:
-            times, problem = _log_times(home, path)
-            found.append(DebugLog(session_id, info_of(path), times, path.name == latest, problem))
-    return found
-
-
-def _log_times(home: Home, path: Path) -> tuple[LogTimes, str | None]:
-    try:
-        with open_inside(home, path) as stream:
-            head = stream.read(LOG_PIECE)
-            size = stream.seek(0, os.SEEK_END)
-            stream.seek(max(size - LOG_PIECE, 0))
-            return debug_log_times(head, stream.read(LOG_PIECE)), None
-    except (RecollectError, OSError) as error:
-        return LogTimes(), str(error)
 
 
 def sessions_index(home: Home, project_folder: Path) -> SessionsIndex | None:
@@ -340,9 +291,8 @@ def prompt_history(home: Home) -> Iterator[HistoryEntry]:
     try:
         with open_inside(home, home.root / HISTORY) as stream:
             for line in read_lines(stream):
-                if (
-                    not line.more
-                ):  # a line too long for memory comes in pieces; the last one is not JSON and is reported
+                # A line too long for memory comes in pieces; the last one is not JSON and is reported.
+                if not line.more:
                     yield from parse_history_line(line.data, number=line.number, offset=line.offset)
     except NotFound:
         return

@@ -20,10 +20,10 @@ from ..errors import RecollectError
 from ..format.blocks import one_line, text_of
 from ..format.entries import REFUSED, Entry, decode_loosely
 from ..format.line import BOM, RawLine, join_lines
-from ..format.project_key import repository_of, same_project_key
+from ..format.path_text import repository_of, same_project_key
 from ..format.salvage import salvage_line
 from ..format.times import parse_time
-from .paths import open_inside
+from .home import open_inside
 from .scan import SessionFile
 
 TITLE_SOURCES: Final = {"custom_title": "custom", "ai_title": "ai", "old_summary": "summary", "first_prompt": "prompt"}

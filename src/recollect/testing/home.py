@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ..format.project_key import project_key
+from ..format.path_text import project_key
 from .configfiles import ConfigFiles
 from .encoding import encode_file, encode_line
 from .identifiers import DEFAULT_START, hex_id, milliseconds, parse_time, timestamp, uuid_from

@@ -18,10 +18,9 @@ from typing import BinaryIO, Final
 
 from ..errors import DamagedData, RecollectError
 from ..journal import disk
-from ..store.file_stamp import FileStamp, file_stamp
-from ..store.home import Home
+from ..store.home import Home, open_inside
 from ..store.layout import file_at
-from ..store.paths import open_inside
+from ..store.opening import FileStamp, file_stamp
 from .compact import compact_locked
 from .contents import LOST, KeptFile
 from .health import Checkup, files_with, pieces_in_use, used_blocks

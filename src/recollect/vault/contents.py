@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ..store.file_stamp import FileStamp
+from ..store.opening import FileStamp
 from .manifest import Block, Commit, FileRecord, Piece, from_text
 
 LOST = -1

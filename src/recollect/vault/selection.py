@@ -12,16 +12,15 @@ import os
 import time
 import zlib
 
-from ..store.file_stamp import FileStamp, file_stamp
-from ..store.opening import STORE_FOLDERS, is_secret_file_name, is_store_place, why_not_followed
+from ..store.opening import STORE_FOLDERS, FileStamp, file_stamp, is_secret_file_name, is_store_place, why_not_followed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Final
 
-    from ..store.file_stamp import FileStamp
     from ..store.home import Home
+    from ..store.opening import FileStamp
 
 
 #: Folders of a home whose files are kept, and files at its top.

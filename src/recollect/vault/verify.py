@@ -17,9 +17,8 @@ from typing import Any, BinaryIO, Final
 from msgspec import Struct
 
 from ..errors import RecollectError
-from ..store.file_stamp import file_stamp
-from ..store.home import Home
-from ..store.paths import open_inside
+from ..store.home import Home, open_inside
+from ..store.opening import file_stamp
 from .blocks import DATA, MAGIC, RECORDS, BadBlock, decompress, pack_name, pack_numbers, read_block
 from .contents import LOST, Contents, KeptFile
 from .manifest import Commit, Piece, encode_commit, read_note

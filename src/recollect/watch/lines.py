@@ -22,11 +22,10 @@ from ..format.decode import parse_lines
 from ..format.line import HELD_LIMIT, SMALL_FILE, Damage, RawLine, join_lines
 from ..format.path_text import to_text
 from ..format.times import parse_time
-from ..store.home import Home
+from ..store.home import Home, open_inside
 from ..store.layout import PROJECTS, FileKind, file_at, is_session_id
 from ..store.layout import holds_transcripts as holds_transcripts
 from ..store.opening import parts_below as parts_below
-from ..store.paths import open_inside
 from ..store.scan import transcript_folders
 
 

@@ -11,7 +11,7 @@ from ..format.blocks import ToolUseBlock
 from ..format.decode import Located, parse_row_entries
 from ..format.entries import GraphEntry
 from ..format.line import HARMLESS, Damage, RawLine
-from ..format.subagent_meta import SubagentMeta
+from ..format.session_meta import SubagentMeta
 from ..graph.messages import role_of
 from ..graph.rows import Row, build_transcript
 from ..store.home import Home

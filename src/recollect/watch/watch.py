@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from ..format.running import RunningSession
+from ..format.session_meta import RunningSession
 from ..store.home import Home
 from ..store.liveness import has_it_open
 from ..store.side_files import running_sessions

@@ -120,9 +120,6 @@ class PriceBook:
     def models(self) -> list[str]:
         return sorted(self._models)
 
-    def knows(self, model: str) -> bool:
-        return plain_name(model) in self._models
-
     def window(self, model: str) -> int | None:
         """Return the context window of a model; ``[1m]`` after its name means a million."""
         if model.endswith("[1m]"):

@@ -9,10 +9,9 @@ from typing import Final
 
 from ...store import layout
 from ...store.config_files import client_config, settings_files
-from ...store.copies import copies_of_sessions
+from ...store.home import list_inside
 from ...store.layout import FILE_HISTORY, SESSIONS_INDEX, TOOL_RESULTS, ids_in_todo_name, is_session_id, tasks_folder
-from ...store.paths import list_inside
-from ...store.project_folders import folders_of_two_projects
+from ...store.project_folders import copies_of_sessions, folders_of_two_projects
 from ...store.side_files import is_folder, sessions_index, subagent_meta, task_lists, todo_lists
 from ..rule import ERROR, INFO, WARNING, Finding, Rule
 from ..subject import HomeSubject

@@ -11,13 +11,12 @@ from typing import Any
 from ...check.rules import files
 from ...check.subject import HomeSubject
 from ...errors import RecollectError
-from ...format.config_merge import config_bytes, merged, whole_object
-from ...format.sessions_index import EMPTY_INDEX, sessions_index_entry
+from ...format.session_meta import EMPTY_INDEX, sessions_index_entry
+from ...format.settings import config_bytes, merged, whole_object
 from ...journal.changes import Change, Journal
 from ...store.config_files import config_backups
-from ...store.home import Home
+from ...store.home import Home, read_inside
 from ...store.liveness import refuse_shared_file
-from ...store.paths import read_inside
 from ...store.scan import Scan, SessionFile
 from ...store.side_files import FileInfo
 from ...store.summary import summarise

@@ -26,9 +26,9 @@ from ...format.row_edit import set_members
 from ...graph.thread import LIVE, PRECOMPACT, find_thread
 from ...journal.changes import Change, Journal
 from ...journal.guard import refuse_if_busy
-from ...store.copies import copies_of_sessions
+from ...store.home import list_inside
 from ...store.layout import is_session_id
-from ...store.paths import list_inside
+from ...store.project_folders import copies_of_sessions
 from ...store.scan import SessionFile, SubagentFile, scan_home
 from ...store.summary import summarise
 from ..fork_subagents import subagent_target

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Sequence
 import apsw
 
 from ...format.path_text import to_path, to_text
-from ...store.file_stamp import file_stamp
 from ...store.home import Home
+from ...store.opening import file_stamp
 from .vault_transcripts import DEVICE as KEPT
 
 FORM = 4

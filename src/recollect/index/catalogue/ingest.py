@@ -25,14 +25,12 @@ from ...format.history import parse_history_line
 from ...format.line import Damage, RawLine, read_entry_lines, read_lines
 from ...format.path_text import to_path, to_text
 from ...format.salvage import salvage_line
-from ...format.sessions_index import parse_custom_title
-from ...format.subagent_meta import parse_subagent_meta
+from ...format.session_meta import parse_custom_title, parse_subagent_meta
 from ...format.todos import parse_task, parse_todos, task_number
 from ...format.worded_entry import LONG_LINE, IndexEntry, decode_index_entry, index_entry_of
 from ...graph.rows import build_transcript, gc_paused
 from ...graph.thread import Thread, find_thread
-from ...store.home import Home
-from ...store.paths import open_inside
+from ...store.home import Home, open_inside
 from ..words.searchable_text import clean, clean_entry
 from ..words.word_index import MARK, WordsWriter
 from .catalogue import LOCK_SECONDS, Catalogue, Strings

@@ -12,7 +12,7 @@ import zlib
 from dataclasses import dataclass
 from typing import Final
 
-from ...format.uuids import UUID
+from ...format.path_text import UUID
 
 SCHEMA_VERSION: Final = 7
 

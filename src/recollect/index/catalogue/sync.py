@@ -135,7 +135,7 @@ def _state(catalogue: Catalogue) -> tuple[object, ...]:
 def _take_in(
     catalogue: Catalogue, changes: Sequence[FileChange], with_words: bool, report: SyncReport, progress: Progress | None
 ) -> None:
-    from ..words.seal import seal
+    from ..words.reader import seal
     from ..words.sync import add_from_files, commit, forget_stale, gather
     from .ingest import Ingest
 

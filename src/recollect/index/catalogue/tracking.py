@@ -29,10 +29,9 @@ from typing import Any, BinaryIO, Final
 
 from ...errors import RecollectError
 from ...format.path_text import to_path, to_text
-from ...store.file_stamp import file_stamp, signed
-from ...store.home import Home
+from ...store.home import Home, open_inside, why_left_out
 from ...store.layout import CUSTOM_TITLE, HISTORY, PROJECTS, TASKS, TODOS, file_at, is_subagent_name, subagent_id_of
-from ...store.paths import open_inside, why_left_out
+from ...store.opening import file_stamp, signed
 from ...store.scan import transcript_folders
 from .catalogue import Catalogue
 from .schema import STAGE_KINDS, STAGE_TABLES

@@ -123,7 +123,7 @@ class ProjectFilter:
     def _is_folder_of(self, path: str) -> bool:
         if self._folder is None:
             return False
-        from ...format.project_key import project_key, same_project_key
+        from ...format.path_text import project_key, same_project_key
 
         return same_project_key(self._folder, path) or project_key(path).casefold() == self._folder.casefold()
 

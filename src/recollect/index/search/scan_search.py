@@ -10,13 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import QueryError
-from ...format.entries import decode_loosely
 from ..catalogue.reading_back import EntryReader
 from ..catalogue.schema import FLAGS, shown_uuid
-from ..words.entry_words import strings_in
 from .filter_meaning import ProjectFilter, fits, session_fits, time_range, working_folder
 from .query_language import All, Either, Everything, Filter, Not, Part, Text, filters, texts
 from .results import Needle, Snippet, Span, Tokenize, cut, find_needles, lowered
@@ -154,20 +152,13 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
         ) from None
 
 
-def all_strings(value: Any) -> str:
-    """Join all strings of an entry, which is what `everything` searches. Long strings of base64 are left out."""
-    return "\n".join(
-        text for text in strings_in(value) if len(text) < 4096 or " " in text[:4096] or "\n" in text[:4096]
-    )
-
-
 def scan(
     db: apsw.Connection,
     home_ids: list[int],
     where: All,
     matcher: Matcher,
     reader: EntryReader,
-    text_of: Callable[[Any], str],
+    text_of: Callable[[bytes], str],
     moved_on: Callable[[], None] = lambda: None,
 ) -> Iterator[ScanHit]:
     """Yield all entries that match, session by session, the newest first.
@@ -198,7 +189,7 @@ def scan(
             data = reader.bytes_at(file_id, offset, length)
             if not matcher.may_hold(data):
                 continue
-            text = text_of(decode_loosely(data))
+            text = text_of(data)
             if not text or not _fits(where, facts, text, matcher):
                 continue
             spans = matcher.spans(text)

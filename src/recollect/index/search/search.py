@@ -17,6 +17,7 @@ from tantivy import DocAddress, Query, Searcher
 from ...errors import QueryError
 from ..catalogue.reading_back import Elsewhere, EntryReader
 from ..words.reader import WordReader
+from ..words.searchable_text import searched_text
 from ..words.word_query import WordQuery
 from .query_language import All, Filter, Not, Part, exclusions, parse
 from .results import Hit, SearchResults, cut, find_needles
@@ -276,7 +277,7 @@ class Search:
                 if place is None:
                     continue
                 line, offset, length, uuid, role, subagent_id = place
-                text = self._words.text_of(self._reader.bytes_at(file_id, offset, length))
+                text = searched_text(self._reader.bytes_at(file_id, offset, length))
                 snippet = cut(text, find_needles(text, compiled.needles, self._words.tokenize))
                 moment = None if when is None else when / 1_000_000
                 hits.append(

@@ -20,11 +20,13 @@ import apsw
 
 from ...errors import QueryError, RecollectError
 from ...own_program import child_command
+from ..catalogue.catalogue import connect
 from ..catalogue.reading_back import EntryReader
 from ..catalogue.vault_transcripts import KeptTranscripts
+from ..words.searchable_text import all_strings, searched_text
 from .query_language import All, Text, exclusions, mistake, parse, texts
 from .results import Hit, SearchResults, Snippet, Tokenize
-from .scan_search import MODES, RegularExpression, ScanHit, Substring, Words, all_strings, compile_pattern, scan
+from .scan_search import MODES, RegularExpression, ScanHit, Substring, Words, compile_pattern, scan
 from .session_rows import SessionRows
 
 SILENCE = 10.0
@@ -101,16 +103,6 @@ def _answers(stream: IO[bytes], silence: float) -> Iterator[ScanHit]:
 
 def answer(task: dict[str, Any], out: IO[str]) -> None:
     """Run a task in the child process: write a line of JSON per hit, and `null` as a heartbeat."""
-    import apsw
-
-    from ..catalogue.catalogue import connect
-    from ..catalogue.reading_back import EntryReader
-    from ..catalogue.vault_transcripts import KeptTranscripts
-    from ..words.entry_words import searched_text
-    from .query_language import parse
-    from .scan_search import all_strings
-    from .session_rows import SessionRows
-
     spoken = time.monotonic()
 
     def moved_on() -> None:
@@ -217,8 +209,6 @@ def _hits(
             vault=kept.folder if kept is not None else None,
         )  # fmt: skip
         return
-    from ..words.entry_words import searched_text
-
     if mode == "substring":
         text_of = all_strings if everything else searched_text
         yield from scan(db, home_ids, narrowed, Substring(query), reader, text_of)

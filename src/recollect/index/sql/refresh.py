@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ...journal import disk
-from ...store.file_stamp import file_stamp
 from ...store.home import Home
+from ...store.opening import file_stamp
 from ..api_calls.store import Pricing, write_decisions
 from ..catalogue.catalogue import Catalogue
 from .sources import SESSION_COSTS, SOURCES, STRINGS, RawTable

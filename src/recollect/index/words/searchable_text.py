@@ -7,14 +7,13 @@ what Claude Code wrote for the model only (`isMeta`). `recollect search --everyt
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
-from ...format.entries import decode_loosely
-from ...format.worded_entry import IndexBlock, IndexEntry, InnerBlock
+from ...format.entries import REFUSED, decode_loosely
+from ...format.worded_entry import IndexBlock, IndexEntry, InnerBlock, decode_index_entry, index_entry_of
 from ..catalogue.schema import FLAGS
 
 LONGEST: Final = 100_000
@@ -40,6 +39,8 @@ _MAKES_NONE: Final = frozenset({"--dry-run", "--short", "--porcelain", "--long",
 def commands_of(line: str) -> Iterator[list[str]]:
     """Yield the words of each command; of a line that is cut off or wrongly quoted, those before that place."""
     text = _COMMENT_LINE.sub("", _HANDED_IN.sub(r"\1", line.replace("\\\n", " ")))
+    import shlex
+
     lexer = shlex.shlex(text, posix=True, punctuation_chars="".join(_PUNCTUATION))
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     words: list[str] = []
@@ -133,6 +134,25 @@ class EntryWords(msgspec.Struct):
     def text(self) -> str:
         text = "\n".join(self.parts)
         return text[:TEXT_LIMIT] if len(text) > TEXT_LIMIT else text
+
+
+def searched_text(data: bytes) -> str:
+    """Return the searchable text of an entry, from its bytes; empty if it has none."""
+    try:
+        return words_of(decode_index_entry(data)).text
+    except REFUSED:
+        from ...format.decode import parse_as
+        from ...format.line import RawLine
+
+        found = parse_as([RawLine(data, 0, 1)], [], decode_index_entry, index_entry_of)
+        return "\n".join(words_of(clean_entry(item.entry)).text for item in found)
+
+
+def all_strings(data: bytes) -> str:
+    """Join all strings of an entry, which is what `everything` searches. Long strings of base64 are left out."""
+    found: list[str] = []
+    add_strings(found, decode_loosely(data))
+    return "\n".join(text for text in found if len(text) < 4096 or " " in text[:4096] or "\n" in text[:4096])
 
 
 def words_of(entry: IndexEntry) -> EntryWords:

@@ -32,9 +32,8 @@ from typing import TYPE_CHECKING, Final
 from ...journal import disk
 from ..catalogue.catalogue import Catalogue, is_panic
 from ..catalogue.schema import FLAGS
-from .reader import ANALYZER, analyzer, split_words
-from .seal import MARK as MARK
-from .seal import begin_writing, check, finish_interrupted
+from .reader import ANALYZER, analyzer, begin_writing, check, finish_interrupted, split_words
+from .reader import MARK as MARK
 
 if TYPE_CHECKING:
     import tantivy
