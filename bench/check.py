@@ -32,12 +32,9 @@ def rows(quick: bool) -> Iterator[Row]:
 
 
 def check_store(home: str) -> Callable[[], object]:
-    from recollect.library.checking import check_homes, check_sessions
     from recollect.library.library import open_library
 
     def work() -> int:
-        library = open_library([home])
-        check_homes(library)
-        return sum(1 for _ in check_sessions(library.files()))
+        return open_library([home]).check().checked
 
     return work

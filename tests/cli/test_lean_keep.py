@@ -14,7 +14,7 @@ from tests.vault.scene import Scene
 from recollect.cli import lean_keep
 from recollect.cli.lean_keep import try_keep
 from recollect.cli.main import main
-from recollect.library import keep_check
+from recollect.library import keeping
 from recollect.store.opening import FileStamp
 from recollect.vault import selection
 from recollect.vault.selection import SeenFiles
@@ -79,7 +79,7 @@ def count_walks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         walked.append(root)
         return walk(root)
 
-    for module in (selection, keep_check):
+    for module in (selection, keeping):
         monkeypatch.setattr(module, "walk_root", counted)
     return walked
 

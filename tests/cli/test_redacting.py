@@ -37,6 +37,8 @@ def test_the_value_of_redact_follows_the_equals_sign(home: Path, capsys: pytest.
     assert "inesh" in told["project"]
     assert "redaction" not in run(capsys, home, "show", "last", "--redact=none", "--json").data
     assert run(capsys, home, "show", "last", "--redact=much").code == 2
+    long = run(capsys, home, "show", "last", "--redact", "--same-length").out
+    assert f"[redacted: anthropic-api-key]{'*' * (len(API_KEY) - 29)}" in long
 
 
 def test_a_redacted_bundle_is_read_like_any_other(

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from tests.edit.moving_scene import persisted, tree
 
+from recollect.check.reports import check_home
 from recollect.edit.move import MoveResult
 from recollect.edit.split import plan_split
 from recollect.errors import NotFound, RecollectError, Refused
 from recollect.journal.changes import Journal
 from recollect.library.library import Library
 from recollect.store.home import Home
-from recollect.store.project_folders import folders_of_two_projects
+from recollect.store.scan import scan_home
 from recollect.testing import HomeBuilder, TranscriptBuilder
 
 A, B, FOLDER = "/w/a-b", "/w-a/b", "-w-a-b"
@@ -53,8 +54,14 @@ def shared(tmp_path: Path) -> Shared:
     return Shared(Home(builder.write()), Journal(tmp_path / "data"), a, b)
 
 
+def shared_folders(home: Home) -> dict[str, list[str]]:
+    """The folders of two projects, as a check finds them."""
+    found = [item for item in check_home(home, scan_home(home)) if item.code == "shared-folder"]
+    return {item.path.name: item.detail.split(" and ") for item in found}
+
+
 def test_folders_of_two_projects_are_found(shared: Shared) -> None:
-    assert folders_of_two_projects(shared.home) == {FOLDER: [B, A]}
+    assert shared_folders(shared.home) == {FOLDER: [B, A]}
 
 
 def test_to_another_path(shared: Shared) -> None:
@@ -155,7 +162,7 @@ def test_what_is_behind_a_link_is_listed_and_not_split(shared: Shared, options: 
     link = shared.home.projects / FOLDER
     link.rename(shared.home.root / "store")
     link.symlink_to("../store")
-    assert folders_of_two_projects(shared.home) == {FOLDER: [B, A]}
+    assert shared_folders(shared.home) == {FOLDER: [B, A]}
     before = tree(shared.home.root)
     with pytest.raises(Refused) as refused:
         shared.split(project=B, **options)

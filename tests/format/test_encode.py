@@ -15,9 +15,13 @@ from recollect.format.encode import (
     RowContext,
     RowLines,
     assistant_message,
+    check_message,
+    checkpoint,
+    custom_title,
     encode_line,
     new_uuid,
     row,
+    tag,
     user_message,
 )
 
@@ -103,3 +107,22 @@ def test_a_copied_process_does_not_give_the_same_uuids_again() -> None:
     os.waitpid(pid, 0)
     assert len(theirs) == 3600
     assert not any(new_uuid() in theirs for _ in range(100))
+
+
+@pytest.mark.parametrize("content", ["", " \n", [], [{"type": "text", "text": " "}], ({"type": "text", "text": ""},)])
+def test_a_blank_message_is_refused(content: Any) -> None:
+    with pytest.raises(Refused) as refused:
+        check_message(content)
+    assert refused.value.slug == "empty-message"
+
+
+@pytest.mark.parametrize("content", ["a", [{"type": "text", "text": " "}, {"type": "image"}], ["odd"], None, 7])
+def test_what_is_not_blank_passes(content: Any) -> None:
+    check_message(content)
+
+
+def test_state_lines() -> None:
+    assert custom_title("s", "A title") == {"type": "custom-title", "customTitle": "A title", "sessionId": "s"}
+    assert tag("s", "") == {"type": "tag", "tag": "", "sessionId": "s"}
+    assert checkpoint("s", "u") == {"type": "last-prompt", "leafUuid": "u", "explicit": True, "sessionId": "s"}
+    assert checkpoint("s", None, prompt="p")["lastPrompt"] == "p"

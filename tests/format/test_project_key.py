@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.format.path_text import project_key, same_project_key
+from recollect.format.path_text import project_key, repository_of, same_project_key
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,17 @@ def test_any_path_has_a_short_and_plain_key(path: str) -> None:
     assert len(key) <= 200 + 1 + 6
     assert all(letter.isascii() and (letter.isalnum() or letter == "-") for letter in key)
     assert same_project_key(key, path)
+
+
+@pytest.mark.parametrize(
+    ("path", "repository"),
+    [
+        ("/w/app/.claude/worktrees/fix", "/w/app"),
+        ("C:\\w\\app\\.claude\\worktrees\\fix\\src", "C:\\w\\app"),
+        ("/.claude/worktrees/fix", None),
+        ("/w/app", None),
+        (None, None),
+    ],
+)
+def test_the_repository_of_a_worktree(path: str | None, repository: str | None) -> None:
+    assert repository_of(path) == repository

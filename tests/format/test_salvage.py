@@ -9,8 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.reading import read
 
+from recollect.format import salvage
 from recollect.format.line import RawLine
-from recollect.format.salvage import has_lone_surrogate, salvage_line, skim_object
+from recollect.format.salvage import has_lone_surrogate, is_utf8, salvage_line, skim_object
 
 
 def row(uuid: str, text: str = "hello") -> bytes:
@@ -298,3 +299,34 @@ def test_constants_are_read_alike_with_and_without_escapes(value: bytes) -> None
 @pytest.mark.parametrize("value", [b"-NaN", b"NaN1", b"1NaN", b"NaNNaN", b"Infinity-"])
 def test_what_only_looks_like_a_constant_is_damage(value: bytes) -> None:
     assert "nonstandard-number" not in read(A.replace(b'"hello"', b'"hello","n":' + value) + b"\n").kinds
+
+
+class TestVeryLong:
+    """A line too long to be decoded: only the names and places of its members are found."""
+
+    @pytest.mark.parametrize(
+        ("data", "found", "kinds"),
+        [
+            (A + b"\r\n", 1, []),
+            (b"  " + A, 1, []),
+            (A + b" " + B + b"\n", 1, ["glued"]),
+            (row("a", "\ud800"), 1, ["surrogate"]),
+            (TORN_IN_TEXT + b"\n", 0, ["torn"]),
+            (b"x" * 40, 0, ["not-json"]),
+            (b" " * 40, 0, []),
+        ],
+    )
+    def test_what_is_found(self, monkeypatch: pytest.MonkeyPatch, data: bytes, found: int, kinds: list[str]) -> None:
+        monkeypatch.setattr(salvage, "LARGE", 30)
+        result = salvage_line(RawLine(data, 0, 1))
+        assert len(result.found) == found
+        assert [item.kind for item in result.damage] == kinds
+        assert all(item.entry.uuid == "a" for item in result.found)
+
+
+@pytest.mark.parametrize("piece", [3, 4, 5, 1 << 20])
+def test_utf8_is_checked_over_the_ends_of_pieces(monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
+    monkeypatch.setattr(salvage, "_PIECE", piece)
+    text = "aé世🌍".encode() * 3
+    assert is_utf8(text)
+    assert not is_utf8(text[:-1]) and not is_utf8(b"abc\xff" + text)

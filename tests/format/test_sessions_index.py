@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.format.session_meta import CustomTitle, parse_custom_title, parse_sessions_index
+from recollect.format.session_meta import CustomTitle, parse_custom_title, parse_sessions_index, sessions_index_entry
 
 
 def test_index() -> None:
@@ -33,3 +34,17 @@ def test_no_bytes_raise(data: bytes) -> None:
     is_object = data.strip().startswith(b"{")
     assert parse_sessions_index(data).problem is not None or is_object
     assert parse_custom_title(data).problem is not None or is_object
+
+
+def test_an_entry_is_written_as_it_is_read() -> None:
+    made = sessions_index_entry(
+        "s-1", "/x/s-1.jsonl", mtime=1772442000.0, first_prompt="hi", summary="A title", messages=4, created=None,
+        branch="main", project="/w/app",
+    )  # fmt: skip
+    (entry,) = parse_sessions_index(json.dumps({"version": 1, "entries": [made]}).encode()).entries
+    assert (entry.session_id, entry.first_prompt, entry.summary, entry.message_count) == ("s-1", "hi", "A title", 4)
+    assert entry.created == entry.modified == entry.file_mtime
+    bare = sessions_index_entry(
+        "s-1", "/x", mtime=1.0, first_prompt=None, summary=None, messages=0, created=0.0, branch=None, project=None
+    )
+    assert "summary" not in bare and bare["firstPrompt"] == "No prompt" and bare["gitBranch"] == ""

@@ -82,6 +82,7 @@ def test_everything_else_is_as_it_was(opened: Open) -> None:
         assert PICTURE in text and "c2lnbmF0dXJl" in text
         assert '"cwd":"~/code/app"' in text
         assert [view.role for view in copy.messages()] == [view.role for view in session.messages()]
+        assert [row.uuid for row in copy.thread.chain] == [row.uuid for row in session.thread.chain]
         assert copy.title and copy.project == "~/code/app"
         assert len(copy.subagent_transcripts) == 1 and copy.damage == []
         assert os.stat(copy.file.path).st_mtime_ns == os.stat(session.file.path).st_mtime_ns

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from tests.properties.test_thread_properties import FILES, encoded
 from tests.reading import transcript_of
 
-from recollect.edit import fork_plan
-from recollect.edit.fork_lines import ForkLines, Titles, entry_bytes
-from recollect.edit.fork_plan import _new_times, plan_rows
+from recollect.edit import fork_lines
+from recollect.edit.fork_lines import ForkLines, Titles, _new_times, entry_bytes, plan_rows
 from recollect.errors import DamagedData
 from recollect.format.names import Names
 from recollect.graph.fork_point import ForkPoint, fork_point_at, fork_point_at_end
@@ -138,5 +137,5 @@ def test_new_times_are_the_same_whether_looked_at_one_by_one_or_not(
     leaf = chain[max(len(chain) - 1 - behind, 0)]
     quick = _new_times(chain, leaf, 5.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fork_plan, "newest_of", lambda _: None)
+        patch.setattr(fork_lines, "newest_of", lambda _: None)
         assert _new_times(chain, leaf, 5.0) == quick

@@ -97,6 +97,10 @@ def test_the_users_own_home_and_name() -> None:
     redactor = Redactor("personal")
     redactor.learn_home("/home/inesh/code/app")
     text = "/home/inesh/code, ~inesh, Inesh, inesh_dev, vinesh, -home-inesh-code, /home/noor, (inesh)"
+    assert (
+        redactor.redact(r"%2Fhome%2Finesh%2Fx and \ninesh and xinesh").text
+        == r"%2Fhome%2Fuser-1%2Fx and \nuser-1 and xinesh"
+    )
     assert redactor.redact(text).text == (
         "~/code, ~user-1, user-1, user-1_dev, vinesh, -home-user-1-code, /home/user-2, (user-1)"
     )

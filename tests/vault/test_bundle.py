@@ -32,7 +32,7 @@ from recollect.vault.bundle import (
     magic,
     why_refused,
 )
-from recollect.vault.recovery import encode_records
+from recollect.vault.writer import encode_records
 
 GOOD = f"projects/-p/{SESSION}.jsonl"
 

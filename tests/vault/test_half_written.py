@@ -12,9 +12,9 @@ from tests.vault.scene import OTHER, SESSION, Scene
 from recollect.errors import Refused
 from recollect.vault.blocks import MAGIC, RECORDS, encode_block
 from recollect.vault.bundle import BundleReader, FileToBundle, encode_bundle
-from recollect.vault.recovery import commits_in_packs, encode_records
 from recollect.vault.retention import is_as_kept
 from recollect.vault.verify import verify
+from recollect.vault.writer import commits_in_packs, encode_records
 
 GOOD = f"projects/-p/{SESSION}.jsonl"
 

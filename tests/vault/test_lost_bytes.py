@@ -17,8 +17,7 @@ from recollect.journal import disk
 from recollect.vault.blocks import DATA, MAGIC, RECORDS, BadBlock, encode_block, walk_blocks
 from recollect.vault.capture import capture
 from recollect.vault.compact import compact, forget_lost, lost_files
-from recollect.vault.contents import LOST, KeptFile, Snapshot
-from recollect.vault.manifest import FileRecord, Piece
+from recollect.vault.manifest import LOST, FileRecord, KeptFile, Piece, Snapshot
 from recollect.vault.restore import files_to_restore, is_whole
 from recollect.vault.vault import Vault
 from recollect.vault.verify import verify

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ..errors import RecollectError
 from ..graph.rows import gc_paused
 from ..store.home import Home
+from ..store.read import OpenFiles
 from ..store.scan import Scan, SessionFile, SubagentFile
-from .rule import Finding, fold, worst
+from ..store.summary import summarise
+from .rule import Finding, HomeSubject, SessionSubject, fold, worst
 from .rules import HOME_CHECKS, SESSION_CHECKS, SUBAGENT_CHECKS, UNREADABLE
-from .subject import HomeSubject, SessionSubject
 
 
 @dataclass
@@ -26,6 +28,8 @@ class SessionReport:
     rows: int = 0
     found: bool = False
     """Whether the client finds a conversation."""
+    project: str | None = None
+    """The session's project, if it was asked for."""
 
     @property
     def worst(self) -> str | None:
@@ -43,49 +47,51 @@ class SessionReport:
         }
 
 
-def check_session(file: SessionFile) -> SessionReport:
-    """Return all findings of a session in the order of the rules. Never raises because of what is in the files."""
+def check_session(file: SessionFile, *, with_project: bool = False) -> SessionReport:
+    """Return all findings of a session in the order of the rules. Never raises because of what is in the files.
+
+    `with_project` also notes the project, while the file is open.
+    """
     report = SessionReport(file)
-    with gc_paused():
+    with gc_paused(), OpenFiles(file.home) as files:
         report.findings = fold(
-            [*_main(report), *(item for subagent in file.subagents for item in _subagent(file, subagent))]
+            [*_main(report, files), *(item for subagent in file.subagents for item in _subagent(file, files, subagent))]
         )
+        if with_project:
+            report.project = summarise(file, lambda path: files.stream(path, 1 << 16)).project
     return report
 
 
-def _main(report: SessionReport) -> Iterator[Finding]:
+def _main(report: SessionReport, files: OpenFiles) -> Iterator[Finding]:
     file = report.file
     try:
-        subject = SessionSubject(file)
+        subject = SessionSubject(file, files)
     except (RecollectError, OSError) as problem:
         yield Finding(UNREADABLE, file.path, str(problem), session_id=file.session_id)
         return
-    try:
-        report.rows = len(subject.rows)
-        report.reachable_share = subject.thread.reachable_share
-        report.found = subject.thread.found
-        for look in SESSION_CHECKS:
-            yield from look(subject)
-    finally:
-        subject.close()
+    report.rows = len(subject.rows)
+    report.reachable_share = subject.thread.reachable_share
+    report.found = subject.thread.found
+    for look in SESSION_CHECKS:
+        yield from look(subject)
 
 
-def _subagent(file: SessionFile, subagent: SubagentFile) -> Iterator[Finding]:
+def _subagent(file: SessionFile, files: OpenFiles, subagent: SubagentFile) -> Iterator[Finding]:
     try:
-        subject = SessionSubject(file, subagent)
+        subject = SessionSubject(file, files, subagent)
     except (RecollectError, OSError) as problem:
         yield Finding(
             UNREADABLE, subagent.path, str(problem), session_id=file.session_id, subagent_id=subagent.subagent_id
         )
         return
-    try:
-        for look in SUBAGENT_CHECKS:
-            yield from look(subject)
-    finally:
-        subject.close()
+    for look in SUBAGENT_CHECKS:
+        yield from look(subject)
 
 
-def check_home(home: Home, scan: Scan) -> list[Finding]:
-    """Return the findings about a home's own files. In `scan`, subagents beside sessions belong to their sessions."""
-    subject = HomeSubject(home, scan)
+def check_home(home: Home, scan: Scan, projects: Mapping[Path, str | None] | None = None) -> list[Finding]:
+    """Return the findings about a home's own files. In `scan`, subagents beside sessions belong to their sessions.
+
+    `projects` are those of sessions that were checked before, by the path of their files.
+    """
+    subject = HomeSubject(home, scan, projects or {})
     return fold(item for look in HOME_CHECKS for item in look(subject))

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import sys
 
-from ..library.keep_check import walk_homes
+from ..library.keeping import walk_homes
 
-TYPE_CHECKING = False  # see library/keep_check.py
+TYPE_CHECKING = False  # see library/keeping.py
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..library.keep_check import Walk
+    from ..library.keeping import Walk
 
 WALKS: dict[str, Walk] = {}
 """The walks through the homes that `try_keep` made in this process, by the folder of the home."""

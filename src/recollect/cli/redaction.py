@@ -30,7 +30,12 @@ class RedactingCommand(click.Command):
 
 
 def redact_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --redact to a command of the class `RedactingCommand`."""
+    """Add --redact and --same-length to a command of the class `RedactingCommand`."""
+    function = click.option(
+        "--same-length",
+        is_flag=True,
+        help="With --redact: what stands in the place of a value is as long as the value.",
+    )(function)
     return click.option(
         "--redact", type=click.Choice(PROFILES), metavar="[=WHAT]",
         help="Leave out secrets and personal data; =secrets for secrets alone, =all for addresses, phones and cards too.",
@@ -56,14 +61,19 @@ def _bar(session: Session) -> Iterator[Callable[[int], None] | None]:
 
 
 @contextlib.contextmanager
-def redacted(run: CommandRun, session: Session, profile: str | None) -> Iterator[tuple[Session, Redaction | None]]:
-    """Open a session as --redact says: itself, or a copy without what is left out. What that is, is told on stderr where it is not at the top of a text."""
+def redacted(
+    run: CommandRun, session: Session, profile: str | None, *, same_length: bool = False
+) -> Iterator[tuple[Session, Redaction | None]]:
+    """Open a session as --redact says: itself, or a copy without what is left out.
+
+    What that is, is told on stderr, unless it stands at the top of a text.
+    """
     if profile is None or profile == "none":
         yield session, None
         return
     with contextlib.ExitStack() as stack:
         with _bar(session) as advance:
-            copy, redaction = stack.enter_context(session.redacted(profile, progress=advance))
+            copy, redaction = stack.enter_context(session.redacted(profile, same_length=same_length, progress=advance))
         if not run.is_text:  # the text tells it at its top
             run.say(redaction.in_words())
         for text in redaction.left_out:

@@ -29,7 +29,7 @@ from ..store.layout import meta_of, subagent_name, subagents_folder, tasks_folde
 from ..store.read import EntryBytes
 from ..store.scan import SessionFile
 from ..store.side_files import todo_lists
-from .fork_subagents import subagents_of
+from .fork import subagents_of
 from .repair.draft import Draft, Piece, entry_of
 
 TARGET: Final = "2.1"

@@ -21,6 +21,8 @@ ARCHIVED: Final = "archived"
 """The tag of an archived session."""
 SHORTEST_START: Final = 4
 """The least number of characters that name a row; fewer are more likely a mistake."""
+MESSAGE_FORMS: Final = "#12 as `recollect show` prints it, line:292, a uuid or its first four characters, or `last`"
+"""How people name a message."""
 
 
 def plan_rename(journal: Journal, file: SessionFile, title: str, *, force: bool = False) -> Change:
@@ -123,7 +125,7 @@ def find_row(transcript: Transcript, message: str, session_id: str) -> str:
     if not found:
         raise NotFound(
             f"session {session_id} has no message {message}", slug="no-such-message",
-            hint=f"give a uuid (`recollect thread SESSION` lists them) or its first {SHORTEST_START} characters or more",
+            hint=f"name it by {MESSAGE_FORMS}",
         )  # fmt: skip
     if rows[found[0]].sidechain:
         raise Refused(f"{found[0]} is a subagent's row; the conversation cannot end there", slug="not-in-conversation")

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict, Unpack
 
 from ..edit.delete import footprints
 from ..edit.move import build_move
@@ -32,8 +32,18 @@ _PIECE: Final = 1 << 20
 _SLUG: Final = re.compile(rb'"slug":"([A-Za-z0-9_-]{1,200})"')
 
 
-def bundle_sessions(sessions: Sequence[Session], target: Path, redact: str = "none") -> dict[str, Any]:
+class BundleOptions(TypedDict, total=False):
+    """What may be asked of a bundle."""
+
+    redact: str
+    """What is left out: "none" (if not given), "secrets", "personal" or "all". See `Session.redacted`."""
+    same_length: bool
+    """Whether what stands in the place of a value is as long as the value."""
+
+
+def bundle_sessions(sessions: Sequence[Session], target: Path, **options: Unpack[BundleOptions]) -> dict[str, Any]:
     """Write sessions, redacted if that is asked for, into a new bundle, and tell what was written."""
+    redact, same_length = options.get("redact", "none"), options.get("same_length", False)
     told: dict[str, Any] = {"path": str(target), "sessions": [item.id for item in sessions]}
     if redact == "none":
         told["files"], told["bytes"] = write_bundle(sessions, target)
@@ -41,7 +51,8 @@ def bundle_sessions(sessions: Sequence[Session], target: Path, redact: str = "no
     from .redaction import files_below, redacted_sessions, redactor_for, refuse_leaks
 
     _refuse_existing(target)
-    with redacted_sessions(sessions, redactor=redactor_for(redact, library=sessions[0].library)) as (copies, redaction):
+    redactor = redactor_for(redact, library=sessions[0].library, same_length=same_length)
+    with redacted_sessions(sessions, redactor=redactor) as (copies, redaction):
         refuse_leaks(files_below(copies), redaction)  # before they are compressed
         root = redaction.redactor.redact(str(sessions[0].home.root)).text
         told["files"], told["bytes"] = write_bundle(copies, target, root=root)

@@ -20,6 +20,7 @@ from ..format.encode import check_message, check_text
 from ..format.versions import parse_version
 from ..journal.changes import Change, Journal, Record
 from ..store.home import Home
+from ..store.layout import is_session_id
 from ..store.path_map import is_windows_path, parse_pair
 from ..store.scan import SessionFile, refuse_taken_id
 from .locate import home_with, message_uuid
@@ -127,7 +128,8 @@ class Changes:
         if at is not None and branch is not None:
             raise Refused("give a message or a branch, not both", slug="bad-fork")
         found = self._named(session)
-        end = None if at is None else message_uuid(found, at)
+        # A whole uuid is looked for while the fork is planned, so that the session is read once.
+        end = at if at is None or is_session_id(at) else message_uuid(found, at)
         change, result = plan_fork(
             self.journal, found.file, at=end, branch=branch, keep_uuids=keep_uuids, title=title, with_subagents=with_subagents,
             with_tool_results=with_tool_results, with_file_history=with_file_history,

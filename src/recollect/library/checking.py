@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ..check.reports import SessionReport as SessionReport
-from ..check.reports import check_home, check_session
+from ..check.reports import check_home
+from ..check.reports import check_session as check_session
 from ..check.rule import INFO
 from ..check.rule import SEVERITIES as SEVERITIES
 from ..check.rule import Finding as Finding
@@ -72,7 +73,11 @@ def check(
         raise NotFound(f"no such rule: {', '.join(unknown)}", slug="no-such-rule", nearest=RULE_CODES)
     files = files_of(library, session, project)
     result = CheckResult(checked=len(files), whole=len(files))
-    for count, report in enumerate(check_sessions(files), 1):
+    everything = session is None and project is None
+    projects: dict[Path, str | None] = {}
+    for count, file in enumerate(files, 1):  # one after the other, so that memory stays bounded
+        report = check_session(file, with_project=everything)
+        projects[file.path] = report.project
         if rules:
             report.findings = [item for item in report.findings if item.code in rules]
         result.findings += report.findings
@@ -81,20 +86,10 @@ def check(
             result.sessions.append(report)
         if progress is not None:
             progress(count, len(files))
-    if session is None and project is None:
-        result.findings += [item for item in check_homes(library) if not rules or item.code in rules]
+    if everything:
+        found = [item for home, scan in library.scans for item in check_home(home, scan, projects)]
+        result.findings += [item for item in found if not rules or item.code in rules]
     return result
-
-
-def check_sessions(files: Sequence[SessionFile]) -> Iterator[SessionReport]:
-    """Check sessions one after the other, so that memory stays bounded."""
-    for file in files:
-        yield check_session(file)
-
-
-def check_homes(library: Library) -> list[Finding]:
-    """Check what the homes hold beside their sessions: config, orphans, permissions, stale lists."""
-    return [item for home, scan in library.scans for item in check_home(home, scan)]
 
 
 def files_of(library: Library, reference: str | None, project: str | None) -> list[SessionFile]:

@@ -1,24 +1,64 @@
-"""Copy what is new in homes into the vault. Separate from `Library`, whose import takes longer than a small keep."""
+"""Copy what is new in homes into the vault, and check whether anything is new.
+
+Separate from `Library`, and with few imports: a hook runs the check after every turn.
+"""
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
 
-from ..environment import own_folder
-from ..store.home import Home
-from ..vault.capture import CaptureReport as CaptureReport
-from ..vault.capture import capture
-from ..vault.selection import KEPT_FILES, KEPT_FOLDERS
-from ..vault.vault import Vault
+from ..environment import home_folders, own_folder, own_folder_name, refuse_inside
+from ..errors import RecollectError
+from ..vault.selection import KEPT_FILES, KEPT_FOLDERS, SeenFiles, walk_root
+from ..vault.selection import Walk as Walk
 
+TYPE_CHECKING = False  # see vault/selection.py
 if TYPE_CHECKING:
-    from .keep_check import Walk
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+    from typing import Final
 
-Progress = Callable[[int, int], None]
-"""Called with the number of files done and of files to do in total."""
+    from ..store.home import Home
+    from ..vault.capture import CaptureReport as CaptureReport
+
+    Progress = Callable[[int, int], None]
+    """Called with the number of files done and of files to do in total."""
+
+
+def walk_homes(named: Sequence[str]) -> dict[str, Walk] | None:
+    """Walk through the homes and compare their files with what was last kept; `Walk.is_kept` of each home is the result.
+
+    The keys are the folders of the homes as they were named. Returns None if it takes more to find out which homes are meant,
+    or whether they may be kept: `keep_homes` finds that out and reports what is wrong.
+    """
+    roots = _roots(named)
+    if not roots or os.name == "nt":
+        return None
+    try:
+        vault, cache = (os.path.join(own_folder_name(kind), "vault") for kind in ("data", "cache"))
+        refuse_inside(vault, roots)
+    except RecollectError:
+        return None
+    walks: dict[str, Walk] = {}
+    for root in roots:
+        walk = walks[root] = walk_root(root)
+        walk.is_kept = SeenFiles(cache, vault, os.path.realpath(root)).is_all(walk.files)
+    return walks
+
+
+def _roots(named: Sequence[str]) -> list[str] | None:
+    """List the folders of the homes, each once; None if it takes more to find out which they are, or whether they exist."""
+    folders, are_named = home_folders(named)
+    roots: dict[str, str] = {}
+    for folder in folders:
+        folder = folder.rstrip("/")
+        if not are_named and not os.path.lexists(folder):
+            continue
+        if not os.path.isdir(f"{folder}/projects") or any(part in ("", ".") for part in folder.split("/")[1:]):
+            return None
+        roots.setdefault(os.path.realpath(folder), folder)
+    return list(roots.values())
 
 
 def keep_homes(
@@ -34,6 +74,9 @@ def keep_homes(
     `full` compares the content of every file with the vault, whatever its time. `walks` are walks through the homes that were
     made just now (`walk_homes`), by the home's folder; other homes are walked here. `folders` returns our own folders.
     """
+    from ..vault.capture import capture
+    from ..vault.vault import Vault
+
     vault = Vault(folders("data") / "vault")
     return [
         capture(
@@ -91,10 +134,7 @@ def changes_in(homes: Sequence[Home], *, at_least_every: float = 60.0, polling: 
 
 def _matters(homes: Sequence[Home], path: str) -> bool:
     for home in homes:
-        try:
-            first = Path(path).relative_to(home.root).parts[:1]
-        except ValueError:
-            continue
-        if first and first[0] in (*KEPT_FOLDERS, *KEPT_FILES):
+        root = f"{home.root}{os.sep}"
+        if path.startswith(root) and path[len(root) :].split(os.sep)[0] in (*KEPT_FOLDERS, *KEPT_FILES):
             return True
     return False

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..watch.events import Budget
     from .bookmarks import Bookmarks
     from .budgets import Budgets
+    from .bundling import BundleOptions
     from .changes import Changes, UndoPlan
     from .checking import CheckResult
     from .configuration import Flags
@@ -541,14 +542,14 @@ class Library:
         return self.changes.prune(PruneRules(None if before is None else before.timestamp(), larger, project))
 
     def bundle(
-        self, sessions: Sequence[str | Session], target: str | os.PathLike[str], *, redact: str = "none"
+        self, sessions: Sequence[str | Session], target: str | os.PathLike[str], **options: Unpack[BundleOptions]
     ) -> dict[str, Any]:
-        """Write sessions with all their files into one new file, which `unbundle` reads; `redact` as in `Session.redacted`."""
+        """Write sessions with all their files into one new file, for another machine; `changes.unbundle` reads it."""
         from .bundling import bundle_sessions
 
         opened = [self.session(item) if isinstance(item, str) else item for item in sessions]
         unique = list({item.id: item for item in opened}.values())
-        return bundle_sessions(unique, Path(os.path.abspath(os.path.expanduser(target))), redact)
+        return bundle_sessions(unique, Path(os.path.abspath(os.path.expanduser(target))), **options)
 
     def export(self, sessions: Chosen, to: ExportTarget = None, **options: Any) -> ExportResult:
         """Export sessions into a file or a stream, `into=` a folder or as a `site=`; for the options see docs/guide/export.md."""

@@ -137,7 +137,6 @@ def _named(item: SessionSummary) -> str:
 
 SHORTEST_START: Final = 4
 """How many characters of a uuid must be given."""
-FORMS: Final = "#12 as `recollect show` prints it, line:292, a uuid or its first four characters, or `last`"
 
 
 def message_uuid(session: Session, reference: str) -> str:
@@ -198,7 +197,9 @@ def _named_row(session: Session, rows: list[Row], wanted: str) -> str:
 
 
 def _no_such_message(session: Session, reference: str) -> NotFound:
+    from ..edit.state_lines import MESSAGE_FORMS
+
     return NotFound(
         f"session {session.id} has no message {str(reference)[:80]}", slug="no-such-message",
-        hint=f"name it by {FORMS}",
+        hint=f"name it by {MESSAGE_FORMS}",
     )  # fmt: skip

@@ -16,7 +16,7 @@ from ..journal.guard import why_busy
 from ..journal.journal import DiscardedBackup
 from ..store.home import Home, open_inside
 from ..store.scan import SessionFile
-from ..vault.contents import KeptFile, Snapshot
+from ..vault.manifest import KeptFile, Snapshot
 from ..vault.vault import Vault
 from .library import Library
 

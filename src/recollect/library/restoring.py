@@ -24,7 +24,7 @@ from ..store.home import Home
 from ..store.layout import FileKind, file_at, is_session_id
 from ..store.scan import SessionFile, SubagentFile, scan_home
 from ..store.summary import summarise
-from ..vault.contents import KeptFile, Snapshot
+from ..vault.manifest import KeptFile, Snapshot
 from ..vault.restore import Footprints, KeptSession, KeptStream, files_to_restore
 from ..vault.vault import Vault
 from .library import Library

@@ -121,7 +121,7 @@ class Session:
         return open_ledger(self._library).usage("model", Selection(session=self.id)).totals
 
     def redacted(
-        self, profile: str = "personal", *, progress: Callable[[int], None] | None = None
+        self, profile: str = "personal", *, same_length: bool = False, progress: Callable[[int], None] | None = None
     ) -> AbstractContextManager[tuple[Session, Redaction]]:
         """Open a copy of this session without its secrets and personal data, for as long as the `with` lasts.
 
@@ -130,7 +130,8 @@ class Session:
         """
         from .redaction import redacted_session, redactor_for
 
-        return redacted_session(self, redactor=redactor_for(profile, library=self.library), progress=progress)
+        redactor = redactor_for(profile, library=self.library, same_length=same_length)
+        return redacted_session(self, redactor=redactor, progress=progress)
 
     # --- changes, as plans: nothing happens before `commit` -----------------------------------------------------------
 

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
+from ..edit.state_lines import MESSAGE_FORMS
 from ..errors import NotFound
 from ..store.file_contents import FileState, first_state, last_state, state_at, unified_diff
 from ..store.file_versions import FileVersion, SessionFiles, TouchedFile, collect_file_versions
 from ..store.side_files import backup_reader, file_backups
-from .locate import FORMS, message_uuid
+from .locate import message_uuid
 
 if TYPE_CHECKING:
     from .session import Session
@@ -230,7 +231,7 @@ class TouchedFiles:
             raise NotFound(
                 f"no row {message!r} in this session",
                 slug="no-such-message",
-                hint=f"name it by {FORMS}, `start` or `end`",
+                hint=f"name it by {MESSAGE_FORMS}, `start` or `end`",
             )
         return found
 

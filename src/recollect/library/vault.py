@@ -21,12 +21,12 @@ from ..vault.retention import guard
 from ..vault.vault import Vault
 from ..vault.verify import VerifyReport as VerifyReport
 from ..vault.verify import verify
-from .keeping import Progress, keep_homes, keep_on
+from .keeping import keep_homes, keep_on
 from .plan import Committed, Plan
 
 if TYPE_CHECKING:
     from ..store.scan import SessionFile
-    from .keep_check import Walk
+    from .keeping import Progress, Walk
     from .library import Library
     from .restoring import VaultSessions
 

@@ -254,7 +254,7 @@ def _on_several_lines(
     """Return where a token stands that goes on in the next lines, and the token put together."""
     best: tuple[tuple[int, int] | None, str] = (None, value)
     length = end - start
-    for view in joined_lines(text, start, end):
+    for view in joined_lines(text, start, end, format.longest):
         piece = view.text[length:]
         found = format.exact.match(view.text)
         if found is not None and found.end() > length:
@@ -270,7 +270,7 @@ def _on_several_lines(
 
 def _token_with_text_before(text: str, start: int, end: int, format: Format) -> Iterator[Found]:
     """Yield the token of a kind whose mark stands inside of it, or after it."""
-    found = format.exact.search(text, max(start - 100, 0), end + 600)
+    found = format.exact.search(text, max(start - 100, 0), end + 200)
     if found is not None and found.start() < end and found.end() > start:
         yield from _checked(format, *found.span(), found[0], "plain")
         return
@@ -280,7 +280,7 @@ def _token_with_text_before(text: str, start: int, end: int, format: Format) -> 
     for begin in (first, start, line_before(text, first)):
         if begin is not None:
             stop = _end_of_run(text, begin)
-            for view in joined_lines(text, begin, stop):
+            for view in joined_lines(text, begin, stop, format.longest):
                 longer = format.exact.search(view.text)
                 if longer is not None and view.span(*longer.span())[1] >= end:
                     yield from _checked(format, *view.span(*longer.span()), longer[0], "wrapped")
@@ -289,7 +289,8 @@ def _token_with_text_before(text: str, start: int, end: int, format: Format) -> 
 
 def _end_of_run(text: str, start: int) -> int:
     end = start
-    while end < len(text) and (text[end] in _TOKEN_LETTERS or text[end] == ":"):
+    stop = min(len(text), start + _LONGEST_NAMED)
+    while end < stop and (text[end] in _TOKEN_LETTERS or text[end] == ":"):
         end += 1
     return end
 

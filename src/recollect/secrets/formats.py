@@ -51,6 +51,11 @@ class Format:
         least, most = self.length or (16, 256)
         return f"[{self.letters}]{{{least},{most}}}"
 
+    @property
+    def longest(self) -> int:
+        """Return how many letters a value has at most, as far as that is known."""
+        return self.length[1] + 30 if self.length is not None else 3000 if self.usual == () else 400
+
     def is_marked(self, head: str) -> bool:
         """Return whether what the first look found is the mark of this kind, which stands inside of a value."""
         if self.first_mark is not None:

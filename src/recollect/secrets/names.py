@@ -75,25 +75,27 @@ _PUBLIC: Final = _words(
 
 _SEPARATOR: Final = re.compile(
     r"""
-    (?P<close>(?:\\*["'`\]]|%22){0,3})
+    (?P<close>(?:\\{0,4}["'`\]]|%22){0,3})
     (?:
-      [ \t]* ,? (?:[ \t] | \\+[nr] | \r?\n)* \\*["']? (?P<value> (?i:value) ) \\*["']? [ \t]* [:=] [ \t]*
-    | [ \t]* (?P<op> => | := | \?= | \|\|=? | \?\? | ==? | : | (?i:%3[AD]) ) (?:[ \t] | (?:\\+[nr]|\r?\n)[ \t]+ | (?i:%20))*
-        (?: (?:const[ ])? [A-Za-z_&][\w\[\]., |&?'<>]{0,30}? = [ \t]* (?=\\*["']) )?
-    | [ \t]+ (?P<prose> is | to | = )[ \t]+ (?:now[ ]|this[ ]|:[ ])?
+      [ \t]{0,20} ,? (?:[ \t] | \\+[nr] | \r?\n){0,20} \\{0,4}["']? (?P<value> (?i:value) ) \\{0,4}["']? [ \t]{0,20} [:=] [ \t]{0,20}
+    | [ \t]{0,20} (?P<op> => | := | \?= | \|\|=? | \?\? | ==? | : | (?i:%3[AD]) ) (?:[ \t] | (?:\\+[nr]|\r?\n)[ \t]{1,20} | (?i:%20)){0,20}
+        (?: (?:const[ ])? [A-Za-z_&][\w\[\]., |&?'<>]{0,30}? = [ \t]{0,20} (?=\\{0,4}["']) )?
+    | [ \t]{1,20} (?P<prose> is | to | = )[ \t]{1,20} (?:now[ ]|this[ ]|:[ ])?
     | (?P<xml> > )
-    | [ \t]* , [ \t]* (?: [A-Za-z_]{1,12} [ \t]* [=:] [ \t]* )? (?P<pair> (?=\\*["']) )
-    | \( [ \t]* (?P<call> (?=\\*["']) )
-    | (?P<space> [ \t]+ )
+    | [ \t]{0,20} , [ \t]{0,20} (?: [A-Za-z_]{1,12} [ \t]{0,20} [=:] [ \t]{0,20} )? (?P<pair> (?=\\{0,4}["']) )
+    | \( [ \t]{0,20} (?P<call> (?=\\{0,4}["']) )
+    | (?P<space> [ \t]{1,20} )
     )
-    (?P<prefix> [bruf] (?=\\*["']) )?
-    (?P<open> \\*["'`] | %22 )?
+    (?P<prefix> [bruf] (?=\\{0,4}["']) )?
+    (?P<open> \\{0,4}["'`] | %22 )?
     """,
     re.VERBOSE,
 )
 _SCHEME: Final = re.compile(r"(?:Bearer|Basic|Token|token|bearer|basic|Bot|ApiKey|Api-Key)(?:[ \t]+|%20|\+)")
 _UNQUOTED: Final = re.compile(r"""[^\s"'`<>,;(){}\[\]\\|&]+""")
 _CODE_AFTER: Final = re.compile(r"[ \t]*[(\[{]|\?\.|::")
+_ENCODED_END: Final = re.compile(r"%(?:26|22|27|3B|2C|7D|20|0A|3b|2c|7d|0a)")
+_ASSIGNED: Final = re.compile(r"[ \t]{1,4}=(?!=)")
 _LONGEST_VALUE: Final = 4096
 
 _CODE: Final = re.compile(
@@ -238,6 +240,11 @@ def value_after(text: str, name: str, strength: Strength, name_start: int, name_
         return None
     end = run.end()
     value = run[0]
+    if how.startswith("%"):
+        value = _ENCODED_END.split(value, maxsplit=1)[0]
+        end = at + len(value)
+    if how == ":" and _ASSIGNED.match(text, end):
+        return None  # a type, and the value is behind it
     while value and value[-1] in ".:?!)" and (len(value) < 2 or value[-2] not in ".:?!"):
         if how == "prose" or value[-1] in ".:":
             value, end = value[:-1], end - 1

@@ -30,7 +30,7 @@ SHAPES: Final = (
     # curl -u user:password, sshpass -p password
     r"(?:-u|--user|--proxy-user)[ =]*\\*[\"']?[A-Za-z0-9._@+-]+:[^\s\"'\\/:]",
     r"sshpass +-p",
-    rf"(?:[^A-Za-z0-9+/_-]|\\[nrt]|%(?:3[ADad]|22|2C)){_BASE64_OF_TEXT}{{{BASE64_LENGTH // 4}}}",
+    rf"(?:\A|[^A-Za-z0-9+/_-]|\\[nrt]|%(?:3[ADad]|22|2C)){_BASE64_OF_TEXT}{{{BASE64_LENGTH // 4}}}",
 )
 
 #: Words that make the name of a variable, field, flag or header one of a secret.

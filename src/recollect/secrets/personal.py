@@ -44,10 +44,13 @@ NOBODY: Final = _names(
 )
 
 _NAME: Final = r"[^\W_](?:[\w.-]{0,62}\w)?"
+_ESCAPE: Final = r"(?<=\\[nrt])"
+"""Behind a line feed or a tab that is written as an escape, as in JSON inside of a string."""
 _HOME_PATH: Final = re.compile(
-    rf"(?<![\w.%-])(?P<before>(?:/mnt/[a-z]|/cygdrive/[a-z]|/[a-z]|/var|/export|/System/Volumes/Data)?/(?:home|Users)/)"
+    rf"(?:(?<![\w.%-])|{_ESCAPE})(?P<before>(?:/mnt/[a-z]|/cygdrive/[a-z]|/[a-z]|/var|/export|/System/Volumes/Data)?/(?:home|Users)/)"
     rf"(?P<user>{_NAME})(?![\w@])"
 )
+_ENCODED_PATH: Final = re.compile(rf"%2[Ff](?:home|Users)%2[Ff](?P<user>{_NAME})(?![\w@])")
 _WINDOWS_NAME: Final = r"[^\W_](?:[\w .-]{0,62}\w)?"
 _WINDOWS_PATH: Final = re.compile(
     rf"(?<![A-Za-z0-9])(?P<before>[A-Za-z]:(?P<bar>\\{{1,4}}|/{{1,2}})(?:Users|Documents and Settings)(?P=bar))"
@@ -61,7 +64,8 @@ _FOLDER_NAME: Final = re.compile(
 )
 
 _MAIL: Final = re.compile(
-    r"(?<![\w.%+@/:=-])[\w][\w.%+-]{0,63}(?:@|%40)(?P<domain>(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,6}(?P<top>[A-Za-z]{2,24}))(?![\w@])"
+    rf"(?:{_ESCAPE}|(?<![\w.%+@/:=-])(?!(?<=\\)[nrt]))"
+    r"[\w][\w.%+-]{0,63}(?:@|%40)(?P<domain>(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,6}(?P<top>[A-Za-z]{2,24}))(?![\w@])"
 )
 _MAIL_BEHIND: Final = re.compile(
     r"(?:mailto:|[=:])(?P<mail>[\w][\w.%+-]{0,63}(?:@|%40)(?P<domain>(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,6}(?P<top>[A-Za-z]{2,24})))(?![\w@:/])"
@@ -173,6 +177,7 @@ def _paths(text: str) -> Iterator[Found]:
         (_HOME_PATH, "home-path-user", ("/home/", "/Users/")),
         (_WINDOWS_PATH, "windows-home-path-user", (":\\", ":/")),
         (_FOLDER_NAME, "home-path-user", ("-home-", "-Users-")),
+        (_ENCODED_PATH, "home-path-user", ("%2Fhome%2F", "%2fhome%2f", "%2FUsers%2F", "%2fUsers%2f")),
     ):
         if not _holds(text, marks) or (pattern is _WINDOWS_PATH and not _WINDOWS_FOLDER.search(text)):
             continue

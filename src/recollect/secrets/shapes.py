@@ -180,14 +180,13 @@ def connection_option(text: str, at: int) -> Shape | None:
 # --- headers and cookies ----------------------------------------------------------------------------------------------
 
 _HEADER: Final = re.compile(
-    r"""(?<![A-Za-z0-9_-])(?P<name>(?i:proxy-)?(?i:authorization)|(?i:x-[a-z-]*(?:api-?key|auth-?token|access-?token|token))|(?i:api-key|apikey))
+    r"""(?<![A-Za-z0-9_-])(?P<name>(?i:proxy-)?(?i:authorization)|(?i:x-[a-z-]*(?:api-?key|auth-?token|access-?token|token))|(?i:api-key))
     \\*["']?\s*[:=]\s*(?:[frb])?\\*["'`]?(?P<scheme>(?i:bearer|basic|token|bot)(?:\s+|%20))?(?P<value>[A-Za-z0-9+/=_.~%:-]{8,4000})""",
     re.VERBOSE,
 )
-_COOKIE: Final = re.compile(r"""(?i:cookie\\*["']?[ \t]*[:=]?[ \t]*)\\*["']?(?P<pairs>[^\r\n"'\\]{8,8000})""")
-_SESSION: Final = re.compile(
-    r"""(?P<name>[A-Za-z0-9_.\-]*(?i:sess(?:ion)?(?:[_-]?id)?|sid|auth|token|jwt|remember[a-z_]*|csrf|id)[A-Za-z0-9_.\-]*)=(?P<value>[A-Za-z0-9+/=_.~%:!-]{12,4000})"""
-)
+_COOKIE: Final = re.compile(r"""(?i:cookie\\*["']?[ \t]*[:=]?[ \t]*)\\*["']?(?P<pairs>[^\r\n"'\\]{8,4000})""")
+_SESSION_NAME: Final = re.compile(r"sess|sid|auth|token|jwt|remember", re.IGNORECASE)
+_SESSION_VALUE: Final = re.compile(r"[A-Za-z0-9+/=_.~%:!-]{16,4000}")
 
 
 def header(text: str, at: int) -> Shape | None:
@@ -231,12 +230,17 @@ def cookies(text: str, at: int) -> Iterator[Shape]:
     found = _COOKIE.match(text, at)
     if found is None:
         return
-    for pair in _SESSION.finditer(text, *found.span("pairs")):
-        value = pair["value"]
-        if looks_random(value, 16) and not is_placeholder(value) and "csrf" not in pair["name"].lower():
-            yield Shape(*pair.span("value"), "cookie-session", "likely", value)
+    place = found.start("pairs")
+    for pair in found["pairs"].split(";")[:_MOST_COOKIES]:
+        name, _, value = pair.partition("=")
+        is_session = _SESSION_NAME.search(name) is not None and "csrf" not in name.lower()
+        if is_session and _SESSION_VALUE.fullmatch(value) and looks_random(value) and not is_placeholder(value):
+            start = place + len(name) + 1
+            yield Shape(start, start + len(value), "cookie-session", "likely", value)
+        place += len(pair) + 1
 
 
+_MOST_COOKIES: Final = 60
 _SAS: Final = re.compile(r"""[?&;]sig=(?P<value>[A-Za-z0-9%+/=]{40,64})""")
 
 
@@ -256,7 +260,7 @@ def sas_signature(text: str, at: int) -> Shape | None:
 _JWT: Final = re.compile(
     r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{16,}(?![A-Za-z0-9_-])"
 )
-_JWT_START: Final = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_.-]{10,}")
+_JWT_START: Final = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_.-]{10,8000}")
 
 
 def web_token(text: str, at: int) -> Shape | None:

@@ -22,7 +22,7 @@ FRAME: Final = re.compile(
     r"[ \t]*(?:\d{1,7}(?:→|\t|[ \t]*[|│:] ?))?[ \t]*(?:[+>|│#*](?![A-Za-z0-9/+]{0,3}=)[ \t]*|//[ \t]+|-[ \t]+)?"
 )
 _GLUE: Final = re.compile(r"""[ \t]*(?:\\|=(?=\r?\n)|(?P<quote>["'`])[ \t]*[+.&,\\]?)?[ \t]*(?:[|│])?\r?\n""")
-_PIECE: Final = re.compile(r"[A-Za-z0-9+/=_.~:@!%^*#?&$-]+")
+_PIECE: Final = re.compile(r"[A-Za-z0-9+/=_.~:@!%^*#?&$-]{1,4096}")
 _OPENING: Final = re.compile(r"""(?:[+.&][ \t]*)?["'`]""")
 _LONGEST_JOIN: Final = 60
 """How many lines a broken value may run over."""

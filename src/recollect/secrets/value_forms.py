@@ -23,6 +23,8 @@ _ANCHOR: Final = 16
 _LEAST_PIECE: Final = 16
 """Lines of a value that are shorter than this are not searched for on their own."""
 _LEAST_CORE: Final = 10
+_ENCODED_BEFORE: Final = re.compile(r"(?:%[0-9A-Fa-f]{2}|\\[nrt])\Z")
+"""A letter that is written as an escape: the last letter of it is none of the word behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +126,10 @@ class KnownValues:
 def _is_delimited(text: str, start: int, end: int, reach: Reach) -> bool:
     if reach == "anywhere":
         return True
-    before, after = text[start - 1 : start], text[end : end + 1]
-    if reach == "word" and (before == "_" or after == "_"):
+    before, after = text[start - 1 : start] if start else "", text[end : end + 1]
+    if after.isalnum() or (reach == "word" and (before == "_" or after == "_")):
         return False
-    return not (before.isalnum() or after.isalnum())
+    return not before.isalnum() or _ENCODED_BEFORE.search(text, max(start - 3, 0), start) is not None
 
 
 def _any_of(texts: list[str]) -> str:

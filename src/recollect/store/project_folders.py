@@ -203,8 +203,3 @@ def _moving(home: Home, folder: Owned, paths: PathMap, name_for: Callable[[str],
     if whole:
         moving[0].sessions += loose  # they belong to no other project, and go with the folder
     return moving
-
-
-def folders_of_two_projects(home: Home) -> dict[str, list[str]]:
-    """Return the folders that hold sessions of more than one project, with those projects."""
-    return {name: folder.projects for name, folder in owned_folders(home).items() if len(folder.projects) > 1}

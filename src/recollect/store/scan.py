@@ -189,6 +189,8 @@ class Scan:
     orphans: dict[tuple[str, str], SessionFile] = field(default_factory=dict)
     """Sessions by (folder, id) whose main transcript is gone while subagents are left."""
     skipped: list[Skipped] = field(default_factory=list)
+    lone_folders: list[Path] = field(default_factory=list)
+    """The own folders of sessions that have no main transcript beside them."""
 
     @property
     def orphan_subagents(self) -> list[SubagentFile]:
@@ -256,6 +258,11 @@ def scan_home(home: Home) -> Scan:
             case 1:
                 sessions = _sessions_in(home, folder, scan)
                 scan.sessions.extend(sessions.values())
+                scan.lone_folders += [
+                    Path(entry.path)
+                    for entry in folder.folders
+                    if is_session_id(entry.name) and entry.name not in sessions
+                ]
             case 3 | 5:
                 session_id = to_text(folder.parts[1])
                 for subagent in _subagents_in(folder, scan):

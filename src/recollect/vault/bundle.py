@@ -22,8 +22,8 @@ from msgspec import Struct
 from ..errors import DamagedData, Refused
 from ..format.path_text import STRANGE_BYTES, to_path, to_text
 from .blocks import DATA, HEADER, RECORDS, TRAILER, BadBlock, Stored, decompress, encode_block, read_block
-from .recovery import encode_records
 from .selection import KEPT_FILES, is_kept_path
+from .writer import encode_records
 
 VERSION: Final = 1
 BUNDLE_BLOCK: Final = 1 << 20

@@ -22,14 +22,12 @@ from ..store.home import Home, open_inside
 from ..store.layout import file_at
 from ..store.opening import FileStamp, file_stamp
 from .compact import compact_locked
-from .contents import LOST, KeptFile
 from .health import Checkup, files_with, pieces_in_use, used_blocks
-from .manifest import FileRecord, Piece, to_text
-from .recovery import recover
+from .manifest import LOST, FileRecord, KeptFile, Piece, to_text
 from .selection import SeenFiles, Walk, walk_home
 from .vault import Vault
 from .verify import verify
-from .writer import BLOCK, VaultWriter
+from .writer import BLOCK, VaultWriter, recover
 
 
 @dataclass

@@ -5,7 +5,7 @@ blocks compress badly. Nothing that can be restored is lost: every generation an
 
 The new packs and their manifest are written beside the old ones and read back. Then the packs are moved into place, the
 manifest replaces the old one (from that moment on the new packs count), and the old packs are removed. The next capture
-cleans up after a crash (recovery.py).
+cleans up after a crash (writer.py).
 """
 
 from __future__ import annotations
@@ -20,13 +20,11 @@ from typing import Any, Final
 from ..errors import DamagedData, RecollectError
 from ..journal import disk
 from .blocks import BadBlock, pack_name, pack_numbers
-from .contents import Contents, Generation, KeptFile, Snapshot
 from .health import files_with, unreadable, used_blocks
-from .manifest import FileRecord, Piece, Seen, to_text
-from .recovery import recover
+from .manifest import Contents, FileRecord, Generation, KeptFile, Piece, Seen, Snapshot, to_text
 from .vault import Vault
 from .verify import verify
-from .writer import BLOCK, VaultWriter
+from .writer import BLOCK, VaultWriter, recover
 
 Progress = Callable[[int, int], None]
 """Called with the number of steps done and the number of steps to do."""

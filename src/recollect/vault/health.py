@@ -21,8 +21,7 @@ from typing import Final
 from msgspec import Struct
 
 from .blocks import BadBlock, pack_numbers, read_block
-from .contents import LOST, Contents
-from .manifest import Piece, read_note, write_note
+from .manifest import LOST, Contents, Piece, read_note, write_note
 from .selection import CHECKED, STEP
 from .vault import Vault
 

@@ -18,7 +18,7 @@ from ..format.line import read_entry_lines, read_lines
 from ..format.path_text import to_text
 from ..store.layout import FileKind, HomeFile, file_at, is_session_id
 from .blocks import BadBlock
-from .contents import KeptFile, Snapshot
+from .manifest import KeptFile, Snapshot
 from .vault import Vault
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from ..store.config_files import cleanup_days
 from ..store.home import Home
 from ..store.layout import FileKind, file_at
 from ..store.scan import SessionFile
-from .contents import KeptFile
 from .health import is_as_left, lost_blocks
+from .manifest import KeptFile
 from .vault import Vault
 
 SOON_DAYS: Final = 7

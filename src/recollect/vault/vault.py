@@ -8,7 +8,7 @@
     vault/machine           the machine that writes here: a folder synchronised between two would lose what one writes
 
 A commit is appended to the pack and synced, then written into the manifest and synced: from then on it is acknowledged.
-After a crash, the next capture completes or cuts off what follows a pack's last commit (recovery.py).
+After a crash, the next capture completes or cuts off what follows a pack's last commit (writer.py).
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ from ..errors import DamagedData, Refused, StoreBusy
 from ..journal import disk
 from ..journal import locks as presence
 from .blocks import DATA, MAGIC, BadBlock, decompress, pack_name, pack_numbers, read_block
-from .contents import LOST, Contents, KeptFile, Place, Snapshot
-from .manifest import Manifest, Piece, read_manifest, read_note, write_note
+from .manifest import LOST, Contents, KeptFile, Manifest, Piece, Place, Snapshot, read_manifest, read_note, write_note
 
 VERSION: Final = 1
 LOCK_SECONDS: Final = 30.0
@@ -121,7 +120,7 @@ class Vault:
         manifest = self.manifest
         commits = manifest.commits
         if not manifest.is_whole or manifest.torn or (self.packs.is_dir() and not commits):
-            from .recovery import commits_that_miss
+            from .writer import commits_that_miss
 
             where = None if not manifest.is_whole or not commits else pack_numbers(self.packs)[-2:]
             found = commits_that_miss(self.packs, manifest, where)

@@ -20,11 +20,10 @@ from ..errors import RecollectError
 from ..store.home import Home, open_inside
 from ..store.opening import file_stamp
 from .blocks import DATA, MAGIC, RECORDS, BadBlock, decompress, pack_name, pack_numbers, read_block
-from .contents import LOST, Contents, KeptFile
-from .manifest import Commit, Piece, encode_commit, read_note
-from .recovery import commits_that_miss, decode_records, is_in_the_making
+from .manifest import LOST, Commit, Contents, KeptFile, Piece, encode_commit, read_note
 from .selection import CHECKED
 from .vault import MACHINE, Vault, format_mark
+from .writer import commits_that_miss, decode_records, is_in_the_making
 
 _KNOWN_NAMES: Final = {"format", "manifest", "packs", "damaged", "compacting", CHECKED, MACHINE}
 

@@ -11,7 +11,7 @@ from ..errors import Unavailable
 from ..export.search_text import found_data
 from ..export.sql_answer import answer_fields
 from ..library.background import StillIndexing
-from ..library.checking import check_sessions
+from ..library.checking import check_session
 from ..library.searching import SORTS
 from ..library.service import Service
 from ..library.usage import DIMENSIONS, Ledger, Selection
@@ -204,7 +204,7 @@ def sql(service: Service, values: Values) -> Any:
 def check(service: Service, values: Values) -> Any:
     session = service.session(values["id"])
     with service.reading(session):
-        report = next(check_sessions([session.file]))
+        report = check_session(session.file)
     return {
         "rows": [item.as_dict() for item in report.findings],
         "total": len(report.findings),

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Final
 
-from ..rule import Finding, Rule
-from ..subject import HomeSubject, SessionSubject
+from ..rule import Finding, HomeSubject, Rule, SessionSubject
 from . import files, lines, messages, tree
 
 SESSION_CHECKS: Final[tuple[Callable[[SessionSubject], Iterator[Finding]], ...]] = (

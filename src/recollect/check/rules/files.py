@@ -11,10 +11,9 @@ from ...store import layout
 from ...store.config_files import client_config, settings_files
 from ...store.home import list_inside
 from ...store.layout import FILE_HISTORY, SESSIONS_INDEX, TOOL_RESULTS, ids_in_todo_name, is_session_id, tasks_folder
-from ...store.project_folders import copies_of_sessions, folders_of_two_projects
-from ...store.side_files import is_folder, sessions_index, subagent_meta, task_lists, todo_lists
-from ..rule import ERROR, INFO, WARNING, Finding, Rule
-from ..subject import HomeSubject
+from ...store.project_folders import copies_of_sessions
+from ...store.side_files import sessions_index, subagent_meta, task_lists, todo_lists
+from ..rule import ERROR, INFO, WARNING, Finding, HomeSubject, Rule
 
 CORRUPT_CONFIG: Final = Rule(
     "corrupt-config", ERROR, "The global config cannot be read.",
@@ -67,8 +66,14 @@ SHARED_FOLDER: Final = Rule(
 
 def check_shared_folders(subject: HomeSubject) -> Iterator[Finding]:
     """Find folders below `projects/` with sessions of two projects, whose paths lead to the same name."""
-    for name, projects in folders_of_two_projects(subject.home).items():
-        yield Finding(SHARED_FOLDER, subject.home.projects / name, " and ".join(projects))
+    found: dict[str, set[str]] = {}
+    for file in subject.scan.sessions:
+        project = subject.project_of(file)
+        if project is not None:
+            found.setdefault(file.folder, set()).add(project)
+    for name, projects in sorted(found.items()):
+        if len(projects) > 1:
+            yield Finding(SHARED_FOLDER, subject.home.projects / name, " and ".join(sorted(projects)))
 
 
 STALE_SESSIONS_INDEX: Final = Rule(
@@ -117,12 +122,9 @@ def check_orphans(subject: HomeSubject) -> Iterator[Finding]:
     home, known = subject.home, subject.session_ids
     for subagent in subject.scan.orphan_subagents:
         yield Finding(ORPHAN_SUBAGENT, subagent.path, subagent_id=subagent.subagent_id)
-    for project in list_inside(home, home.projects):
-        if not is_folder(home, project):
-            continue
-        for folder in list_inside(home, project):
-            if is_session_id(folder.name) and folder.name not in known and (folder / TOOL_RESULTS).is_dir():
-                yield Finding(ORPHAN_TOOL_RESULTS, folder / TOOL_RESULTS, session_id=folder.name)
+    for folder in subject.scan.lone_folders:
+        if folder.name not in known and (folder / TOOL_RESULTS).is_dir():
+            yield Finding(ORPHAN_TOOL_RESULTS, folder / TOOL_RESULTS, session_id=folder.name)
     for path in list_inside(home, home.root / layout.TODOS):
         ids = ids_in_todo_name(path.name)
         if ids is not None and ids[0] not in known:

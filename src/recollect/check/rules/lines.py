@@ -10,8 +10,7 @@ from ...format.blocks import KNOWN_BLOCKS
 from ...format.line import DAMAGE_KINDS, HARMLESS
 from ...format.versions import is_future, parse_version
 from ...graph.rows import Row
-from ..rule import ERROR, INFO, WARNING, Finding, Rule
-from ..subject import NUL_ESCAPE, SessionSubject
+from ..rule import ERROR, INFO, NUL_ESCAPE, WARNING, Finding, Rule, SessionSubject
 
 _SPLIT: Final = "`recollect repair` gives every readable object a line of its own and keeps the rest in a side file."
 _TEXT: Final = "`recollect repair` rewrites the line so that every client reads it."

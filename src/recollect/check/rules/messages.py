@@ -9,8 +9,7 @@ from typing import Final
 from ...format.row_edit import persisted_output, refused_images, todos_written, unsigned_thoughts
 from ...graph.rows import Row
 from ...graph.thread import LIVE
-from ..rule import ERROR, INFO, WARNING, Finding, Rule
-from ..subject import IMAGE, LONG_OUTPUT, SessionSubject
+from ..rule import ERROR, IMAGE, INFO, LONG_OUTPUT, WARNING, Finding, Rule, SessionSubject
 
 UNUSABLE_MESSAGE: Final = Rule(
     "unusable-message", WARNING, "A message has no content that could be used.",

@@ -10,8 +10,7 @@ from ...format.times import parse_time
 from ...graph.rows import Row
 from ...graph.thread import ABANDONED, LIVE, PRECOMPACT
 from ...graph.tree import find_circles
-from ..rule import ERROR, INFO, WARNING, Finding, Rule
-from ..subject import SessionSubject
+from ..rule import ERROR, INFO, WARNING, Finding, Rule, SessionSubject
 
 HISTORY_OUT_OF_REACH: Final = Rule(
     "history-out-of-reach", ERROR, "Part of the conversation is out of a resume's reach.",

@@ -21,13 +21,13 @@ from ..redaction import RedactingCommand, redact_option
 @click.argument("sessions", nargs=-1, required=True, metavar="SESSION...", shell_complete=complete_session)
 @click.option("--output", "-o", required=True, metavar="FILE", help="The new file.")
 @redact_option
-def bundle(run: CommandRun, sessions: tuple[str, ...], output: str, redact: str | None) -> None:
+def bundle(run: CommandRun, sessions: tuple[str, ...], output: str, redact: str | None, same_length: bool) -> None:
     """Put SESSIONs into one file for another machine: transcript, subagents, long outputs, file history, tasks, plan.
 
     `recollect unbundle` takes them into a home. A bundle holds everything that was said, secrets that were typed included,
     unless --redact leaves them out.
     """
-    told = run.library.bundle(sessions, output, redact=redact or "none")
+    told = run.library.bundle(sessions, output, redact=redact or "none", same_length=same_length)
     if run.is_text:
         count = plural(len(told["sessions"]), "session")
         run.print(f"{told['path']}: {count}, {plural(told['files'], 'file')}, {size(told['bytes'])}")

@@ -23,11 +23,12 @@ from ...errors import DamagedData
 from ...export.formatting import ago, number, plural, size
 from ...export.terminal_text import safe
 from ...library.homes import open_homes
-from ...library.keeping import CaptureReport, damage_words, keep_homes, keep_on
+from ...library.keeping import damage_words, keep_homes, keep_on
 from .. import lean_keep
 from ..command_run import CommandRun, command, library_of_vault
 
 if TYPE_CHECKING:
+    from ...library.keeping import CaptureReport
     from ...library.vault import VaultStatus
 
 Progress = Callable[[int, int], None]

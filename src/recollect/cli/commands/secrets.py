@@ -122,7 +122,9 @@ def secrets(
     if not quiet:
         values = found.reveal() if reveal and rows else {}
         if run.is_text:
-            _print_values(run, found.values, values)
+            _print_values(run, found.values)
+            for item in found.values if reveal else ():
+                run.print(f"{item.fingerprint}: {values.get(item.fingerprint, item.masked)}")
             _print_totals(run, found)
         else:
             run.rows([_shape(row, values, reveal) for row in rows], **found.totals)
@@ -164,11 +166,11 @@ VALUE_COLUMNS = (
 )
 
 
-def _print_values(run: CommandRun, values: list[FoundValue], revealed: dict[str, str]) -> None:
+def _print_values(run: CommandRun, values: list[FoundValue]) -> None:
     rows = [
         {
             "kind": item.kind if item.confidence != "possible" else f"{item.kind} (possible)",
-            "masked": revealed.get(item.fingerprint, item.masked),
+            "masked": item.masked,
             "fingerprint": item.fingerprint,
             "finds": item.finds,
             "sessions": len(item.sessions),

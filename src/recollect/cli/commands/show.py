@@ -75,9 +75,10 @@ def show(
     line: int | None,
     limit: int | None,
     redact: str | None,
+    same_length: bool,
 ) -> None:
     """A conversation in the terminal: prompts, answers, tool calls folded, subagents nested."""
-    with redacted(run, run.library.session(session), redact) as (found, redaction), found:
+    with redacted(run, run.library.session(session), redact, same_length=same_length) as (found, redaction), found:
         view = "all" if everything else "conversation" if history else "resumed"
         reading = found.read(view, branch=branch, subagent=subagent)
         if line is not None:

@@ -14,11 +14,11 @@ from typing import Final
 
 from ...format.decode import Located, parse_row_entries
 from ...format.entries import ROW_TYPES, GraphEntry
-from ...format.line import HARMLESS, Damage, RawLine
+from ...format.line import HARMLESS, Damage, RawLine, read_entry_lines
 from ...graph.rows import Row, Transcript, build_transcript
 from ...graph.thread import Thread, find_thread
 from ...store.home import Home
-from ...store.read import EntryBytes, stream_lines
+from ...store.read import OpenFiles
 
 CHUNK: Final = 1 << 20
 NUL_ESCAPE: Final = b"\\u0000"
@@ -77,7 +77,8 @@ class Draft:
     fragments: list[Fragment] = field(default_factory=list)
     beside: dict[Path, list[bytes]] = field(default_factory=dict)
     """Further files that a fix wants to write: long outputs, rows of another session."""
-    _source: EntryBytes | None = None
+    _files: OpenFiles | None = None
+    """Holds the file open until `close`."""
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -85,31 +86,42 @@ class Draft:
     def of(cls, path: Path, home: Home) -> Draft:
         """Read a file into a draft."""
         draft = cls(path, home)
-        held: tuple[int, int, int] | None = None
-        for line in stream_lines(path, home):
-            if line.more or line.part:  # too long to be held: passed on as it is
-                number, start, _ = held or (line.number, line.offset, 0)
-                held = (number, start, line.offset + len(line.data))
-                if not line.more:
-                    draft.pieces.append(Piece(*held))
-                    held = None
-                continue
-            draft.pieces.append(_piece(line))
+        try:
+            draft._read_lines()
+        except BaseException:
+            draft.close()
+            raise
         return draft
+
+    def _read_lines(self) -> None:
+        held: tuple[int, int, int] | None = None
+        with self._opened().stream(self.path) as stream:
+            for line in read_entry_lines(stream):
+                if line.more or line.part:  # too long to be held: passed on as it is
+                    number, start, _ = held or (line.number, line.offset, 0)
+                    held = (number, start, line.offset + len(line.data))
+                    if not line.more:
+                        self.pieces.append(Piece(*held))
+                        held = None
+                    continue
+                self.pieces.append(_piece(line))
 
     def bytes_of(self, piece: Piece) -> bytes:
         """Return the object of a piece as it will be written."""
         return piece.data if piece.data is not None else self.read(piece.object_start, piece.object_end)
 
     def read(self, start: int, end: int) -> bytes:
-        if self._source is None:
-            self._source = EntryBytes(self.path, self.home).__enter__()
-        return self._source.bytes_at(start, end - start)
+        return self._opened().bytes_at(self.path, start, end - start)
+
+    def _opened(self) -> OpenFiles:
+        if self._files is None:
+            self._files = OpenFiles(self.home).__enter__()
+        return self._files
 
     def close(self) -> None:
-        if self._source is not None:
-            self._source.__exit__()
-            self._source = None
+        if self._files is not None:
+            self._files.__exit__()
+            self._files = None
 
     # --- views --------------------------------------------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ...check.rule import HomeSubject
 from ...check.rules import files
-from ...check.subject import HomeSubject
 from ...errors import RecollectError
 from ...format.session_meta import EMPTY_INDEX, sessions_index_entry
 from ...format.settings import config_bytes, merged, whole_object

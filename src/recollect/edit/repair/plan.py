@@ -31,7 +31,7 @@ from ...store.layout import is_session_id
 from ...store.project_folders import copies_of_sessions
 from ...store.scan import SessionFile, SubagentFile, scan_home
 from ...store.summary import summarise
-from ..fork_subagents import subagent_target
+from ..fork import subagent_target
 from .draft import Draft, Fragment
 from .fixes import FIXES, Fix, fixes_for
 

@@ -18,7 +18,7 @@ import apsw
 from ...format.path_text import to_text
 
 if TYPE_CHECKING:
-    from ...vault.contents import KeptFile
+    from ...vault.manifest import KeptFile
     from ...vault.vault import Vault
 
 DEVICE = -1
