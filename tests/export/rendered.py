@@ -68,7 +68,7 @@ class Page(HTMLParser):
         return [
             found.group()
             for text, inside in self.text
-            if not {"code", "pre"} & set(inside)
+            if not {"code", "pre", "a"} & set(inside)
             for found in ACTED_ON.finditer(text)
         ]
 

@@ -43,9 +43,17 @@ def write(documents: Iterable[Document], out: Output, options: ExportOptions) ->
             part = following
 
 
-def markdown_text(document: Document) -> str:
-    """Return a document as one text, without pictures."""
-    return "".join(f"{block}\n\n" for block in _Writer(document, None).blocks())
+def markdown_text(document: Document, *, limit: int | None = None) -> str:
+    """Return a document as one text, without pictures; after `limit` characters it ends with a remark."""
+    pieces: list[str] = []
+    length = 0
+    for block in _Writer(document, None).blocks():
+        pieces.append(f"{block}\n\n")
+        length += len(block)
+        if limit is not None and length > limit:
+            pieces.append("> **Cut here.** The conversation is longer: `recollect export` writes all of it.\n")
+            break
+    return "".join(pieces)
 
 
 def message_markdown(message: ShownMessage) -> str:

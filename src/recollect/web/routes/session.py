@@ -151,7 +151,7 @@ def as_markdown(request: Request) -> Response:
 
 def _markdown(session: Session, message: str | None) -> str:
     if message is None:
-        return markdown_text(Document(session))
+        return markdown_text(Document(session), limit=LONGEST_LINE)
     view = find_view(session, message)
     reading = session.read(view.view, branch=view.branch, subagent=view.subagent)
     shown = reading.shown(reading.reader(longest=LONGEST_LINE), reading.position[message], 1)
