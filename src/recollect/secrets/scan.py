@@ -20,10 +20,9 @@ from msgspec import Struct
 
 from ..errors import RecollectError
 from ..journal import disk
-from ..store.file_stamp import FileStamp, file_stamp
 from ..store.home import Home, open_inside
 from ..store.layout import HomeFile, file_at
-from ..store.opening import is_secret_file_name, is_store_place, why_not_followed
+from ..store.opening import FileStamp, file_stamp, is_secret_file_name, is_store_place, why_not_followed
 from .file_search import FileSearch, Place
 from .fingerprints import Fingerprints
 
