@@ -7,6 +7,7 @@ searched once more for what was to be left out, and only then moved to its place
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias, cast
 
+from ..environment import machine_names
 from ..errors import NotFound, Refused
 from ..export import document as documents
 from ..export.document import Depth, Document, ExportOptions, Pictures, View
@@ -38,7 +40,7 @@ from .export_target import (
     target_path,
 )
 from .locate import message_uuid
-from .redaction import Redaction, redacted_sessions, refuse_leaks
+from .redaction import Redaction, redacted_sessions, redactor_for, refuse_leaks
 
 if TYPE_CHECKING:
     from .library import Library
@@ -136,6 +138,7 @@ class Exporter:
         options: ExportOptions,
         *,
         redact: str | bool | None = None,
+        same_length: bool = False,
         force: bool = False,
         progress: Progress | None = None,
     ) -> None:
@@ -144,6 +147,7 @@ class Exporter:
         self.format = format
         self.options = options
         self._redact = redact
+        self.same_length = same_length
         self.force = force
         self._progress = progress
         self._done = 0
@@ -213,6 +217,15 @@ class Exporter:
 
     # --- the steps ----------------------------------------------------------------------------------------------------
 
+    def redaction_mark(self, profile: str) -> str:
+        """Return a hash of what decides what is redacted: the names of this machine, the user's own rules."""
+        if profile == "none":
+            return ""
+        rules = self._library.own_folder("config") / "rules.toml"
+        data = rules.read_bytes() if rules.is_file() else b""
+        told = repr((profile, self.same_length, machine_names(), data))
+        return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()
+
     def profile_for(self, place: Path | None) -> Profile:
         """Return what is redacted: what was chosen, else what the format and the place call for."""
         chosen = self._redact
@@ -241,7 +254,8 @@ class Exporter:
         wanted = self.sessions if sessions is None else list(sessions)
         # A copy is read twice before it is exported.
         self._total += 2 * sum(_size(session) for session in wanted) if profile != "none" else 0
-        with redacted_sessions(wanted, profile, progress=self._advance) as (opened, redaction):
+        redactor = redactor_for(profile, library=self._library, same_length=self.same_length)
+        with redacted_sessions(wanted, redactor=redactor, progress=self._advance) as (opened, redaction):
             if profile != "none":
                 self.result.redacted = {"profile": profile, "values": redaction.values, "kinds": redaction.kinds}
                 self.result.left_out += redaction.left_out
@@ -347,6 +361,7 @@ def export(
     into: str | os.PathLike[str] | None = None,
     site: str | os.PathLike[str] | None = None,
     redact: str | bool | None = None,
+    same_length: bool = False,
     force: bool = False,
     progress: Progress | None = None,
     **options: Any,
@@ -361,7 +376,14 @@ def export(
     path = to if isinstance(to, str | os.PathLike) else None
     wanted = SITE if site is not None else format_for(path, format)
     exporter = Exporter(
-        library, opened, wanted, export_options(wanted, **options), redact=redact, force=force, progress=progress
+        library,
+        opened,
+        wanted,
+        export_options(wanted, **options),
+        redact=redact,
+        same_length=same_length,
+        force=force,
+        progress=progress,
     )
     if site is not None:
         return exporter.to_site(site)
