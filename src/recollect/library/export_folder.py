@@ -237,7 +237,9 @@ def _seen(exporter: Exporter, session: Session, profile: str) -> str:
     options = replace(exporter.options, stamp=None)
     stamps = [(file.size, file.mtime), *((item.subagent_id, item.size, item.mtime) for item in file.subagents)]
     names = machine_names() if profile in ("personal", "all") else ()
-    told = repr((LAYOUT, __version__, session.id, stamps, options, profile, names, exporter.format.name))
+    told = repr(
+        (LAYOUT, __version__, session.id, stamps, options, profile, exporter.same_length, names, exporter.format.name)
+    )
     return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()
 
 

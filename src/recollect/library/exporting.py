@@ -38,7 +38,7 @@ from .export_target import (
     target_path,
 )
 from .locate import message_uuid
-from .redaction import Redaction, redacted_sessions, refuse_leaks
+from .redaction import Redaction, redacted_sessions, redactor_for, refuse_leaks
 
 if TYPE_CHECKING:
     from .library import Library
@@ -136,6 +136,7 @@ class Exporter:
         options: ExportOptions,
         *,
         redact: str | bool | None = None,
+        same_length: bool = False,
         force: bool = False,
         progress: Progress | None = None,
     ) -> None:
@@ -144,6 +145,7 @@ class Exporter:
         self.format = format
         self.options = options
         self._redact = redact
+        self.same_length = same_length
         self.force = force
         self._progress = progress
         self._done = 0
@@ -241,7 +243,8 @@ class Exporter:
         wanted = self.sessions if sessions is None else list(sessions)
         # A copy is read twice before it is exported.
         self._total += 2 * sum(_size(session) for session in wanted) if profile != "none" else 0
-        with redacted_sessions(wanted, profile, progress=self._advance) as (opened, redaction):
+        redactor = redactor_for(profile, library=self._library, same_length=self.same_length)
+        with redacted_sessions(wanted, redactor=redactor, progress=self._advance) as (opened, redaction):
             if profile != "none":
                 self.result.redacted = {"profile": profile, "values": redaction.values, "kinds": redaction.kinds}
                 self.result.left_out += redaction.left_out
@@ -347,6 +350,7 @@ def export(
     into: str | os.PathLike[str] | None = None,
     site: str | os.PathLike[str] | None = None,
     redact: str | bool | None = None,
+    same_length: bool = False,
     force: bool = False,
     progress: Progress | None = None,
     **options: Any,
@@ -361,8 +365,9 @@ def export(
     path = to if isinstance(to, str | os.PathLike) else None
     wanted = SITE if site is not None else format_for(path, format)
     exporter = Exporter(
-        library, opened, wanted, export_options(wanted, **options), redact=redact, force=force, progress=progress
-    )
+        library, opened, wanted, export_options(wanted, **options), redact=redact, same_length=same_length, force=force,
+        progress=progress,
+    )  # fmt: skip
     if site is not None:
         return exporter.to_site(site)
     if into is not None:
