@@ -32,7 +32,8 @@ compat: $(STAMP)
 	$(BIN)/python -m pytest -q -m compat tests/compat
 
 soak: $(STAMP)
-	RECOLLECT_SOAK=1 $(BIN)/python -m pytest -q -n auto --timeout=0 tests/faults tests/web/test_web_request_fuzz.py
+	RECOLLECT_SOAK=1 $(BIN)/python -m pytest -q -n auto --timeout=0 tests/faults tests/web/test_web_request_fuzz.py \
+		tests/vault/test_verify.py tests/vault/test_clocks_and_growth.py tests/cli/test_clocks.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check src tests bench tools

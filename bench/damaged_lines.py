@@ -27,6 +27,8 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "with a control character": lambda line: (
         line[:-2] + b"\x01" + line[-2:] if line.endswith(b'"}') else line + b"\x01"
     ),
+    "with NaN": lambda line: line[:-1] + b',"n":NaN}',
+    "with invalid UTF-8": lambda line: line[:-2] + b"\xff" + line[-2:] if line.endswith(b'"}') else line + b"\xff",
     "over several lines": lambda line: json.dumps(json.loads(line), indent=2, ensure_ascii=False).encode(),
 }
 """What is done to every line."""

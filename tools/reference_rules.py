@@ -8,14 +8,14 @@ from recollect.edit.migrate import LAYOUTS
 from recollect.edit.repair.fixes import FIXES, Fix
 
 _SEVERITY_WORDS = {
-    "error": "The client loses part of the conversation, finds none, or every further turn fails.",
-    "warning": "Some client, or somebody else, will stumble over it; or something is left over.",
+    "error": "Claude Code loses part of the conversation, finds none, or every further turn fails.",
+    "warning": "Some version of Claude Code, or somebody else, will stumble over it; or something is left over.",
     "info": "Worth knowing; healthy sessions have it too.",
 }
 _HOME_FIXES = {
-    "name": "give the file a name that the client finds",
+    "name": "give the file a name that Claude Code finds",
     "config": "restore the global config from its newest whole backup (`--home-files`)",
-    "index": "write the client's list of sessions anew (`--home-files`)",
+    "index": "write Claude Code's list of sessions anew (`--home-files`)",
     "reach": "all of `lines`, `text`, `identity`, `links` and `times`",
 }
 
@@ -30,8 +30,8 @@ def rules_page() -> str:
     lines = [
         "# Rules and repairs",
         "",
-        "What `recollect check` looks for, what the client (2.1.326 unless said otherwise) does because of it, and what",
-        "helps. A finding may be milder than its rule where the client copes with that case. How to use both:",
+        "What `recollect check` looks for, what Claude Code (2.1.326 unless said otherwise) does because of it, and what",
+        "helps. A finding may be milder than its rule where Claude Code copes with that case. How to use both:",
         "[repair](../guide/repair.md).",
         "",
         "| severity | |",
@@ -40,7 +40,7 @@ def rules_page() -> str:
         "",
         "## Rules",
         "",
-        "| code | severity | what is wrong | the client | what helps | fix |",
+        "| code | severity | what is wrong | Claude Code | what helps | fix |",
         "|---|---|---|---|---|---|",
         *(
             f"| `{rule.code}` | {rule.severity} | {rule.title} | {rule.client} | {rule.remedy} |"

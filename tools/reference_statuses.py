@@ -16,12 +16,12 @@ _STATUS_WORDS = {
     "abandoned": "On a branch that the user left by rewinding. Still in the file; `recollect tree` shows it.",
     "subagent": "Written by a subagent whose lines stand in the main file.",
     "precompact": "Before the last compaction: the model gets a summary of it, the file still has all of it.",
-    "bridged": "Passed over by the client: what hung on the row hangs on its parent instead.",
+    "bridged": "Passed over by Claude Code: what hung on the row hangs on its parent instead.",
     "unreachable": "Part of the main conversation that a resume no longer gets at.",
 }
 _FILE_FINDINGS = {
-    "empty": "an empty file: the client finds no conversation in it",
-    "file-name": "the file's name is no UUID in lower case: the client does not find the session",
+    "empty": "an empty file: Claude Code finds no conversation in it",
+    "file-name": "the file's name is no UUID in lower case: Claude Code does not find the session",
     "unreadable": "the file cannot be read; the detail says why",
 }
 
@@ -35,8 +35,8 @@ def damage_page() -> str:
         "because of it. Everything that is readable on a damaged line is found and shown. `recollect doctor` lists damage,",
         "`recollect cat` still gives every byte.",
         "",
-        '"Skips the line" is about the client, not about Recollect: what the client skips is marked as not read by it.',
-        "Then a [thread](../format/thread.md) is broken at that place, for the client and so in `recollect thread`.",
+        '"Skips the line" is about Claude Code, not about Recollect: what Claude Code skips is marked as not read by it.',
+        "Then a [thread](../format/thread.md) is broken at that place, for Claude Code and so in `recollect thread`.",
         "",
         "| kind | | listed by `doctor` |",
         "|---|---|---|",
@@ -59,7 +59,7 @@ def statuses_page() -> str:
         "# Statuses",
         "",
         "Every row of a session's main file has exactly one status. It says where the row stands seen from the conversation",
-        "that the client would resume, and comes with a reason (`recollect thread SESSION --json`). How both are found:",
+        "that Claude Code would resume, and comes with a reason (`recollect thread SESSION --json`). How both are found:",
         "[the active conversation](../format/thread.md).",
         "",
         "| status | |",

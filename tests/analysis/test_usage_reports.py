@@ -233,7 +233,7 @@ def test_a_count_of_the_client_that_cannot_be_read_is_named(scene: Scene, cost: 
     scene.write("s", at(scene, 1, None), cost_state(cost))
     with scene.open() as ledger:
         (found,) = ledger.comparisons()
-    assert not found.same and found.problem == found.in_words() == "the client's count cannot be read"
+    assert not found.same and found.problem == found.in_words() == "Claude Code's count cannot be read"
     assert found.data()["client"] is None
 
 

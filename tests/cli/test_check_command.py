@@ -39,7 +39,7 @@ def test_check_says_what_is_wrong_and_ends_with_1(damaged: Path, capsys: Capsys)
     assert ran.code == 1
     assert "torn" in ran.out
     assert "history-out-of-reach" in ran.out
-    assert "the client: " in ran.out
+    assert "Claude Code: " in ran.out
     assert "2 sessions checked, 1 whole" in ran.out
     assert tree_state(damaged) == before
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import random
 import time
 from pathlib import Path
 
 import pytest
 from tests.cli.asking import Ask
+from tests.faults.places import SOAK
 from tests.running import run, tree_state
 from tests.vault.scene import OTHER, SESSION, Scene
 
 from recollect.errors import StoreBusy
 
 YEAR = 365 * 86_400.0
+JUMPS = [[0, -YEAR, -2 * YEAR], [5 * YEAR, 0, -5], [-3600, 3600, -10 * YEAR]]
+if SOAK:
+    JUMPS += [[random.Random(f"{seed} {turn}").uniform(-20, 20) * YEAR for turn in range(3)] for seed in range(200)]
 
 
 @pytest.fixture
@@ -48,7 +53,7 @@ def files(scene: Scene) -> dict[str, tuple[str, int]]:
     return {name: (told[0], told[2]) for name, told in tree_state(scene.home.root).items() if told[0]}
 
 
-@pytest.mark.parametrize("jumps", [[0, -YEAR, -2 * YEAR], [5 * YEAR, 0, -5], [-3600, 3600, -10 * YEAR]])
+@pytest.mark.parametrize("jumps", JUMPS)
 def test_changes_are_undone_in_the_order_in_which_they_were_made(
     scene: Scene, ask: Ask, clock: Clock, jumps: list[float]
 ) -> None:

@@ -166,8 +166,8 @@ class TestLeftOut:
             ("projects/-up", "..", "in a circle"),
             ("projects/-root", "/", "in a circle"),
             ("projects/-gone", "/nowhere/at/all", "to nothing"),
-            ("projects/-dev", "/dev/null", "no folder"),
-            (f"projects/-w-app/{OTHER}.jsonl", "/dev/zero", "no regular file"),
+            ("projects/-dev", "/dev/null", "not a folder"),
+            (f"projects/-w-app/{OTHER}.jsonl", "/dev/zero", "not a regular file"),
             (f"projects/-w-app/{OTHER}.jsonl", "/etc/passwd", "not named .jsonl"),
             (f"projects/-w-app/{OTHER}.jsonl", f"{OTHER}.jsonl", "in a circle"),
         ],
@@ -190,7 +190,7 @@ class TestLeftOut:
     ) -> None:
         os.mkfifo(tmp_path / "pipe.jsonl")
         (plain / "projects" / "-w-app" / f"{OTHER}.jsonl").symlink_to(tmp_path / "pipe.jsonl")
-        assert "no regular file" in run(capsys, plain, "list").err
+        assert "not a regular file" in run(capsys, plain, "list").err
 
     def test_what_a_transcript_names_is_not_read_elsewhere(self, plain: Path, tmp_path: Path) -> None:
         """A link of the store makes its target part of the home, and nothing beside that."""

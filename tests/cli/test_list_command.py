@@ -144,7 +144,7 @@ def test_overview_of_the_demo_home(tmp_path: Path, capsys: pytest.CaptureFixture
     assert told["damage"]["sessions"] == 1
     text = run(capsys, root).out
     assert "13 sessions" in text
-    assert "will be deleted by the client within 7 days" in text
+    assert "will be deleted by Claude Code within 7 days" in text
 
 
 def test_overview_says_what_is_in_danger(tmp_path: Path, capsys: pytest.CaptureFixture[str], own_home: Path) -> None:

@@ -86,7 +86,7 @@ def test_since_and_until_are_days_of_the_zone(
 def test_a_moment_that_no_zone_can_hold_is_refused(ask: Any) -> None:
     assert ask("usage", "--since", "soon").code == 2
     ran = ask("usage", "--since", "0001-01-01", "--timezone", "Asia/Tokyo")
-    assert ran.code == 2 and "is no time" in ran.err
+    assert ran.code == 2 and "is not a time" in ran.err
 
 
 def test_explanations_add_up(ask: Any) -> None:
@@ -117,7 +117,7 @@ def test_the_clients_own_count_of_one_session(ask: Any, scene: Scene) -> None:
     other = "22222222-2222-4222-8222-222222222222"
     state = {"type": "cost-state", "sessionId": other, "totalCostUSD": 5.0, "modelUsage": {}}
     scene.write(other, scene.answer("msg_8", FULL, request="r8", session=other), state)
-    differs = "the client's own count differs for 1 session"
+    differs = "Claude Code's own count differs for 1 session"
     assert differs in ask("usage").err and differs in ask("usage", "--session", other).err
     assert differs not in ask("usage", "--session", SESSION).err
     assert ask("usage", "--session", SESSION, "--json").data["client_counts"] == []

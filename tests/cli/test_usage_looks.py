@@ -84,13 +84,13 @@ def test_a_cost_of_the_client_that_nobody_can_have(ask: Ask, scene: Scene, cost:
     scene.append(SESSION, f'{{"type":"cost-state","sessionId":"{SESSION}","totalCostUSD":{cost},"modelUsage":{{}}}}')
     assert ask("usage").code == ask("usage", "--json").code == 0
     checked = ask("usage", "--check")
-    assert checked.code == 0 and "the client's count cannot be read" in checked.out
+    assert checked.code == 0 and "Claude Code's count cannot be read" in checked.out
 
 
 @pytest.mark.parametrize("by", ["moon", "day,moon", "day,", ""])
 def test_a_grouping_that_is_none(ask: Ask, by: str) -> None:
     ran = ask("usage", "--by", by)
-    assert ran.code == 2 and "is no grouping" in ran.err
+    assert ran.code == 2 and "is not a grouping" in ran.err
 
 
 def test_by_model_names_each_model_once(ask: Ask) -> None:

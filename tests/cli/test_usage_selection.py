@@ -194,7 +194,7 @@ def test_the_clients_count_is_told_of_the_sessions_in_the_report(ask: Any, scene
         scene.answer("m8", FULL, request="r8", session=OTHER, cwd="/work/b", time="2026-02-01T10:00:00.000Z"),
         state,
     )
-    differs = "the client's own count differs for 1 session"
+    differs = "Claude Code's own count differs for 1 session"
     assert differs in ask("usage").err and differs in ask("usage", "--project", "b").err
     for chosen in (["--project", "a"], ["--since", "2026-03-01"], ["--model", "opus"]):
         assert differs not in ask("usage", *chosen).err

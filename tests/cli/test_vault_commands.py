@@ -228,7 +228,7 @@ def test_prune_by_size(scene: Scene, ask: Ask) -> None:
     ask("keep")
     assert [item["session_id"] for item in ask("prune", "--larger", "100k", "--json").data["sessions"]] == [OTHER]
     assert ask("prune", "--larger", "1.5G", code=1)
-    assert "is no size" in ask("prune", "--larger", "huge", code=2).err
+    assert "is not a size" in ask("prune", "--larger", "huge", code=2).err
 
 
 def test_prune_does_not_touch_what_the_vault_cannot_give_back(scene: Scene, ask: Ask) -> None:
@@ -421,9 +421,17 @@ def test_another_machine_does_not_write_into_the_same_folder(
         assert "[vault-of-another-machine]" in told and "the laptop" in told and "--take-over" in told
     assert tree_state(scene.data / "vault") == before
     ask("verify")
-    ask("keep", "--status")
+    told = ask("keep", "--status").out
+    assert "kept by another machine, the laptop" in told and "keep --take-over" in told
+    assert ask("keep", "--status", "--json").data["other_machine"] == "the laptop"
+    assert "the vault is kept by another machine, the laptop" in ask("overview").out
+    assert ask("overview", "--json").data["other_machine"] == "the laptop"
+    (finding,) = ask("doctor", "--json", code=1).data["rows"][-1:]
+    assert finding["kind"] == "vault-of-another-machine" and "the laptop" in finding["detail"]
     ask("keep", "--take-over")
     ask("keep")
+    assert "another machine" not in ask("keep", "--status").out + ask("overview").out
+    assert "kept by" not in ask("doctor", code=1).out
     monkeypatch.setattr(vault, "machine_id", lambda: "a" * 32)
     assert "the desk" in ask("keep", code=6).err
     monkeypatch.setattr(vault, "machine_id", lambda: None)

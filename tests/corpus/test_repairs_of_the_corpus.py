@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.edit.repair.mending import mend, valid_lines
+from tests.edit.repair.repairing import repair, valid_lines
 
 CORPUS = Path(os.environ.get("RECOLLECT_CORPUS") or Path(__file__).parents[3] / "shared" / "corpus")
 LARGEST = 1 << 20
@@ -22,8 +22,8 @@ FILES = [path for path in sorted(CORPUS.rglob("*.jsonl")) if path.stat().st_size
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_repair(path: Path) -> None:
     data = path.read_bytes()
-    mended = mend(data, stem=path.stem)
-    assert not valid_lines(data) - valid_lines(mended.after)
-    assert mended.was.reached <= mended.now.reached
-    assert mended.now.share >= mended.was.share or not mended.was.found
-    assert mend(mended.after, stem=path.stem).after == mended.after
+    repaired = repair(data, stem=path.stem)
+    assert not valid_lines(data) - valid_lines(repaired.after)
+    assert repaired.was.reached <= repaired.now.reached
+    assert repaired.now.share >= repaired.was.share or not repaired.was.found
+    assert repair(repaired.after, stem=path.stem).after == repaired.after

@@ -396,7 +396,7 @@ class TestRefusals:
     @pytest.mark.parametrize("new_id", ["x", "../up", NEW.upper(), ""])
     def test_bad_ids(self, new_id: str, builder: HomeBuilder, t: TranscriptBuilder) -> None:
         turns(t, 1)
-        with pytest.raises(Refused, match="no session id"):
+        with pytest.raises(Refused, match="not a session id"):
             Forge(builder).fork(t.session_id, new_id=new_id)
 
     def test_an_id_that_exists_in_another_project(self, builder: HomeBuilder, t: TranscriptBuilder) -> None:

@@ -13,8 +13,8 @@ from recollect.format.row_edit import (
     as_words,
     change_blocks,
     content_blocks,
+    fixed_text,
     image_sides,
-    mended_text,
     missing_result,
     on_one_line,
     persisted_output,
@@ -163,7 +163,7 @@ def test_blocks_change_and_everything_else_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("damaged", "mended"),
+    ("damaged", "fixed"),
     [
         (b'{"a":"\xff"}', '{"a":"\ufffd"}'.encode()),
         (b'{"a":NaN,"b":[-Infinity,Infinity]}', b'{"a":null,"b":[null,null]}'),
@@ -174,6 +174,6 @@ def test_blocks_change_and_everything_else_stays() -> None:
         (rb'{"a":"\u0000 \\u0000"}', rb'{"a":"\ufffd \\u0000"}'),
     ],
 )
-def test_text_that_some_version_cannot_read_is_mended(damaged: bytes, mended: bytes) -> None:
-    assert mended_text(damaged) == mended
-    assert mended_text(mended) == mended
+def test_text_that_some_version_cannot_read_is_fixed(damaged: bytes, fixed: bytes) -> None:
+    assert fixed_text(damaged) == fixed
+    assert fixed_text(fixed) == fixed

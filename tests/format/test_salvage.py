@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.reading import read
 
 from recollect.format import salvage
+from recollect.format.entries import REFUSED, decode_graph_entry
 from recollect.format.line import RawLine
 from recollect.format.salvage import has_lone_surrogate, is_utf8, salvage_line, skim_object
 
@@ -100,6 +101,23 @@ class TestTornAndGlued:
         (damage,) = salvage_line(RawLine(TORN_IN_TEXT, 0, 3)).damage
         assert (damage.kind, damage.line) == ("torn", 3)
         assert damage.detail == 'type="user" uuid="torn"'
+
+    @pytest.mark.parametrize(
+        ("torn", "detail"),
+        [
+            (b'{"type":"user","uuid":"u","text":"wor', 'type="user" uuid="u"'),
+            (b'{"type":"user","uuid":"u","message":{"content":[{"type":"text","text":"wor', 'type="user" uuid="u"'),
+            (b'{"type":"user","message":{"type":"text"},"uuid":"u","n":1', 'type="user" uuid="u"'),
+            (b'{"type":"user","text":"a\\n","uuid":"u","te', 'type="user" uuid="u"'),
+            (b'{"n":-1.5e3,"type":"user","uuid":"u', 'type="user" uuid="u"'),
+            (b'{"type":"user","uuid":', 'type="user"'),
+            (b'{"type":"\x1b[2J","text":"wor', ""),
+            (b'{"text":"wor', ""),
+        ],
+    )
+    def test_type_and_uuid_are_told_wherever_it_is_torn(self, torn: bytes, detail: str) -> None:
+        (damage,) = salvage_line(RawLine(torn + b"\n", 0, 3)).damage
+        assert (damage.kind, damage.detail) == ("torn", detail)
 
     @pytest.mark.timeout(30)
     def test_a_torn_line_of_nested_types_takes_no_time(self) -> None:
@@ -330,3 +348,34 @@ def test_utf8_is_checked_over_the_ends_of_pieces(monkeypatch: pytest.MonkeyPatch
     text = "aé世🌍".encode() * 3
     assert is_utf8(text)
     assert not is_utf8(text[:-1]) and not is_utf8(b"abc\xff" + text)
+
+
+@pytest.mark.parametrize("between", [b"\t", b" \t ", b"\r"])
+def test_a_tab_between_values_is_no_damage_beside_one_in_a_string(between: bytes) -> None:
+    line = A.replace(b'"hello"', b'"he\tllo","n":' + between + b"1")
+    reading = read(line + b"\n")
+    assert [reading.at(item) for item in reading.found] == [line]
+    assert reading.harm == [("control-character", line)]
+
+
+PARTS = st.sampled_from(
+    [A, A[:20], A[30:], b'{"type":"user","uuid":"x","t":"', b'"}', b"}", b"{", b'"', b"\\", b",", b":", b"[", b"]", b"\0", b"\t",
+     b"\x01", b"NaN", b"-Infinity", b"tru", b"1e999", b"\xff", b"\\ud83d", b" ", b"words", b'"n":1.']
+)  # fmt: skip
+
+
+@given(st.lists(PARTS, min_size=1, max_size=6), st.sampled_from([b"\n", b"\r\n", b""]))
+@example([b'{"a":"b', b"\\"], b"\n")
+@example([b'{"a":tru'], b"\n")
+@example([b'{"\xfft","k":"a\tb"}'], b"\n")
+def test_the_error_of_a_decoder_saves_work_and_changes_nothing(parts: list[bytes], end: bytes) -> None:
+    line = RawLine(b"".join(parts) + end, 0, 2)
+    try:
+        decode_graph_entry(line.data)
+    except REFUSED as problem:
+        told, untold = salvage_line(line, problem), salvage_line(line)
+        assert told.damage == untold.damage
+        places = [
+            [(item.data, item.start, item.end, item.client_reads) for item in one.found] for one in (told, untold)
+        ]
+        assert places[0] == places[1]

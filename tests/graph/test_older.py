@@ -59,12 +59,12 @@ def test_2_0_77_loses_the_results_beside_the_chain(t: TranscriptBuilder) -> None
     assert older.put_back == frozenset()
 
 
-def test_2_0_77_mends_no_link(t: TranscriptBuilder) -> None:
+def test_2_0_77_repairs_no_link(t: TranscriptBuilder) -> None:
     t.user("one")
     t.wait(-29)
     t.assistant("two", parent="nowhere")
     last = t.user("three")
-    assert len(by(t, MEASURED[0]).mended) == 1
+    assert len(by(t, MEASURED[0]).repaired_links) == 1
     assert said(by(t, "2.0.77")) == [t.row_uuids[1], last]
 
 

@@ -167,13 +167,13 @@ class TestUnreachable:
         t.raw(t.lines[-1].replace(t.row_uuids[0].encode(), b"first") + second)
         t.assistant("two")
         placements = dict(zip([row.uuid for row in transcript_of(t).rows], thread_of(t).placements, strict=True))
-        assert placements["glued"] == ("unreachable", "on a line that the client cannot read")
+        assert placements["glued"] == ("unreachable", "on a line that Claude Code cannot read")
 
     def test_where_no_conversation_is_found(self, t: TranscriptBuilder) -> None:
         t.entry(t.user("one"))["timestamp"] = None
         (placement,) = thread_of(t).placements
         assert placement.status == "unreachable"
-        assert placement.reason.startswith("the client finds no conversation: ")
+        assert placement.reason.startswith("Claude Code finds no conversation: ")
         assert thread_of(t).reachable_share == 0.0
 
     def test_below_a_subagents_row(self, t: TranscriptBuilder) -> None:

@@ -1,4 +1,4 @@
-"""The active conversation: the walk, its mending, compaction, every age and every kind of damage."""
+"""The active conversation: the walk, its repair of links, compaction, every age and every kind of damage."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_plain_conversation() -> None:
     thread = thread_of(t)
     assert [row.uuid for row in thread.chain] == [row.uuid for row in thread.sent] == t.row_uuids
     assert thread.found
-    assert thread.mended == {}
+    assert thread.repaired_links == {}
     assert thread.put_back == frozenset()
     assert thread.reachable_share == 1.0
 
@@ -66,14 +66,14 @@ class TestMending:
         rows, data = self.lost_line(t)
         thread = thread_of(data)
         assert [row.uuid for row in thread.sent] == [rows[0], rows[1], rows[3]]
-        assert thread.mended == {rows[3]: rows[1]}
+        assert thread.repaired_links == {rows[3]: rows[1]}
 
     def test_five_seconds_are_close_and_a_little_more_are_not(self) -> None:
-        for gap, mended in ((CLOSE, True), (FAR, False)):
+        for gap, repaired in ((CLOSE, True), (FAR, False)):
             t = TranscriptBuilder(uuid_from("gap"), step=gap)
             one = t.user("one")
             two = t.assistant("two", parent="nowhere")
-            assert sent(t) == ([one, two] if mended else [two])
+            assert sent(t) == ([one, two] if repaired else [two])
 
     def test_less_than_a_millisecond_does_not_count(self, t: TranscriptBuilder) -> None:
         one, two = t.user("one"), t.assistant("two", parent="nowhere")
@@ -100,7 +100,7 @@ class TestMending:
         t.entry(two).pop("isSidechain")
         assert sent(t) == [one, two]
 
-    def test_a_row_without_a_time_is_not_mended(self, t: TranscriptBuilder) -> None:
+    def test_a_row_without_a_time_is_not_repaired(self, t: TranscriptBuilder) -> None:
         t.user("one")
         two = t.assistant("two", parent="nowhere")
         three = t.user("three")
@@ -113,7 +113,7 @@ class TestMending:
         t.last_prompt(leaf=two, explicit=True)
         assert sent(t) == [two]
 
-    def test_a_second_root_is_never_mended(self, t: TranscriptBuilder) -> None:
+    def test_a_second_root_is_never_repaired(self, t: TranscriptBuilder) -> None:
         t.user("one")
         two = t.assistant("two", parent=None)
         assert sent(t) == [two]
@@ -132,7 +132,7 @@ class TestMending:
         rows = [t.user(str(number), parent=None if number == 0 else "nowhere") for number in range(3_000)]
         thread = thread_of(t)
         assert [row.uuid for row in thread.chain] == rows
-        assert len(thread.mended) == 2_999
+        assert len(thread.repaired_links) == 2_999
 
 
 class TestCircles:
@@ -149,12 +149,12 @@ class TestCircles:
         t.entry(two)["parentUuid"] = two
         assert sent(t) == [two, three]
 
-    def test_a_circle_within_five_seconds_is_mended_around(self, t: TranscriptBuilder) -> None:
+    def test_a_circle_within_five_seconds_is_repaired_around(self, t: TranscriptBuilder) -> None:
         rows = [t.user("one"), t.assistant("two"), t.user("three")]
         t.entry(rows[1])["parentUuid"] = rows[2]
         thread = thread_of(t)
         assert [row.uuid for row in thread.sent] == rows
-        assert thread.mended == {rows[1]: rows[0]}
+        assert thread.repaired_links == {rows[1]: rows[0]}
 
 
 class TestCompaction:

@@ -50,6 +50,17 @@ def ada(machine: Path, own_home: Path) -> Iterator[Path]:
         yield machine
 
 
+# -- words ------------------------------------------------------------------------------------------------------------
+def test_texts_name_claude_code() -> None:
+    """ "The client" might be any program: a browser, an SDK. In `web/security.py` it is the program that made a request."""
+    pages = [page for page in ALL_PAGES if "decisions" not in page.parts and page.name != "CHANGELOG.md"]
+    sources = [
+        path for ending in ("py", "html", "txt") for path in (REPOSITORY / "src" / "recollect").rglob(f"*.{ending}")
+    ]
+    texts = [*pages, DOCS / "messages.toml", *(path for path in sources if path.name != "security.py")]
+    assert [name_of(path) for path in texts if re.search(r"\b[Tt]he client\b", path.read_text())] == []
+
+
 # -- generated pages --------------------------------------------------------------------------------------------------
 def test_generated_pages_are_fresh() -> None:
     assert reference.stale(DOCS) == [], "run `make docs`"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,11 @@ from recollect.index.catalogue import ingest, transcript_rows
 from recollect.index.catalogue.catalogue import Catalogue
 from recollect.index.catalogue.left_out import LeftOut, blames_row, insert_rows
 from recollect.index.catalogue.sync import STAGES, SyncReport, bring_up_to_date
+from recollect.index.search import scan_search, search, slow_search
+from recollect.index.search.results import SearchResults
+from recollect.index.search.slow_search import find_slowly
 from recollect.index.words import sync as words_sync
+from recollect.index.words.reader import WordReader
 from recollect.index.words.word_index import WordsWriter, forget_words
 from recollect.store.home import Home
 from recollect.testing import HomeBuilder
@@ -302,3 +307,60 @@ def test_of_many_rows_the_first_are_told_and_the_others_counted() -> None:
         "left out of the index, since Recollect fails on them: f, line 0: ValueError; f, line 1: ValueError; "
         "f, line 2: ValueError; and 147 more"
     )
+
+
+class TestSearching:
+    """A row that fails while a search is answered is left out of the answer and named."""
+
+    def note(self, scene: Scene) -> str:
+        return (
+            f"left out of the answer, since Recollect fails on it: {scene.path}, line {scene.line}: ZeroDivisionError"
+        )
+
+    def slowly(self, scene: Scene, query: str, mode: str) -> SearchResults:
+        scene.sync()
+        homes = [scene.catalogue.home_id(scene.home.real_root) or 0]
+        words = WordReader(str(scene.catalogue.words_folder))
+        return find_slowly(scene.catalogue.connection, homes, query, mode=mode, tokenize=words.tokenize)
+
+    @pytest.mark.parametrize("name", ["find_needles", "cut"])
+    def test_a_search_by_words(self, scene: Scene, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        scene.sync()
+        fail_on(monkeypatch, search, name, says_bad)
+        homes = [scene.catalogue.home_id(scene.home.real_root) or 0]
+        words = WordReader(str(scene.catalogue.words_folder))
+        with search.Search(scene.catalogue.connection, words, homes) as searching:
+            found = searching.find("answer")
+        assert {hit.snippet.text for session in found.sessions for hit in session.hits} == {
+            "answer plum",
+            "answer pear",
+        }
+        assert found.notes == (self.note(scene),)
+
+    @pytest.mark.parametrize("mode", ["substring", "everything"])
+    @pytest.mark.parametrize("name", ["cut", "_fits"])
+    def test_a_slow_search(self, scene: Scene, mode: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        fail_on(monkeypatch, scan_search, name, says_bad)
+        found = self.slowly(scene, "answer", mode)
+        assert len(found.sessions) == found.total == 2
+        assert found.notes[1:] == (self.note(scene),)
+
+    def test_a_regular_expression(self, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+        child = (
+            "from recollect.index.search import slow_search, scan_search\n"
+            "plain = scan_search.cut\n"
+            f"scan_search.cut = lambda text, spans: 1 / 0 if 'answer {BAD}' in text else plain(text, spans)\n"
+            "slow_search.main()"
+        )
+        monkeypatch.setattr(slow_search, "child_command", lambda _: [sys.executable, "-c", child])
+        found = self.slowly(scene, "ans[w]er", "regex")
+        assert len(found.sessions) == found.total == 2
+        assert found.notes[1:] == (self.note(scene),)
+
+    def test_an_error_that_is_not_about_a_row_is_raised(self, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+        def full(*_: Any) -> Any:
+            raise MemoryError
+
+        monkeypatch.setattr(scan_search, "cut", full)
+        with pytest.raises(MemoryError):
+            self.slowly(scene, "answer", "substring")

@@ -113,6 +113,6 @@ def test_a_file_where_the_folder_was_is_in_the_way(scene: Scene) -> None:
     scene.project.write_bytes(b"")
     before = scene.photograph()
     for attempt in (scene.journal.check_undo, scene.journal.undo):
-        with pytest.raises(Refused, match="is no folder"):
+        with pytest.raises(Refused, match="is not a folder"):
             attempt(record, scene.home)
     assert scene.photograph() == before

@@ -420,7 +420,7 @@ import sys, recollect
 from recollect.export.formats import FORMATS
 library = recollect.open(sys.argv[1])
 for name in sys.argv[3:]:
-    for ident in [item.session_id for item in library.sessions(kept=None, count=False)][:12]:
+    for ident in [item.session_id for item in library.sessions(kept=None, count=False)][:6]:
         library.session(ident).export(f"{sys.argv[2]}/{ident}.{name}", format=name, redact="all", costs=True, branches=True)
 """
 
@@ -441,7 +441,7 @@ def test_the_same_bytes_whatever_clock_zone_locale_and_hash_seed(tmp_path: Path)
         command = [sys.executable, "-c", _EXPORT_ALL, str(home), str(folder), *FORMATS_HERE]
         subprocess.run(command, env=environment, check=True, capture_output=True)
         seen.append({name: (folder / name).read_bytes() for name in files_below(folder)})
-    assert len(seen[0]) > 100
+    assert len(seen[0]) > 50
     assert seen[0].keys() == seen[1].keys()
     assert [name for name in seen[0] if seen[0][name] != seen[1][name]] == []
 

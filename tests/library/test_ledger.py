@@ -89,7 +89,7 @@ def test_what_does_not_exist_is_named(library: Library) -> None:
             library.usage(**wrong)  # type: ignore[arg-type]
     with pytest.raises(NotFound):
         library.usage(session="no such session")
-    with pytest.raises(QueryError, match="'soon' is no time"):
+    with pytest.raises(QueryError, match="'soon' is not a time"):
         read_moment("soon")
 
 

@@ -103,7 +103,7 @@ class TestTimes:
         session = library.session(IDENT)
         times = [
             session.created, session.last_activity, session.messages()[0].time, session.facts.first, session.tools[0].time,
-            session.tree.turns[0].time,
+            session.tree.turns[0].time, session.summary.created, session.summary.last_activity,
         ]  # fmt: skip
         assert all(time is not None and time.tzinfo is UTC for time in times)
 

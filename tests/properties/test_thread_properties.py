@@ -149,20 +149,20 @@ def test_what_is_sent_is_live(entries: list[dict[str, Any]]) -> None:
 
 @given(FILES)
 def test_the_walk_is_a_path(entries: list[dict[str, Any]]) -> None:
-    """Each row but the first hangs on the one before it: by its own link, or by a mended one within five seconds."""
+    """Each row but the first hangs on the one before it: by its own link, or by a repaired one within five seconds."""
     state = load_as_client(transcript_of(encoded(entries)))
     leaf = choose_leaf(state).uuid
     if leaf is None:
         return
     seen: set[str] = set()
-    mended: dict[str, str] = {}
-    walk = walk_up(state, leaf, seen, mended)
+    repaired: dict[str, str] = {}
+    walk = walk_up(state, leaf, seen, repaired)
     assert (walk[-1].uuid or "") == leaf
     assert len(seen) == len(walk)
     for above, below in pairwise(walk):
         uuid, parent = below.uuid or "", above.uuid or ""
-        if uuid in mended:
-            assert mended[uuid] == parent
+        if uuid in repaired:
+            assert repaired[uuid] == parent
             assert above.time is not None
             assert below.time is not None
             assert 0 <= below.time - above.time <= 5

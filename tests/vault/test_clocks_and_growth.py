@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.faults.places import SOAK
 from tests.vault.scene import OTHER, SESSION, Scene
 
 from recollect.cli.lean_keep import try_keep
@@ -16,6 +18,9 @@ from recollect.vault import capture as capturing
 from recollect.vault.verify import verify
 
 YEAR = 365 * 86_400.0
+JUMPS = [-10 * YEAR, -3600.0, -1.0, 3600.0, 10 * YEAR]
+if SOAK:
+    JUMPS += [random.Random(seed).uniform(-1, 1) * 10.0 ** (seed % 10) for seed in range(200)]
 
 
 @pytest.fixture
@@ -26,7 +31,7 @@ def scene(tmp_path: Path, own_home: Path) -> Scene:
     return scene
 
 
-@pytest.mark.parametrize("jump", [-10 * YEAR, -3600.0, -1.0, 3600.0, 10 * YEAR])
+@pytest.mark.parametrize("jump", JUMPS)
 def test_what_is_new_is_kept_whatever_the_clock_says(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, jump: float
 ) -> None:

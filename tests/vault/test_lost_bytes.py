@@ -320,7 +320,7 @@ def test_strange_files_are_told_and_do_no_harm(scene: Scene) -> None:
         ("vault-stray-file", str(folder / "packs" / "notes.txt")),
     ]
     assert report.findings[0].as_dict() == {
-        "code": "vault-stray-file", "place": str(folder / "notes.txt"), "message": "is no part of the vault",
+        "code": "vault-stray-file", "place": str(folder / "notes.txt"), "message": "is not part of the vault",
         "harmless": True, "files": [],
     }  # fmt: skip
 

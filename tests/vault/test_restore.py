@@ -179,4 +179,4 @@ def test_a_file_where_a_folder_must_be(scene: Scene) -> None:
     scene.path().unlink()
     result = restore(scene, SESSION)
     assert scene.path().exists()
-    assert {item["why"] for item in result.left} == {f"{folder} is no folder"}
+    assert {item["why"] for item in result.left} == {f"{folder} is not a folder"}

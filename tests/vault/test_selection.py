@@ -59,7 +59,7 @@ def test_links_that_lead_nowhere_are_told(root: Path, tmp_path: Path) -> None:
     files, skipped = found(root)
     assert files == {f"projects/-p/{NAME}"}
     assert sorted(skipped) == [
-        "plans: a link to something that is no folder",
+        "plans: a link to something that is not a folder",
         "projects/-q: a link that leads in a circle",
         "todos: a link that leads to nothing",
     ]

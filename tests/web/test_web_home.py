@@ -14,6 +14,7 @@ from tests.web.scene import DAMAGED_SESSION, Scene, scene, until
 from recollect.library.background import IndexWorker
 from recollect.testing import HomeBuilder
 from recollect.testing.toolcalls import bash
+from recollect.vault import vault
 from recollect.web.routes.home import WEEKS, heat_map
 
 LONG = "cccc0000-0000-4000-8000-000000000001"
@@ -101,6 +102,15 @@ def test_keeping_shows_what_it_will_take_and_asks(demo: Scene) -> None:
     assert tree_state(demo.root) == before
     assert "Every session is in the vault" in browser.get("/health/keep", headers={"HX-Request": "true"}).text
     assert "of them not kept" not in until(lambda: demo.script.get("/").text, "sessions")
+
+
+def test_a_vault_of_another_machine_is_told(demo: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vault, "machine_id", lambda: "a" * 32)
+    monkeypatch.setattr(vault, "machine_name", lambda: "<b>the laptop</b>")
+    demo.service.library.keep()
+    assert "another machine" not in demo.script.get("/health").text
+    monkeypatch.setattr(vault, "machine_id", lambda: "b" * 32)
+    assert "kept by another machine, &lt;b&gt;the laptop&lt;/b&gt;" in demo.script.get("/health").text
 
 
 def test_nothing_is_kept_from_a_page_that_only_shows(demo: Scene) -> None:

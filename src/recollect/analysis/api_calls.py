@@ -230,9 +230,9 @@ class Comparison:
         """Return the difference in words, or why there is none."""
         if self.problem is not None:
             return self.problem
-        told = self.difference()
-        cost = told.pop("cost_micro_usd", None)
-        parts = [f"{name} {amount:+,}" for name, amount in told.items()]
+        difference = self.difference()
+        cost = difference.pop("cost_micro_usd", None)
+        parts = [f"{name} {amount:+,}" for name, amount in difference.items()]
         if cost is not None:
             parts.append(f"cost {'+' if cost > 0 else ''}{dollars(cost)}")
         return ", ".join(parts)
@@ -301,24 +301,24 @@ def compare(
             unpriced |= price is None
         row = Comparison(session_id, mine, Counts(), cost, 0, (), len(calls), unpriced)
         try:
-            told = msgspec.json.decode(text, type=_CostState)
-            row.their_cost = round(told.totalCostUSD * 1_000_000)
+            state = msgspec.json.decode(text, type=_CostState)
+            row.their_cost = round(state.totalCostUSD * 1_000_000)
         except (msgspec.MsgspecError, OverflowError, RecursionError, UnicodeError):
-            row.problem = "the client's count cannot be read"
+            row.problem = "Claude Code's count cannot be read"
         else:
-            row.theirs, row.models = _sum(told), tuple(told.modelUsage)
-            row.unpriced |= told.hasUnknownModelCost
+            row.theirs, row.models = _sum(state), tuple(state.modelUsage)
+            row.unpriced |= state.hasUnknownModelCost
             row.writes_apart = bool(row.theirs.cache_write_1h) or any(
-                usage.cacheCreationEphemeral5mInputTokens for usage in told.modelUsage.values()
+                usage.cacheCreationEphemeral5mInputTokens for usage in state.modelUsage.values()
             )
         found.append(row)
     return found
 
 
-def _sum(told: _CostState) -> Counts:
+def _sum(state: _CostState) -> Counts:
     """Return Claude Code's count over all models."""
     found = Counts()
-    for usage in told.modelUsage.values():
+    for usage in state.modelUsage.values():
         long = usage.cacheCreationEphemeral1hInputTokens
         found = Counts(
             found.input + usage.inputTokens,

@@ -73,7 +73,7 @@ def parse_budget(text: str, project: str | None = None) -> Budget:
     found = _TEXT.fullmatch(text.strip())
     if found is None:
         raise QueryError(
-            f"{text!r} is no budget", hint="write it as 50/month, 7.50/day, 20/week or 500/year", slug="bad-budget"
+            f"{text!r} is not a budget", hint="write it as 50/month, 7.50/day, 20/week or 500/year", slug="bad-budget"
         )
     micro = int(found["whole"].replace(",", "")) * 1_000_000
     micro += int((found["rest"] or found["cents"] or "").ljust(6, "0"))

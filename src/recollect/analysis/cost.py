@@ -63,12 +63,12 @@ def micro_dollars(counts: Counts, tariff: Tariff, search: int) -> int:
 def parts(counts: Counts, tariff: Tariff, search: int) -> tuple[int, ...]:
     """Return the cost of each part, in the order of `PARTS`; the parts add up to `micro_dollars`."""
     found = []
-    exact = told = 0
+    exact = given_out = 0
     for amount, rate in zip(counts[:5], tariff.rates, strict=True):
         exact += amount * rate
         so_far = rounded(exact)
-        found.append(so_far - told)
-        told = so_far
+        found.append(so_far - given_out)
+        given_out = so_far
     return (*found, counts.web_searches * search)
 
 

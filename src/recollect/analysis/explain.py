@@ -14,7 +14,7 @@ from .zones import Zone
 
 #: What no transcript records, so that no total can include it.
 OMITTED: Final = (
-    "calls that the client makes on the side and does not write down (titles, topics, summaries, checks)",
+    "calls that Claude Code makes on the side and does not write down (titles, topics, summaries, checks)",
     "requests that failed or were interrupted before the API told their counts",
     "costs of the server's tools other than web searches, and discounts, taxes or flat rates of your plan",
     "sessions whose files are gone",

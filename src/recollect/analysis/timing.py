@@ -165,7 +165,7 @@ def turn_seconds(catalogue: Catalogue, reader: EntryReader, responses: Iterable[
         if (file_id, message) not in ended:
             continue
         value = decode_loosely(reader.bytes_at(file_id, offset, length))
-        told = value.get("durationMs") if isinstance(value, dict) else None
-        if isinstance(told, int | float) and 0 < told < 86_400_000:
-            found.append(told / 1000)
+        duration = value.get("durationMs") if isinstance(value, dict) else None
+        if isinstance(duration, int | float) and 0 < duration < 86_400_000:
+            found.append(duration / 1000)
     return found

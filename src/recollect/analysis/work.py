@@ -42,13 +42,13 @@ def lines_changed(catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBoo
         known["files"].add(path)
         known["added"] += added or 0
         known["removed"] += removed or 0
-    told = []
+    rows = []
     for row in projects.values():
         row["files"] = len(row["files"])
         lines = row["added"] + row["removed"]
         row["micro_usd_per_line"] = row["cost_micro_usd"] // lines if lines else None
-        told.append(row)
-    return sorted(told, key=lambda row: -row["cost_micro_usd"])
+        rows.append(row)
+    return sorted(rows, key=lambda row: -row["cost_micro_usd"])
 
 
 def _project(item: ApiCall) -> str:
@@ -66,7 +66,7 @@ def commits(catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBook) -> 
         catalogue, found, "t.started, t.target",
         where="t.commits AND t.is_error IS NOT 1 AND t.started IS NOT NULL",
     )  # fmt: skip
-    told = []
+    rows = []
     since: dict[tuple[str, str], int] = {}
     for moment, target, maker in sorted(
         ((moment, target, item) for item, (moment, target) in made),
@@ -78,7 +78,7 @@ def commits(catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBook) -> 
         low = since.get((home, session), -(1 << 62))
         part = [(item, cost) for item, cost in sessions[home, session] if low < (item.time or 0) <= moment]
         since[home, session] = moment
-        told.append(
+        rows.append(
             {
                 "time": to_iso(moment / 1e6), "session_id": session, "command": target, "calls": len(part),
                 "branch": maker.git_branch, "cost_micro_usd": sum(cost or 0 for _, cost in part),
@@ -86,7 +86,7 @@ def commits(catalogue: Catalogue, found: Iterable[ApiCall], book: PriceBook) -> 
                 "lower_bound_calls": sum(item.lower_bound for item, _ in part),
             }
         )  # fmt: skip
-    return told
+    return rows
 
 
 def pull_requests(
@@ -98,13 +98,13 @@ def pull_requests(
     work on a pull request does not end when it is opened: so the parts of a session add up to its cost.
     """
     links = _links(catalogue, reader)
-    told: dict[str, dict[str, Any]] = {}
+    by_url: dict[str, dict[str, Any]] = {}
     for item in found:
         of_session = links.get((item.home, item.session_id or ""))
         if of_session:
             url = next((link.url for link in of_session if link.is_behind(item)), of_session[-1].url)
             cost = item.cost(book)
-            row = told.setdefault(
+            row = by_url.setdefault(
                 url,
                 {
                     "pr_url": url, "sessions": set(), "calls": 0, "cost_micro_usd": 0, "unpriced_calls": 0,
@@ -116,9 +116,9 @@ def pull_requests(
             row["sessions"].add(item.session_id)
             row["calls"] += 1
             row["cost_micro_usd"] += cost or 0
-    for row in told.values():
+    for row in by_url.values():
         row["sessions"] = sorted(row["sessions"])
-    return sorted(told.values(), key=lambda row: -row["cost_micro_usd"])
+    return sorted(by_url.values(), key=lambda row: -row["cost_micro_usd"])
 
 
 class _Link(NamedTuple):

@@ -35,7 +35,7 @@ class Zone:
             return moment
 
     def day(self, time_us: int | None) -> str:
-        """Return the day as ``2026-03-02``; empty if there is no time, or one outside of the calendar."""
+        """Return the day as ``2026-03-02``; empty if there is not a time, or one outside of the calendar."""
         if time_us is None:
             return ""
         step = time_us // self.step

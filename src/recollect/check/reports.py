@@ -27,7 +27,7 @@ class SessionReport:
     """None where the file cannot be read."""
     rows: int = 0
     found: bool = False
-    """Whether the client finds a conversation."""
+    """Whether Claude Code finds a conversation."""
     project: str | None = None
     """The session's project, if it was asked for."""
 

@@ -22,9 +22,9 @@ from ..store.scan import Scan, SessionFile, SubagentFile
 from ..store.summary import summarise
 
 ERROR: Final = "error"
-"""The client loses part of the conversation, finds none, or every further turn fails."""
+"""Claude Code loses part of the conversation, finds none, or every further turn fails."""
 WARNING: Final = "warning"
-"""Some client, or somebody else, will stumble over it; or something is left over."""
+"""Some version of Claude Code, or somebody else, will stumble over it; or something is left over."""
 INFO: Final = "info"
 """Worth knowing; healthy sessions have it too."""
 SEVERITIES: Final = (ERROR, WARNING, INFO)
@@ -39,7 +39,7 @@ class Rule:
     title: str
     """What is wrong."""
     client: str
-    """What the client does because of it."""
+    """What Claude Code does because of it."""
     remedy: str
     fix: str | None = None
     """The fix of `recollect repair` that helps."""
@@ -62,7 +62,7 @@ class Finding:
     subagent_id: str | None = None
     count: int = 1
     milder: str | None = None
-    """A severity in place of the rule's, where the client copes with this case."""
+    """A severity in place of the rule's, where Claude Code copes with this case."""
 
     @property
     def code(self) -> str:

@@ -1,6 +1,6 @@
 """Append messages to the end of the active conversation of a session: one synced O_APPEND write for each line.
 
-A writer may be used while a client or another Recollect process appends too: before every line the file's size is looked
+A writer may be used while Claude Code or another Recollect process appends too: before every line the file's size is looked
 at under the lock, and where somebody else wrote, the end of the conversation is found again. The first line of a writer is
 journaled (`AppendRun`), so that `undo` takes away everything it wrote.
 
@@ -72,7 +72,7 @@ class SessionWriter:
         `companion` is a file that a new transcript has beside it; it is written with the first line.
         """
         if not is_session_id(context.session_id):
-            raise Refused(f"{context.session_id!r} is no session id (a UUID in lower case)", slug="bad-session-id")
+            raise Refused(f"{context.session_id!r} is not a session id (a UUID in lower case)", slug="bad-session-id")
         if not is_inside(home, path):
             raise Refused(f"{path} is outside of {home.root}", slug="outside-home")
         place = place_to_write(home, path)
@@ -91,7 +91,7 @@ class SessionWriter:
         self.hung_on: str | None = None
         """What the last message hangs on."""
         self._end_hides = False
-        """Whether the client would not resume with a message that hangs there."""
+        """Whether Claude Code would not resume with a message that hangs there."""
         self.record: Record | None = None
         self._lock = journal.lock_of(home)
         self._lock_size: int | None = None
@@ -141,8 +141,8 @@ class SessionWriter:
         """Append a prompt or an answer to the end of the conversation, or below `parent`, and return its uuid.
 
         Below any other row than the end it begins a branch: where a checkpoint in the file says that the conversation ends
-        elsewhere, the client goes on from there until it is rewound to the branch.
-        A result must answer a call of this file, or the client drops it; `allow_unknown_call` says that this is meant.
+        elsewhere, Claude Code goes on from there until it is rewound to the branch.
+        A result must answer a call of this file, or Claude Code drops it; `allow_unknown_call` says that this is meant.
         """
         if role not in ("user", "assistant"):
             raise Refused(f"a message is of the user or the assistant, not of {role!r}", slug="bad-role")
@@ -358,7 +358,7 @@ class SessionWriter:
         """Return the parent of the next message. Raises if Claude Code would not resume with a message there."""
         if self._end_hides:
             raise Refused(
-                f"the client would not resume {self.path.stem} with what is appended to it: its rows or checkpoints are damaged",
+                f"Claude Code would not resume {self.path.stem} with what is appended to it: its rows or checkpoints are damaged",
                 slug="append-hidden",
                 hint="repair it first (`recollect check` says what is wrong), or go on with a fork of it",
             )
@@ -383,7 +383,7 @@ class SessionWriter:
             if ident not in self._calls:
                 raise Refused(
                     f"{self.path.stem} has no call {ident} that this would be the result of", slug="unknown-call",
-                    hint="write the call first, or say that it is meant (allow_unknown_call); the client drops such results",
+                    hint="write the call first, or say that it is meant (allow_unknown_call); Claude Code drops such results",
                 )  # fmt: skip
 
     def _write(self, line: bytes, now: Stamp | None, fd: int | None = None) -> None:

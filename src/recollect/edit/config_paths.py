@@ -52,7 +52,7 @@ def history_edits(home: Home, path: Path, paths: PathMap) -> tuple[list[Edit], i
             if not any(paths.is_change(entry.project) for entry in entries):
                 continue
             place = member(line.data, "project", start) if len(entries) == 1 else None
-            # A byte that is no text may stand anywhere else: quotes and braces are found without it.
+            # A byte that is not text may stand anywhere else: quotes and braces are found without it.
             if place is None or decode_text(line.data[place.value_start : place.value_end]) != entries[0].project:
                 left += 1
                 continue

@@ -2,8 +2,8 @@
 
 A session's footprint is all that is named by its id; while another transcript of that id stays in the home, its other
 places stay with it. Its lines in `history.jsonl` stay: they are the user's own prompts, and
-the arrow keys of the client find them. Deleting a project takes those out as well, and its entry in `.claude.json`, as
-the client's own `purge` does; unlike `purge`, sessions of another project in the same folder stay.
+the arrow keys of Claude Code find them. Deleting a project takes those out as well, and its entry in `.claude.json`, as
+Claude Code's own `purge` does; unlike `purge`, sessions of another project in the same folder stay.
 """
 
 from __future__ import annotations

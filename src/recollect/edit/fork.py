@@ -204,7 +204,7 @@ def plan_fork(
 ) -> tuple[Change, ForkResult]:
     """Plan a fork. `at` is a row's uuid or the start of one, `branch` a number as `recollect tree` shows it.
 
-    Uuids are new and say where they came from (`forkedFrom`, as the SDK and the client's /branch do), or are kept (as
+    Uuids are new and say where they came from (`forkedFrom`, as the SDK and Claude Code's /branch do), or are kept (as
     `--fork-session` does).
     """
     wanted = _ForkOptions(

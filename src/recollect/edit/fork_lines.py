@@ -60,7 +60,7 @@ class ForkPlan:
     special: dict[int, RowNames]
     """Of rows whose lines name more than their own place, or get a time: all that changes. Most rows have none."""
     checkpoint: bool = False
-    """Whether the client would end the conversation elsewhere if it were not told."""
+    """Whether Claude Code would end the conversation elsewhere if it were not told."""
 
     @property
     def leaf(self) -> str:
@@ -91,7 +91,7 @@ def plan_rows(
                 return plan
         # What was summarised is in the way where rows of one response, or with one name, stand on both sides.
     raise DamagedData(
-        "this conversation cannot be forked so that the client would read it the same",
+        "this conversation cannot be forked so that Claude Code would read it the same",
         hint="repair the session first, or fork it at another message", slug="fork-differs",
     )  # fmt: skip
 
@@ -148,7 +148,7 @@ def _new_times(chain: list[Row], leaf: Row | None, start: float) -> dict[int, st
     if newest is not None and later is not None and max(newest, later) <= LATEST:
         moment = chain[end].time
         return {end: to_iso(newest + _TICK)} if moment is not None and moment <= newest else {}
-    told: dict[int, str | None] = {}
+    times: dict[int, str | None] = {}
     newest = None
     for place, row in enumerate(chain):
         moment, is_leaf = row.time, row is leaf
@@ -156,10 +156,10 @@ def _new_times(chain: list[Row], leaf: Row | None, start: float) -> dict[int, st
             moment = None
         if moment is None or (is_leaf and newest is not None and moment <= newest):
             moment = (start if newest is None else newest) + (_TICK if is_leaf else 0.0)
-            told[place] = to_iso(moment)
+            times[place] = to_iso(moment)
         if newest is None or moment > newest:
             newest = moment
-    return told
+    return times
 
 
 def _with_subagent_rows(plan: ForkPlan, names: Names, subagent_rows: list[Row]) -> ForkPlan:
@@ -240,14 +240,14 @@ LAST_COUNTS: Final = frozenset(
 )  # fmt: skip
 #: Said of the session as it is now, not of the moment at which the fork ends.
 _OF_THE_SESSION: Final = frozenset({"tag", "relocated", "session-owner", "history-suppression"})
-#: Not taken along, as by the client: checkpoints, bookkeeping and links of the other session; titles are written anew.
+#: Not taken along, as by Claude Code: checkpoints, bookkeeping and links of the other session; titles are written anew.
 LEFT_BEHIND: Final = REQUEST_LOG_TYPES | {
     "last-prompt", "custom-title", "ai-title", "agent-name", "cost-state", "queue-operation", "worktree-state",
     "ended-by-model", "continued-in", "bridge-session", "observer-ref", "resume-head-vouch", "speculation-accept",
     "task-summary", "artifact-comment-monitor", "artifact-autoreact-ledger", "started", "result",
 }  # fmt: skip
 _FILE_HISTORY: Final = frozenset({SNAPSHOT_TYPE, DELTA_TYPE})
-#: Damage after which a line, or part of it, is not there for the client.
+#: Damage after which a line, or part of it, is not there for Claude Code.
 UNREADABLE: Final = frozenset(
     {
         "torn",
@@ -273,7 +273,7 @@ class Titles:
 
     title: str
     subagent_name: bool = False
-    """Whether the client's display name follows the title."""
+    """Whether Claude Code's display name follows the title."""
 
 
 @dataclass

@@ -181,7 +181,7 @@ _ONCE: Final = ("costUSD", "durationMs")
 
 
 def _migrate_block_lines(draft: LayoutDraft) -> int:
-    """Clients to 1.0.0 wrote a whole answer on one line. Since 1.0.30 each block of it has a line of its own.
+    """Claude Code up to 1.0.0 wrote a whole answer on one line. Since 1.0.30 each block of it has a line of its own.
 
     The last line keeps the row's uuid, so that what follows still hangs on it; the lines before get uuids derived from it.
     """
@@ -212,7 +212,7 @@ def _verify_block_lines(draft: LayoutDraft) -> str | None:
 
 
 def _repeated(draft: LayoutDraft) -> str | None:
-    """Return the uuids that stand in the file twice. Those that did so before are no fault of this step."""
+    """Return the uuids that stand in the file twice. Those that did so before are not the fault of this step."""
     made = [piece.entry.uuid for piece in draft.main.pieces if piece.entry is not None and piece.data is not None]
     return None if len(set(made)) == len(made) else "two lines got the same uuid"
 
@@ -244,7 +244,7 @@ def split_blocks(data: bytes) -> list[bytes]:
 
 
 def _migrate_subagent_files(draft: LayoutDraft) -> int:
-    """Clients 2.0.28 - 2.1.8 wrote subagents into files beside the session. Since 2.1.9 they stand in `<session>/subagents/`."""
+    """Claude Code 2.0.28 - 2.1.8 wrote subagents into files beside the session, since 2.1.9 into `<session>/subagents/`."""
     beside = [subagent for subagent in draft.file.subagents if subagent.layout == "beside"]
     for subagent in beside:
         draft.moved[subagent.path] = draft.subagent_folder / subagent.path.name
@@ -299,7 +299,7 @@ def _in_other_subagents(draft: LayoutDraft, subagent: Subagent) -> dict[str, Any
 
 
 def _migrate_subagents_inside(draft: LayoutDraft) -> int:
-    """Clients to 2.0.26 wrote subagents into the main file. Since 2.1.9 each has a file in `<session>/subagents/`."""
+    """Claude Code up to 2.0.26 wrote subagents into the main file. Since 2.1.9 each has a file in `<session>/subagents/`."""
     inside = [subagent for subagent in draft.subagents if subagent.layout == "inside"]
     if not inside:
         return 0
@@ -357,7 +357,7 @@ _STATES: Final = frozenset({"pending", "in_progress", "completed"})
 
 
 def _migrate_todo_tasks(draft: LayoutDraft) -> int:
-    """Clients to 2.1.50 kept to-do lists in `todos/`; those of 2.1.325 keep tasks, a file each, in `tasks/<session>/`.
+    """Claude Code up to 2.1.50 kept to-do lists in `todos/`; those of 2.1.325 keep tasks, a file each, in `tasks/<session>/`.
 
     Only the session's own list becomes tasks: those of subagents are done with. The old files go, and undo brings them back.
     """

@@ -359,7 +359,7 @@ def _refuse_taking_turns(moving: list[MovingFolder]) -> None:
 
 def _refuse_strange_target(source: Path, target: Path) -> None:
     if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise Refused(f"{target} is no folder of sessions", slug="exists")
+        raise Refused(f"{target} is not a folder of sessions", slug="exists")
     if target.exists() and target.samefile(source):
         raise Refused(
             f"this file system takes {source.name} and {target.name} for the same name",

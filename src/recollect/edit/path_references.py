@@ -3,7 +3,7 @@
 Followed, byte by byte inside their strings:
   - `persistedOutputPath` of a result, and the "saved to" path of its `<persisted-output>` text: the model reads the long
     output from there. (The request log is left alone: its entries are named by the hash of their content.)
-  - `file-history-snapshot` and `-delta` lines: absolute tracking paths, `realParentDir` (the client restores no file whose
+  - `file-history-snapshot` and `-delta` lines: absolute tracking paths, `realParentDir` (Claude Code restores no file whose
     folder is another one than recorded), and backup names, which are hashes of absolute paths.
 Followed by appending, since the last line of these kinds counts: `relocated` and `worktree-state`.
 Not followed: `cwd` of rows, words of people and models, input and output of tools. They say what was then.

@@ -93,12 +93,12 @@ def _plan_file(change: Change, item: FileToRestore, running: Iterable[str], resu
 def _why_not(home: Home, target: Path, item: FileToRestore, running: Iterable[str]) -> str | None:
     """Return why a file is not restored (`same` if it is there already); None if nothing is in the way."""
     if is_secret(target) or not is_inside(home, target):
-        return "is no place for a file of a session"
+        return "is not a place for a file of a session"
     for folder in target.parents:
         if folder == home.root:
             break
         if folder.exists() and not folder.is_dir():
-            return f"{folder} is no folder"
+            return f"{folder} is not a folder"
     now = stamp_of(target)
     if now is None:
         return None

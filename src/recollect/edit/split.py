@@ -1,12 +1,12 @@
 """Split a folder that two projects share.
 
-`/w/a-b` and `/w-a/b` have the same folder below `projects/`, and no client can be told otherwise while both keep their
-paths. 2.1.325 tells their sessions apart where both paths exist; older clients mix them. Two ways out, both tried with the
-real clients:
+`/w/a-b` and `/w-a/b` have the same folder below `projects/`, and Claude Code cannot be told otherwise while both keep
+their paths. 2.1.325 tells their sessions apart where both paths exist; older versions mix them. Two ways out, both tried with the
+real Claude Code:
 
-`to`    The project gets another path (its folder is renamed too). All clients find its sessions there.
+`to`    The project gets another path (its folder is renamed too). All versions find its sessions there.
 `name`  Its sessions go into a folder of any name. 2.1.325 resumes them by id from everywhere, and continues and lists them
-        with ``CLAUDE_CODE_PROJECT_DIR_NAME=<name>`` set (which needs CLAUDE_CONFIG_DIR set as well). Older clients find
+        with ``CLAUDE_CODE_PROJECT_DIR_NAME=<name>`` set (which needs CLAUDE_CONFIG_DIR set as well). Older versions find
         them by the path of the file only.
 """
 
@@ -46,7 +46,7 @@ def plan_split(
     shared = owned.get(os.path.basename(folder.rstrip("/")))
     if shared is None:
         raise NotFound(
-            f"there is no folder {folder} below {home.projects}", slug="no-such-folder", nearest=_near(owned)
+            f"there is not a folder {folder} below {home.projects}", slug="no-such-folder", nearest=_near(owned)
         )
     path = _project_in(shared, project)
     if len(shared.projects) < 2:

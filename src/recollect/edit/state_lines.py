@@ -103,7 +103,7 @@ def plan_rewind(journal: Journal, file: SessionFile, message: str, *, force: boo
         why = "" if place.status == LIVE else f": {place.reason}"
         hint = f"`recollect fork {file.session_id} --at {uuid}` makes a session that ends there"
         raise Refused(
-            f"the client would not end the conversation at {uuid}{why}", slug="not-in-conversation",
+            f"Claude Code would not end the conversation at {uuid}{why}", slug="not-in-conversation",
             hint=hint if row.is_message else "name a message: `recollect thread SESSION` lists them",
         )  # fmt: skip
     return _append(journal, file, "rewind", f"Rewind {file.session_id} to {uuid}", line, force), uuid

@@ -1,6 +1,6 @@
 """Write to-do lists and tasks of Claude Code, with a warning if a change looks odd.
 
-The client takes only the states pending, in_progress and completed, so any other is refused. It does not enforce an order
+Claude Code takes only the states pending, in_progress and completed, so any other is refused. It does not enforce an order
 between them, so neither do we: going back, skipping a step or doing two things at once is reported, and done.
 """
 
@@ -30,7 +30,7 @@ _LINKS: Final = ("blocks", "blockedBy")
 def transition_warning(before: str | None, after: str) -> str | None:
     """Return why a change of state looks odd; None if it is usual. Raises Refused for a state that Claude Code does not know."""
     if after not in STATES:
-        raise Refused(f"{after!r} is no state", hint=f"one of {', '.join(STATES)}", slug="bad-state")
+        raise Refused(f"{after!r} is not a state", hint=f"one of {', '.join(STATES)}", slug="bad-state")
     if before == after or before is None or (before, after) in _USUAL:
         return None
     if before == "completed":
@@ -125,7 +125,7 @@ def _read_json(home: Home, path: Path) -> Any:
     try:
         return json.loads(read_inside(home, path))
     except (ValueError, RecursionError) as problem:
-        raise _damaged(path, f"is no JSON: {problem}") from problem
+        raise _damaged(path, f"is not JSON: {problem}") from problem
 
 
 def _damaged(path: Path, what: str) -> Refused:
@@ -184,7 +184,7 @@ def plan_set_task(
             state = _read_task(home, folder / f"{other}.json", session_id, str(other)).get("status")
         except NotFound:
             continue
-        except Refused:  # damaged, or no number: it is no reason not to change this one
+        except Refused:  # damaged, or no number: it is not a reason not to change this one
             state = "unreadable"
         if status != "pending" and state != "completed":
             warnings.append(f"task {task_id}: it is blocked by task {other}, which is {state}")
@@ -236,7 +236,7 @@ def _read_task(home: Home, path: Path, session_id: str, task_id: str) -> dict[st
     _check_ids(session_id, None)
     if task_number(f"{task_id}.json") is None:
         shown = task_id if len(task_id) <= 40 else f"{task_id[:40]}..."
-        raise Refused(f"{shown!r} is no task number", slug="bad-todo")
+        raise Refused(f"{shown!r} is not a task number", slug="bad-todo")
     try:
         value = _read_json(home, path)
     except NotFound as problem:

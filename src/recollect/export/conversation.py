@@ -32,7 +32,7 @@ ReadEntry = Callable[[Row], dict[str, Any]]
 """Returns the entry of a row as plain data."""
 
 SPEAKERS: Final = {
-    "user": "You", "assistant": "Claude", "meta": "Client", "summary": "Summary of what was before", "system": "System",
+    "user": "You", "assistant": "Claude", "meta": "Claude Code", "summary": "Summary of what was before", "system": "System",
     "attachment": "Attachment", "error": "API error", "tool": "Result", "progress": "Progress",
 }  # fmt: skip
 TASK: Final = "Task"

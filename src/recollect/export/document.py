@@ -215,7 +215,9 @@ class Document:
     @cached_property
     def started(self) -> float | None:
         """Return when the first row was written, in seconds since 1970."""
-        return min((row.time for row in self._rows if row.time is not None), default=self.session.summary.created)
+        created = self.session.summary.created
+        first = created.timestamp() if created is not None else None
+        return min((row.time for row in self._rows if row.time is not None), default=first)
 
     @cached_property
     def ended(self) -> float | None:

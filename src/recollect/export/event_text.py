@@ -37,11 +37,11 @@ class EventText:
 
     def lines(self, event: SessionEvent) -> list[str]:
         """Write an event; nothing for an event that means nothing to a person."""
-        told = self._told(event)
-        if not told:
+        lines = self._event_lines(event)
+        if not lines:
             return []
         start = self._start(event)
-        return [f"{start}{line}" for line in told]
+        return [f"{start}{line}" for line in lines]
 
     def _start(self, event: SessionEvent) -> str:
         """Write the time, and the session and subagent of the event unless they are clear."""
@@ -52,7 +52,7 @@ class EventText:
         who = f" {self._style(safe_line(' '.join(names)), fg='blue')}" if names else ""
         return f"{clock}{who}  "
 
-    def _told(self, event: SessionEvent) -> list[str]:
+    def _event_lines(self, event: SessionEvent) -> list[str]:
         style = self._style
         if isinstance(event, MessageAdded):
             return self._message(event)
@@ -83,8 +83,8 @@ class EventText:
                 style(f"damage at offset {event.damage.offset}: {event.damage.kind} {event.damage.detail}", fg="red")
             ]
         if isinstance(event, BudgetReached):
-            told = f"budget {event.name}: {event.spent:g} of {event.limit:g} {event.unit}"
-            return [style(told, fg="red", bold=True)]
+            text = f"budget {event.name}: {event.spent:g} of {event.limit:g} {event.unit}"
+            return [style(text, fg="red", bold=True)]
         return [style(event.kind, dim=True)]
 
     def _message(self, event: MessageAdded) -> list[str]:
@@ -117,8 +117,8 @@ class EventText:
     def _finished(self, event: ToolFinished) -> str:
         result = self._results.pop(event.tool_use_id, None)
         words = result.text() if result is not None else ""
-        told = f"{result_line(words, event.name)}  {seconds(event.duration)}".rstrip()
-        return self._style(told, fg="red" if event.is_error else None, dim=True)
+        text = f"{result_line(words, event.name)}  {seconds(event.duration)}".rstrip()
+        return self._style(text, fg="red" if event.is_error else None, dim=True)
 
 
 def _time_of_day(moment: float) -> str:

@@ -39,11 +39,11 @@ def usable_family(draw: Draw, folders: Iterable[Path]) -> str | None:
 
 def _candidates(folders: Iterable[Path]) -> Iterator[str]:
     yield from _USUAL
-    told = set(_USUAL)
+    families = set(_USUAL)
     for path in islice(_font_files(folders), _MOST_FILES):
         family = family_of(path)
-        if family is not None and family not in told:
-            told.add(family)
+        if family is not None and family not in families:
+            families.add(family)
             yield family
 
 

@@ -18,8 +18,8 @@ def status_line(given: dict[str, Any], figures: StatusFigures | None) -> str:
     name = _at(given, "model", "display_name") or _at(given, "model", "id")
     if isinstance(name, str) and name:
         parts.append(safe_line(name, 40))
-    told = _at(given, "cost", "total_cost_usd")
-    session_cost = round(told * 1_000_000) if _is_number(told) and 0 <= told < 1e9 else None
+    cost = _at(given, "cost", "total_cost_usd")
+    session_cost = round(cost * 1_000_000) if _is_number(cost) and 0 <= cost < 1e9 else None
     session = None if figures is None else figures.session
     if session is not None and not (session.mark and session_cost is not None):
         parts.append(f"session {_money(session)}")

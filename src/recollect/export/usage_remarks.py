@@ -18,43 +18,43 @@ def unpriced_remark(calls: int) -> str:
 def lower_bound_remark(calls: int) -> str:
     """Say that the output of some calls is only a lower bound."""
     return (
-        f"≥ output of {plural(calls, 'call')} is a lower bound: only a placeholder was written, as clients "
-        "1.0.30 to 2.1.96 did, and later ones where an answer was cut off"
+        f"≥ output of {plural(calls, 'call')} is a lower bound: only a placeholder was written, as Claude Code "
+        "1.0.30 to 2.1.96 did, and later versions where an answer was cut off"
     )
 
 
 def remarks(report: UsageReport, *, more: str = "see --explain") -> list[str]:
     """Return the remarks on a report, one sentence each. `more` says how to see each call."""
     when = "today's for everything" if report.today else "each as on the day of use"
-    told = [f"days in {report.zone}; prices of {report.prices}, {when}"]
+    sentences = [f"days in {report.zone}; prices of {report.prices}, {when}"]
     totals = report.totals
     if report.copies:
-        told.append(
+        sentences.append(
             f"{plural(report.copies, 'copy', 'copies')} of calls in other files {_are(report.copies)} not counted again"
         )
     if totals.lower_bounds:
-        told.append(lower_bound_remark(totals.lower_bounds))
+        sentences.append(lower_bound_remark(totals.lower_bounds))
     for model, calls in sorted(report.unpriced.items()):
-        told.append(
+        sentences.append(
             f"+? no price known for {model or '(no model)'}: {plural(calls, 'call')} {_are(calls)} counted, but not in the cost"
         )
     if totals.odd:
-        told.append(
+        sentences.append(
             f"{plural(totals.odd, 'call')} {_have(totals.odd)} counts that are missing or none (negative, text or too large); "
             f"those are taken as nought, {more}"
         )
     if report.timeless:
-        told.append(f"{plural(report.timeless, 'call')} {_have(report.timeless)} no time: see (no time)")
+        sentences.append(f"{plural(report.timeless, 'call')} {_have(report.timeless)} no time: see (no time)")
     if totals.zoneless:
-        told.append(
+        sentences.append(
             f"{plural(totals.zoneless, 'call')} {_have(totals.zoneless)} a time without a zone: it is taken as UTC"
         )
     rows = sum(group.totals.calls for group in report.groups)
     if rows > totals.calls:
-        told.append(
+        sentences.append(
             f"calls of several tools stand in the row of each ({rows:,} in all rows); tokens and cost are shared out"
         )
-    return told
+    return sentences
 
 
 def _are(count: int) -> str:

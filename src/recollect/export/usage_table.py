@@ -104,7 +104,7 @@ def comparison_table(comparisons: Iterable[Comparison]) -> tuple[list[dict[str, 
     ]
     columns = (
         Column("session_id", "session"), Column("same", "count"), Column("ours", right=True),
-        Column("client", right=True), Column("difference", "ours minus the client's", stretch=True),
+        Column("client", "Claude Code", right=True), Column("difference", "ours minus Claude Code's", stretch=True),
     )  # fmt: skip
     return rows, columns
 

@@ -95,7 +95,7 @@ def _check_source(source: object, kind: str) -> None:
     try:
         data = binascii.a2b_base64(source["data"], strict_mode=True)
     except ValueError as problem:
-        raise Refused(f"the data of the {kind} is no base64: {problem}", slug="bad-content") from None
+        raise Refused(f"the data of the {kind} is not base64: {problem}", slug="bad-content") from None
     if not data:
         _refuse(f"the {kind} is empty")
 
@@ -110,7 +110,7 @@ def calls_in(entry: Mapping[str, Any]) -> list[str]:
 
 def check_uuid(uuid: object) -> None:
     if not isinstance(uuid, str) or UUID.fullmatch(uuid) is None:
-        raise Refused(f"{uuid!r} is no uuid (36 characters in lower case)", slug="bad-uuid")
+        raise Refused(f"{uuid!r} is not a uuid (36 characters in lower case)", slug="bad-uuid")
 
 
 def check_row(texts: Mapping[str, object], usage: object, fields: Mapping[str, object]) -> None:

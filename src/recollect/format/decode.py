@@ -146,8 +146,8 @@ def parse_as(
             damage.append(Damage(kind, line.number, line.offset, len(data.rstrip(b"\r\n"))))
         try:
             entry = decode(data)
-        except REFUSED:
-            yield from _refused(line, damage, decode, convert)
+        except REFUSED as problem:
+            yield from _refused(line, problem, damage, decode, convert)
             continue
         if check_text and not data.isascii() and not is_utf8(data):
             damage.append(Damage("encoding", line.number, line.offset, len(data.rstrip(b"\r\n")), "invalid UTF-8"))
@@ -163,31 +163,39 @@ def parse_as(
 
 
 def _refused(
-    line: RawLine, damage: list[Damage], decode: Callable[[bytes], E], convert: Callable[[Entry], E]
-) -> Iterator[Located[E]]:
-    if line.number == 1 and line.data.startswith(BOM):
-        damage.append(Damage("bom", 1, line.offset, 3))
-        # Numbered as line 2 for now, because only on line 1 a byte order mark is expected.
-        rest = RawLine(line.data[3:], line.offset + 3, 2, lines=line.lines, unread=line.unread)
-        shifted: list[Damage] = []
-        for located in parse_as([rest], shifted, decode, convert):
-            yield located._replace(line=located.line - 1)
-        damage.extend(Damage(item.kind, item.line - 1, item.offset, item.length, item.detail) for item in shifted)
-        return
+    line: RawLine, problem: Exception, damage: list[Damage], decode: Callable[[bytes], E], convert: Callable[[Entry], E]
+) -> Iterable[Located[E]]:
+    """Salvage a line that the decoder refused."""
     data = line.data
+    if line.number == 1 and data.startswith(BOM):
+        return _behind_bom(line, damage, decode, convert)
     if not data.strip():
         damage.append(Damage("blank", line.number, line.offset, len(data)))
-        return
-    if data.endswith(b"\r\n"):
-        damage.append(Damage("crlf", line.last_number, line.offset + len(data) - 2, 2))
-    elif not data.endswith(b"\n"):
+        return ()
+    if data[-1] != 0x0A:
         damage.append(Damage("no-newline", line.last_number, line.offset + len(data), 0))
-    saved = salvage_line(line)
-    damage.extend(saved.damage)
+    elif data[-2:] == b"\r\n":
+        damage.append(Damage("crlf", line.last_number, line.offset + len(data) - 2, 2))
+    saved = salvage_line(line, problem)
+    damage += saved.damage
+    located = []
     for found in saved.found:
         try:
             entry = decode(found.data)
         except REFUSED:
             entry = convert(found.entry)
         start, reads = found.start, found.client_reads and not line.unread
-        yield Located(entry, line.number_at(start), line.offset + start, found.end - start, reads)
+        located.append(Located(entry, line.number_at(start), line.offset + start, found.end - start, reads))
+    return located
+
+
+def _behind_bom(
+    line: RawLine, damage: list[Damage], decode: Callable[[bytes], E], convert: Callable[[Entry], E]
+) -> Iterator[Located[E]]:
+    damage.append(Damage("bom", 1, line.offset, 3))
+    # Numbered as line 2 for now, because only on line 1 a byte order mark is expected.
+    rest = RawLine(line.data[3:], line.offset + 3, 2, lines=line.lines, unread=line.unread)
+    shifted: list[Damage] = []
+    for located in parse_as([rest], shifted, decode, convert):
+        yield located._replace(line=located.line - 1)
+    damage.extend(Damage(item.kind, item.line - 1, item.offset, item.length, item.detail) for item in shifted)

@@ -98,7 +98,7 @@ def check_message(content: Any) -> None:
         return
     if blank:
         raise Refused(
-            "a message needs at least one character that is no white space", slug="empty-message",
+            "a message needs at least one character that is not white space", slug="empty-message",
             hint="nothing was written",
         )  # fmt: skip
 

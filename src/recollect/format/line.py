@@ -17,7 +17,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from typing import BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final
 
 import msgspec
 from msgspec import Struct
@@ -90,16 +90,16 @@ class Damage(Struct, frozen=True, gc=False):
 
 #: What each kind of damage means, and whether Claude Code loses the line because of it.
 DAMAGE_KINDS: Final[dict[str, str]] = {
-    "torn": "an object that ends too early: the client skips the line",
-    "glued": "more than one object on a line: the client reads the first one at most",
-    "nul": "NUL bytes, as left by a crash: the client skips the line",
-    "not-json": "no JSON at all: the client skips the line",
-    "not-object": "JSON, but no object: the client skips the line",
-    "encoding": "invalid UTF-8: the client shows U+FFFD",
-    "surrogate": "half of a surrogate pair: the client shows U+FFFD",
-    "nonstandard-number": "NaN or Infinity: the client skips the line",
-    "control-character": "a raw control character inside a string: the client skips the line",
-    "several-lines-unread": "an object over several lines in a file above 5 MiB: the client skips its lines",
+    "torn": "an object that ends too early: Claude Code skips the line",
+    "glued": "more than one object on a line: Claude Code reads the first one at most",
+    "nul": "NUL bytes, as left by a crash: Claude Code skips the line",
+    "not-json": "not JSON at all: Claude Code skips the line",
+    "not-object": "JSON, but not an object: Claude Code skips the line",
+    "encoding": "invalid UTF-8: Claude Code shows U+FFFD",
+    "surrogate": "half of a surrogate pair: Claude Code shows U+FFFD",
+    "nonstandard-number": "NaN or Infinity: Claude Code skips the line",
+    "control-character": "a raw control character inside a string: Claude Code skips the line",
+    "several-lines-unread": "an object over several lines in a file above 5 MiB: Claude Code skips its lines",
     "too-deep": "nested deeper than JSON readers go: kept as it is",
     "oversize": "a line too long to be held in memory: kept as it is, in pieces",
     "bom": "a byte order mark at the start: ignored",
@@ -157,11 +157,17 @@ def _pieces(stream: BinaryIO, offset: int, length: int, number: int) -> Iterator
 
 _value: Final = msgspec.json.Decoder(msgspec.Raw).decode
 _BYTE: Final = re.compile(r"\(byte (\d+)\)")
-_TRAILING: Final = "JSON is malformed: trailing characters"
+_TRAILING: Final = "JSON is malformed: trailing characters (byte "
+_INVALID: Final = "JSON is malformed: invalid character (byte "
+_TRUNCATED: Final = "Input data was truncated"
+_LONGEST_WORD: Final = len("false")
+"""In a word that is cut off, decoders name another place with a line end behind it than without."""
 _BLANK: Final = b" \t\r\n"
+_ODD: Final = frozenset([*range(0x20), *b"NI"])
+"""Control characters, and the first letters of NaN and Infinity."""
 
 
-class Extent(NamedTuple):
+class Extent(Struct, frozen=True, gc=False):
     """The end of a value, and how far the decoder got."""
 
     end: int | None
@@ -183,9 +189,32 @@ def value_extent(data: bytes, start: int = 0, end: int | None = None) -> Extent:
         if not str(problem).startswith(_TRAILING):
             return Extent(None, start + place, odd)
         stop = start + place
+    return _ends_before(data, stop)
+
+
+def _ends_before(data: bytes, stop: int) -> Extent:
     while data[stop - 1] in _BLANK:
         stop -= 1
     return Extent(stop, stop)
+
+
+def extent_of_refused(data: bytes, problem: Exception, line_end: bool = False) -> Extent | None:
+    """Find the extent of the object at the start of data that a decoder refused with this error.
+
+    With `line_end`, the decoder read the line with its line end, and `data` come without it. None where the error does not
+    tell: the decoder may have refused only a type, a number or a text, or did not get further than the line end did.
+    """
+    words = str(problem)
+    if words == _TRUNCATED:
+        return Extent(None, len(data))
+    if words.startswith(_TRAILING):
+        return _ends_before(data, int(words[len(_TRAILING) : -1]) - 1)
+    if not words.startswith(_INVALID):
+        return None
+    place = int(words[len(_INVALID) : -1])
+    if not line_end or place < len(data) - _LONGEST_WORD:
+        return Extent(None, place, _is_odd(data, place))
+    return Extent(None, len(data)) if place == len(data) else None
 
 
 def failed_at(data: bytes | memoryview, problem: Exception) -> tuple[int, bool]:
@@ -194,7 +223,7 @@ def failed_at(data: bytes | memoryview, problem: Exception) -> tuple[int, bool]:
     For data that end too early, the place is their end.
     """
     words = str(problem)
-    if words == "Input data was truncated":
+    if words == _TRUNCATED:
         return len(data), False
     found = _BYTE.search(words)
     if found is None:
@@ -202,7 +231,11 @@ def failed_at(data: bytes | memoryview, problem: Exception) -> tuple[int, bool]:
     place = int(found[1])
     if words.startswith(_TRAILING):
         return place - 1, False
-    return place, any(byte < 0x20 or byte in b"NI" for byte in data[max(place - 1, 0) : place + 1])
+    return place, _is_odd(data, place)
+
+
+def _is_odd(data: bytes | memoryview, place: int) -> bool:
+    return (place < len(data) and data[place] in _ODD) or (place > 0 and data[place - 1] in _ODD)
 
 
 SMALL_FILE: Final = 5 << 20
@@ -243,18 +276,23 @@ def join_lines(lines: Iterable[RawLine], *, small: bool) -> Iterator[RawLine]:
     for line in lines:
         data = line.data
         if stretch:
-            first = _first_byte(line)
-            if (first in _GOES_ON or last in _OPENS) and not line.more and not line.part:
+            first = data[0]
+            if first in _BLANK:
+                first = (data.lstrip(_BLANK)[:1] or b"\n")[0]
+            if (last in _OPENS or first in _GOES_ON) and not line.more and not line.part:
                 length += len(data)
                 if length <= SMALL_FILE and len(stretch) < _MOST_LINES:
                     stretch.append(line)
                     if first != 0x0A:
                         last = _last_byte(data)
                     continue
-            yield from stretch if len(stretch) == 1 else _resolved(stretch, small=small, at_end=False)
+            if len(stretch) == 1:
+                yield stretch[0]
+            else:
+                yield from _resolved(stretch, small=small, at_end=False)
             stretch = []
         last = _last_byte(data)
-        if line.more or line.part or len(data) > SMALL_FILE or last == 0x0A:
+        if last == 0x0A or line.more or line.part or len(data) > SMALL_FILE:
             yield line
         else:
             stretch, length = [line], len(data)
@@ -262,15 +300,11 @@ def join_lines(lines: Iterable[RawLine], *, small: bool) -> Iterator[RawLine]:
         yield from _resolved(stretch, small=small, at_end=True)
 
 
-def _first_byte(line: RawLine) -> int:
-    """Return the first byte that is not blank; a line feed for a blank line."""
-    first = line.data[0]
-    return first if first not in _BLANK else (line.data.lstrip(_BLANK)[:1] or b"\n")[0]
-
-
 def _last_byte(data: bytes) -> int:
-    if data[-2:] == b"}\n":
-        return 0x7D
+    """Return the last byte that is not blank; a line feed for a blank line."""
+    before_end = data[-2:]
+    if before_end[-1] == 0x0A and before_end[0] > 0x20:
+        return before_end[0]
     return (data.rstrip(_BLANK)[-1:] or b"\n")[0]
 
 
@@ -288,13 +322,13 @@ def _resolved(stretch: list[RawLine], *, small: bool, at_end: bool) -> Iterator[
             yield stretch[place]
             place += 1
             continue
-        end, reached, odd = value_extent(data, start)
-        patience -= reached - start
-        if end is not None:
-            behind = bisect_left(stops, end) + 1
+        extent = value_extent(data, start)
+        patience -= extent.reached - start
+        if extent.end is not None:
+            behind = bisect_left(stops, extent.end) + 1
             yield from _value_lines(stretch[place:behind], small=small)
             place = behind
-        elif reached == len(data) and at_end and not odd:
+        elif extent.reached == len(data) and at_end and not extent.odd:
             for line in stretch[place:]:
                 yield RawLine(line.data, line.offset, line.number, unread=small, unclosed=True)
             return

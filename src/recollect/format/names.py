@@ -179,14 +179,14 @@ def renamed_lines(
 
     `block` holds the bytes of a file from the offset `base` on, all these rows among them.
     """
-    told = new_names(rows, uuids, parents, names)
-    if told is None:
+    new = new_names(rows, uuids, parents, names)
+    if new is None:
         return None
     try:
         lines = _lines_of(memoryview(block), base, rows)
     except REFUSED:
         return None
-    return with_names(lines, told) if len(lines) == len(rows) else None
+    return with_names(lines, new) if len(lines) == len(rows) else None
 
 
 def new_names(
@@ -201,31 +201,31 @@ def new_names(
     size = sum([row.length for row in rows]) + len(rows)
     size += _room(parents[:1]) + room - _room(uuids[-1:]) if in_turn else _room(parents)
     size += len(rows) * len(names.session_id) - len("".join(sessions)) - _room([row.parent for row in rows])
-    told = NewNames(names.session_id, size, parents[0], None if in_turn else parents)
+    new = NewNames(names.session_id, size, parents[0], None if in_turn else parents)
     if names.keep_uuids:
-        return told
+        return new
     linked = [row.source_assistant for row in rows if row.source_assistant is not None]
     new_links = names.rows(linked)
     following = iter(new_links)
     # The old uuid moves into `forkedFrom`, and the new one takes its place: the line grows by the new one.
     origin = _MEMBER_ROOM + len('{"sessionId":,"messageUuid":}') + len(names.source_text)
-    told.size += len(rows) * origin + room + _room(new_links) - _room(linked)
-    told.source, told.uuids = names.source, uuids
-    told.links = [None if row.source_assistant is None else next(following) for row in rows]
-    return told
+    new.size += len(rows) * origin + room + _room(new_links) - _room(linked)
+    new.source, new.uuids = names.source, uuids
+    new.links = [None if row.source_assistant is None else next(following) for row in rows]
+    return new
 
 
-def with_names(lines: Sequence[Members], told: NewNames) -> bytes | None:
+def with_names(lines: Sequence[Members], new: NewNames) -> bytes | None:
     """Return the lines joined with their new names; None where a line must be renamed by `relink` instead.
 
     The members in `lines` are changed in place.
     """
-    size = told.size
+    size = new.size
     try:
-        if told.uuids is None:
-            _set_parents(lines, told)
+        if new.uuids is None:
+            _set_parents(lines, new)
         else:
-            replaced = _set_names(lines, told, told.uuids)
+            replaced = _set_names(lines, new, new.uuids)
             if replaced is None:
                 return None
             size -= replaced
@@ -255,25 +255,25 @@ def _room(values: Sequence[str | None]) -> int:
     return len("".join(texts)) + 2 * len(texts) + len("null") * (len(values) - len(texts))  # type: ignore[arg-type]
 
 
-def _set_parents(lines: Sequence[Members], told: NewNames) -> None:
-    session_id = told.session_id
-    parents = told.parents
+def _set_parents(lines: Sequence[Members], new: NewNames) -> None:
+    session_id = new.session_id
+    parents = new.parents
     if parents is None:
-        parents = [told.first_parent, *[said["uuid"] for said in lines[:-1]]]
+        parents = [new.first_parent, *[said["uuid"] for said in lines[:-1]]]
     for said, parent in zip(lines, parents, strict=True):
         said["sessionId"] = session_id
         said["parentUuid"] = parent
 
 
-def _set_names(lines: Sequence[Members], told: NewNames, uuids: Sequence[str]) -> int | None:
+def _set_names(lines: Sequence[Members], new: NewNames, uuids: Sequence[str]) -> int | None:
     """Set all names and `forkedFrom`. Return how many bytes of an older `forkedFrom` were replaced (in a fork of a fork).
 
     Return None where a line refers to other rows, too.
     """
-    session_id, source = told.session_id, told.source
-    parents = told.parents if told.parents is not None else [told.first_parent, *uuids[:-1]]
+    session_id, source = new.session_id, new.source
+    parents = new.parents if new.parents is not None else [new.first_parent, *uuids[:-1]]
     replaced = 0
-    for said, uuid, parent, link in zip(lines, uuids, parents, told.links, strict=True):
+    for said, uuid, parent, link in zip(lines, uuids, parents, new.links, strict=True):
         if (  # members by which a row refers to other rows; single checks are faster than a set operation
             "logicalParentUuid" in said
             or "compactMetadata" in said

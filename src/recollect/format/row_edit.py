@@ -97,8 +97,8 @@ def _jpeg_sides(head: bytes) -> tuple[int, int] | None:
 
 def persisted_output(entry: dict[str, Any]) -> str | None:
     """Return the path of the file that holds a long output; None where there is none."""
-    told = entry.get("toolUseResult")
-    path = told.get("persistedOutputPath") if isinstance(told, dict) else None
+    result = entry.get("toolUseResult")
+    path = result.get("persistedOutputPath") if isinstance(result, dict) else None
     return path if isinstance(path, str) else None
 
 
@@ -213,7 +213,7 @@ def change_blocks(data: bytes, change: Callable[[Any], list[Any]]) -> bytes:
     return data if changed == content else set_in_message(data, {"content": changed})
 
 
-def mended_text(data: bytes) -> bytes:
+def fixed_text(data: bytes) -> bytes:
     """Repair JSON so that every version of Claude Code reads it. Sound text stays byte for byte.
 
     Invalid UTF-8, half surrogate pairs and NULs become U+FFFD, raw control characters become escapes, NaN and Infinity null.
@@ -222,10 +222,10 @@ def mended_text(data: bytes) -> bytes:
         data.decode()
     except UnicodeDecodeError:
         data = data.decode("utf-8", "replace").encode()
-    return _STRING_OR_WORD.sub(_mended_token, data)
+    return _STRING_OR_WORD.sub(_fixed_token, data)
 
 
-def _mended_token(match: re.Match[bytes]) -> bytes:
+def _fixed_token(match: re.Match[bytes]) -> bytes:
     token = match.group()
     if token[:1] != b'"':
         return b"null"

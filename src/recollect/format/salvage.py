@@ -16,18 +16,18 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from .entries import REFUSED, Entry, entry_from_fields, loads_leniently, whole_pairs
-from .line import Damage, RawLine, failed_at, value_extent
+from .line import Damage, Extent, RawLine, extent_of_refused, failed_at, value_extent
 
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}\[\]:,]|[^"{}\[\]:,\s]++|\s++|"', re.DOTALL)
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _CONSTANT: Final = re.compile(rb"NaN|Infinity")
-_CONSTANT_VALUE: Final = re.compile(rb"-?Infinity|NaN")
+_STRING_OR_CONSTANT: Final = re.compile(rb'("(?:[^"\\]++|\\.)*+")|-?Infinity|NaN', re.DOTALL)
 _NULS: Final = re.compile(rb"\x00+")
 # Where an entry may begin inside a torn one: keys that Claude Code writes first or that only entries have.
 _ENTRY_START: Final = re.compile(
     rb'\{\s*"(?:parentUuid|type|uuid|sessionId|leafUuid|messageId|isSidechain|logicalParentUuid|summary|timestamp)"\s*:'
 )
-_ENTRY_MARKS: Final = ("uuid", "sessionId", "parentUuid", "leafUuid", "messageId", "summary", "timestamp")
+_ENTRY_MARKS: Final = frozenset({"uuid", "sessionId", "parentUuid", "leafUuid", "messageId", "summary", "timestamp"})
 _ESCAPE: Final = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 _NOT_SPACE: Final = re.compile(rb"[^ \t\r\n]")  # in JSON, a form feed or a no-break space is not white space
 _PIECE: Final = 1 << 20
@@ -96,10 +96,11 @@ def has_lone_surrogate(body: bytes) -> bool:
     return high_ends >= 0
 
 
-def salvage_line(line: RawLine) -> Salvage:
+def salvage_line(line: RawLine, problem: Exception | None = None) -> Salvage:
     """Return all readable objects and the damage of a line that is not one plain object.
 
-    The line must not begin with a byte order mark.
+    The line must not begin with a byte order mark. `problem` is the error with which a decoder of objects refused the bytes of
+    the line, if one did: it may save reading them again.
     """
     result = Salvage()
 
@@ -113,20 +114,37 @@ def salvage_line(line: RawLine) -> Salvage:
     if not body.strip():
         return result
     text = whole_pairs(body)
-    try:
-        fields = _split(text)
-    except REFUSED as problem:
-        _take_refused(result, body, text, problem, note)
-    else:
-        start, end = text.index(b"{"), text.rindex(b"}") + 1
-        data = text[start:end]
-        if text is not body and text != body:
-            note("surrogate", 0, len(body), _DETAIL["surrogate"])
-        if not body.isascii() and not is_utf8(body):
-            note("encoding", 0, len(body), _DETAIL["encoding"])
-            data = data.decode("utf-8", "replace").encode()
-        result.found.append(Found(data, start, end, True, fields))
+    extent = None
+    if problem is not None and text is body and (body.isascii() or is_utf8(body)):
+        extent = extent_of_refused(body, problem, line_end=True)
+    if extent is None:
+        try:
+            fields = _split(text)
+        except msgspec.ValidationError:  # not an object: the decoder stopped at the first byte
+            extent = value_extent(text)
+            if extent.end is not None and not text[extent.end :].strip(b" \t\r\n"):
+                _check_text(body, note)
+                note("not-object", 0, len(body), _DETAIL["not-object"])
+                return result
+        except REFUSED as refusal:
+            extent = extent_of_refused(text, refusal) or value_extent(text)
+        else:
+            _take_object(result, body, text, fields, note)
+            return result
+    _take_refused(result, body, text, extent, note)
     return result
+
+
+def _take_object(result: Salvage, body: bytes, text: bytes, fields: dict[str, msgspec.Raw], note: Note) -> None:
+    """Salvage a line that is a plain object except for characters in its strings."""
+    start, end = text.index(b"{"), text.rindex(b"}") + 1
+    data = text[start:end]
+    if text is not body and text != body:
+        note("surrogate", 0, len(body), _DETAIL["surrogate"])
+    if not body.isascii() and not is_utf8(body):
+        note("encoding", 0, len(body), _DETAIL["encoding"])
+        data = data.decode("utf-8", "replace").encode()
+    result.found.append(Found(data, start, end, True, fields))
 
 
 def _check_text(body: bytes, note: Note) -> None:
@@ -134,53 +152,59 @@ def _check_text(body: bytes, note: Note) -> None:
         note("encoding", 0, len(body), _DETAIL["encoding"])
 
 
-def _take_refused(result: Salvage, body: bytes, text: bytes, problem: Exception, note: Note) -> None:
-    """Salvage a line that the fast decoder refuses as an object."""
-    if isinstance(problem, msgspec.ValidationError):  # not an object: the decoder stopped at the first byte
-        end, reached, odd = value_extent(text)
-        odd = odd or end is not None
-    else:
-        reached, odd = failed_at(text, problem)
-    if odd and _take_patiently(result, body, text, note):
+def _take_refused(result: Salvage, body: bytes, text: bytes, extent: Extent, note: Note) -> None:
+    """Salvage a line that the fast decoder refuses as an object. `extent` is that of its first value."""
+    if extent.odd and _take_patiently(result, body, text, extent.reached, note):
         return
-    if reached == len(text) and text[0] == 0x7B and b"\x00" not in text:
-        patience = _PATIENCE * len(body) + 4096
-        if _ENDS_INSIDE.search(body) is None or _next_entry(text, 1, len(body), patience)[0] is None:
-            note("torn", 0, len(body), _torn_detail(text))
-            _check_text(body, note)
-            return  # otherwise the torn object holds a complete entry, which is found below
-    position = 0
+    length = len(body)
     if b"\x00" in body:
+        position = 0
         for run in _NULS.finditer(body):
             note("nul", run.start(), run.end(), f"{run.end() - run.start()} NUL bytes")
             # Claude Code reads the first value on a line; NULs before it hide it, NULs behind it do not matter.
             _scan(result, text, position, run.start(), note, client_reads_first=position == 0)
             position = run.end()
-    _scan(result, text, position, len(body), note, client_reads_first=position == 0)
+        _scan(result, text, position, length, note, client_reads_first=position == 0)
+    elif b"{" not in body:
+        note("not-json", length - len(body.lstrip(b" \t\r\n")), length)
+    elif extent.reached == length and text[0] == 0x7B and not _holds_entry(text):
+        note("torn", 0, length, _torn_detail(text))
+    else:
+        _scan(result, text, 0, length, note, client_reads_first=True, first=None if extent.odd else extent)
     _check_text(body, note)
+
+
+def _holds_entry(torn: bytes) -> bool:
+    """Return whether a complete entry stands at the end of an object that is cut off, or before another object."""
+    if _ENDS_INSIDE.search(torn) is None:
+        return False
+    return _next_entry(torn, 1, len(torn), _PATIENCE * len(torn) + 4096)[0] is not None
 
 
 _ENDS_INSIDE: Final = re.compile(rb"\}[ \t\r\n]*(?:\{|\Z)")
 
 
-def _take_patiently(result: Salvage, body: bytes, text: bytes, note: Note) -> bool:
+def _take_patiently(result: Salvage, body: bytes, text: bytes, place: int, note: Note) -> bool:
     """Salvage a line that is one value to a more lenient reader than Claude Code's, and record what is odd about it.
 
-    Return False, with nothing salvaged, for any other line.
+    Return False, with nothing salvaged, for any other line. `place` is where the fast decoder stopped.
     """
-    if text[0] == 0:
+    if text[0] == 0 or text[-1] == 0:
         return False
-    if text[:1] == b"{" and len(text) <= _PIECE and (blanked := text.translate(_BLANKED)) != text:
-        try:
-            _split(blanked)
-        except REFUSED as problem:
-            if not failed_at(text, problem)[1]:
-                return False  # without its control characters it would not be an object either
-        escaped = _with_escapes(text)
+    if text[:1] == b"{" and len(text) <= _PIECE and (controls := text.translate(None, _NO_CONTROL)):
+        if len(controls) > _FEW:
+            try:
+                _split(text.translate(_BLANKED))
+            except REFUSED as problem:
+                if not failed_at(text, problem)[1]:
+                    return False  # without its control characters it would not be an object either
+        # Tabs may stand between values too. Where one stands in a string instead, the decoder stopped at it.
+        codes = {*controls} - ({*b"\t\r\n"} - {*text[place : place + 1]})
+        escaped = _with_escapes(text, codes)
         try:
             fields = _split(escaped)
         except REFUSED as problem:
-            if not failed_at(escaped, problem)[1]:
+            if codes.isdisjoint(b"\t\r\n") and not failed_at(escaped, problem)[1]:
                 return False
         else:
             end = text.rindex(b"}") + 1
@@ -192,7 +216,7 @@ def _take_patiently(result: Salvage, body: bytes, text: bytes, note: Note) -> bo
             # A strict JSON reader, such as Claude Code's, refuses the line.
             result.found.append(Found(escaped[: escaped.rindex(b"}") + 1], 0, end, False, fields))
             return True
-    if _take_without_constants(result, body, text, note):
+    if _take_without_constants(result, body, text, place, note):
         return True
     plain = _plain_value(body)
     if plain is not None:
@@ -200,34 +224,40 @@ def _take_patiently(result: Salvage, body: bytes, text: bytes, note: Note) -> bo
     return plain is not None
 
 
-def _take_without_constants(result: Salvage, body: bytes, text: bytes, note: Note) -> bool:
-    """Salvage an object whose only oddity is NaN or Infinity, read as null.
+def _take_without_constants(result: Salvage, body: bytes, text: bytes, place: int, note: Note) -> bool:
+    """Salvage an object whose only oddity is NaN or Infinity, read as null. The first one stands at `place`.
 
     Return False for any other line, which is left to the slower reader.
     """
-    if _CONSTANT.search(body) is None or b"\\" in body or not body.isascii() or body[:1] != b"{":
+    if text[0] != 0x7B or _CONSTANT.match(text, place) is None or not (body.isascii() or is_utf8(body)):
         return False
-    pieces = text.split(b'"')  # without escapes, every second piece stands outside of strings
-    pieces[::2] = [_CONSTANT_VALUE.sub(b"null", piece) for piece in pieces[::2]]
-    data = b'"'.join(pieces)
+    start = place - 1 if text[place - 1] == 0x2D else place
+    data = text[:start] + _STRING_OR_CONSTANT.sub(_without_constant, text[start:])
     try:
         fields = _split(data)
     except REFUSED:
         return False
     note("nonstandard-number", 0, len(body), _DETAIL["nonstandard-number"])
-    result.found.append(Found(data, 0, text.rindex(b"}") + 1, False, fields))
+    if text != body:
+        note("surrogate", 0, len(body), _DETAIL["surrogate"])
+    result.found.append(Found(data[: data.rindex(b"}") + 1], 0, text.rindex(b"}") + 1, False, fields))
     return True
 
 
-_BLANKED: Final = b" " * 0x20 + bytes(range(0x20, 0x100))
-_CONTROL: Final = tuple((bytes([code]), b"\\u%04x" % code) for code in range(0x20) if code not in b"\t\r\n")
+def _without_constant(match: re.Match[bytes]) -> bytes:
+    return match[1] or b"null"
 
 
-def _with_escapes(text: bytes) -> bytes:
-    """Escape the control characters in JSON. Inside strings that makes it valid; anywhere else it stays invalid."""
-    for character, escape in _CONTROL:
-        if character in text:
-            text = text.replace(character, escape)
+_FEW: Final = 16
+"""So many control characters are escaped without a look at what would be left of the line without them."""
+_NO_CONTROL: Final = bytes(range(0x20, 0x100))
+_BLANKED: Final = b" " * 0x20 + _NO_CONTROL
+
+
+def _with_escapes(text: bytes, controls: set[int]) -> bytes:
+    """Escape control characters in JSON. Inside strings that makes it valid; anywhere else it stays invalid."""
+    for code in controls:
+        text = text.replace(bytes([code]), b"\\u%04x" % code)
     return text
 
 
@@ -334,14 +364,26 @@ _DETAIL: Final = {
     "nonstandard-number": "NaN or Infinity",
     "control-character": "raw control character in a string",
     "surrogate": "half of a surrogate pair",
-    "not-object": "JSON, but no object",
+    "not-object": "JSON, but not an object",
     "too-deep": "nested too deeply to decode",
     "nul": "NUL inside a string",
 }
 
 
-def _scan(result: Salvage, body: bytes, start: int, end: int, note: Note, *, client_reads_first: bool) -> None:
-    """Salvage all complete objects in body[start:end], which does not parse as one value."""
+def _scan(
+    result: Salvage,
+    body: bytes,
+    start: int,
+    end: int,
+    note: Note,
+    *,
+    client_reads_first: bool,
+    first: Extent | None = None,
+) -> None:
+    """Salvage all complete objects in body[start:end], which does not parse as one value.
+
+    `first` is the extent of the first value, where it is known.
+    """
     first_place = _NOT_SPACE.search(body, start, end)
     if first_place is None:
         return
@@ -349,16 +391,20 @@ def _scan(result: Salvage, body: bytes, start: int, end: int, note: Note, *, cli
     count = len(result.found)
     readable_first = client_reads_first
     patience = _PATIENCE * (end - start) + 4096
+    known = None if first is None else (first.end, first.reached)
     while position < end:
         is_object = body[position] == 0x7B
-        stop, reached = _read_object(body, position, end) if is_object else (None, position)
+        stop, reached = (known or _read_object(body, position, end)) if is_object else (None, position)
+        known = None
         if stop is not None:
-            first = readable_first and position == start
-            result.found.append(Found(body[position:stop], position, stop, first))
+            is_read = readable_first and position == start
+            result.found.append(Found(body[position:stop], position, stop, is_read))
             until = stop
         else:
             following, patience = _next_entry(body, position + 1, end, patience)
-            until = end if following is None else following
+            until = end
+            if following is not None:
+                until, known = following[0], (following[1], following[1])
             detail = _torn_detail(body[position : min(reached, until)]) if is_object else ""
             note("torn" if is_object else "not-json", position, until, detail)
             readable_first = False
@@ -370,8 +416,10 @@ def _scan(result: Salvage, body: bytes, start: int, end: int, note: Note, *, cli
 
 def _read_object(body: bytes, start: int, end: int) -> tuple[int | None, int]:
     """Return the end of the object that begins at `start` (None where it is incomplete or invalid), and how far it was read."""
-    stop, reached, odd = value_extent(body, start, end)
-    return _read_patiently(body[start:end].decode("latin-1"), start) if odd else (stop, reached)
+    extent = value_extent(body, start, end)
+    if extent.odd:
+        return _read_patiently(body[start:end].decode("latin-1"), start)
+    return extent.end, extent.reached
 
 
 def _read_patiently(text: str, start: int) -> tuple[int | None, int]:
@@ -406,8 +454,8 @@ def _fields(data: bytes) -> Mapping[str, bytes | msgspec.Raw]:
         return skim_object(data, 0).fields
 
 
-def _next_entry(body: bytes, start: int, end: int, patience: int) -> tuple[int | None, int]:
-    """Return where the next complete entry begins inside a torn object (None where there is none), and the patience left.
+def _next_entry(body: bytes, start: int, end: int, patience: int) -> tuple[tuple[int, int] | None, int]:
+    """Return where the next complete entry inside a torn object begins and ends (None without one), and the patience left.
 
     The entry must be followed by the end or by another object. Trying every possible start would take quadratic time:
     `patience` bounds the bytes that are read.
@@ -423,8 +471,8 @@ def _next_entry(body: bytes, start: int, end: int, patience: int) -> tuple[int |
         if following is not None and following.group() != b"{":
             continue  # an inner object of the torn one, which goes on behind it
         fields = _fields(body[match.start() : stop])
-        if "type" in fields and any(mark in fields for mark in _ENTRY_MARKS):
-            return match.start(), patience
+        if "type" in fields and not _ENTRY_MARKS.isdisjoint(fields):
+            return (match.start(), stop), patience
     return None, patience
 
 
@@ -436,16 +484,36 @@ class _Named(msgspec.Struct, gc=False):
 
 
 _named: Final = msgspec.json.Decoder(_Named).decode
+_NULL: Final = msgspec.Raw(b"null")
 
 
 def _torn_detail(head: bytes) -> str:
     """Return type and uuid of a torn object, as far as they are readable, for messages and for repair."""
-    try:
-        named = _named(_closed(head))
-    except REFUSED:
-        return ""
-    told = [("type", named.type), ("uuid", named.uuid)]
-    return " ".join([f"{name}={bytes(raw).decode('utf-8', 'replace')}" for name, raw in told if raw])[:200]
+    plain = _PLAIN_FIELDS.match(head)
+    if plain is not None and _has_no_field(head, plain.end(), nested=plain[3] is not None):
+        kind, uuid = plain[1] or b"", plain[2] or b""
+    else:
+        try:
+            named = _named(_closed(head))
+        except REFUSED:
+            return ""
+        kind, uuid = (b"" if raw == _NULL else bytes(raw) for raw in (named.type, named.uuid))
+    detail = f"type={kind.decode('utf-8', 'replace')}" if kind else ""
+    return f"{detail} uuid={uuid.decode('utf-8', 'replace')}".lstrip()[:200] if uuid else detail[:200]
+
+
+# The first fields of an object, up to one with an escape, with brackets or with white space around it (Claude Code writes none).
+_PLAIN_FIELDS: Final = re.compile(
+    rb'\{(?:"(?:type":("%(chars)b")|uuid":("%(chars)b")|%(chars)b":(?:"%(chars)b"|[\w.+-]++)),)*+("%(chars)b":[{\[])?'
+    % {b"chars": rb'[^"\\\x00-\x1f]*+'}
+)
+
+
+def _has_no_field(head: bytes, start: int, *, nested: bool) -> bool:
+    """Return whether a torn object has no complete field from `start` on; `nested` means behind the first bracket of a value."""
+    if head.find(b"}", start) >= 0 or head.find(b"]", start) >= 0 or head.startswith((b'"type"', b'"uuid"'), start):
+        return False
+    return nested or (head.find(b"\\", start) < 0 and head.count(b'"', start) <= 3)
 
 
 _NO_BRACKET: Final = bytes(set(range(256)) - set(b"{}[]"))

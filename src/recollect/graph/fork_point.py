@@ -155,8 +155,8 @@ def fork_point_at(transcript: Transcript, thread: Thread, uuid: str, until: int 
 
 def rewound(transcript: Transcript, uuid: str, size: int) -> Thread:
     """Return the thread after an explicit checkpoint on `uuid` at the end of the file, which then has `size` bytes."""
-    told = StateLine(len(transcript.rows), 0, 0, 0, "last-prompt", leaf=uuid, explicit=True)
-    return find_thread(transcript.with_rows(transcript.rows, [*transcript.states, told], size))
+    checkpoint = StateLine(len(transcript.rows), 0, 0, 0, "last-prompt", leaf=uuid, explicit=True)
+    return find_thread(transcript.with_rows(transcript.rows, [*transcript.states, checkpoint], size))
 
 
 def ends_on(thread: Thread, row: Row) -> bool:
@@ -222,8 +222,8 @@ def _end_on(transcript: Transcript, rows: list[Row], end: Row, until: int) -> Fo
     for copy in copies:
         if copy.uuid == end.uuid and copy.time is None:
             copy.timestamp = "1970-01-01T00:00:00.000Z"  # Claude Code does not end on a row without a time
-    told = StateLine(len(copies), 0, 0, 0, "last-prompt", leaf=end.uuid, explicit=True)
-    then = transcript.with_rows(copies, [told], size=0)
+    checkpoint = StateLine(len(copies), 0, 0, 0, "last-prompt", leaf=end.uuid, explicit=True)
+    then = transcript.with_rows(copies, [checkpoint], size=0)
     thread = find_thread(then)
     if thread.leaf is None or (end.is_message and thread.leaf != end.uuid):
         return None

@@ -357,9 +357,9 @@ def _note_blocks(row: Row, content: list[BlockHead], entry: GraphEntry) -> None:
             [b.tool_use_id for b in content if b.type == "tool_result" and b.tool_use_id is not None]
         )
         row.failed = tuple([b.tool_use_id for b in content if b.is_error is True and b.tool_use_id is not None])
-        told = entry.toolUseResult
-        if isinstance(told, ResultHead):
-            row.result_subagent = told.agentId
+        result = entry.toolUseResult
+        if isinstance(result, ResultHead):
+            row.result_subagent = result.agentId
 
 
 def _other_row(entry: GraphEntry, kind: str, index: int, line: int, offset: int, length: int) -> Row:

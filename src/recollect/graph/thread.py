@@ -48,7 +48,7 @@ class Thread(Struct, eq=False):
     """All rows since the last compaction in order, attachments and system rows among them."""
     sent: list[Row]
     """The user and assistant rows whose content is sent to the model."""
-    mended: dict[str, str]
+    repaired_links: dict[str, str]
     """For rows whose parent is missing, the row that replaces it, at most five seconds older, by uuid."""
     put_back: frozenset[str]
     summarised: list[Row]
@@ -64,7 +64,7 @@ class Thread(Struct, eq=False):
     def _told(self) -> tuple[object, ...]:
         """Return everything by which two threads are compared."""
         return (
-            self.leaf, self.leaf_reason, self.cleared, self.chain, self.sent, self.mended, self.put_back, self.summarised,
+            self.leaf, self.leaf_reason, self.cleared, self.chain, self.sent, self.repaired_links, self.put_back, self.summarised,
             self.placements,
         )  # fmt: skip
 
@@ -110,12 +110,12 @@ def find_thread(transcript: Transcript) -> Thread:
 def resume(transcript: Transcript, state: ClientState) -> Thread:
     """Return the thread of a transcript that is already loaded into `state`."""
     leaf = choose_leaf(state)
-    mended: dict[str, str] = {}
+    repaired_links: dict[str, str] = {}
     seen: set[str] = set()
     chain: list[Row] = []
     added: frozenset[str] = frozenset()
     if leaf.uuid is not None:
-        walked = walk_up(state, leaf.uuid, seen, mended)
+        walked = walk_up(state, leaf.uuid, seen, repaired_links)
         chain = put_back(state, list(walked), seen)
         _add_trailing(state, leaf.uuid, chain, seen)
         if len(chain) > len(walked):
@@ -126,16 +126,22 @@ def resume(transcript: Transcript, state: ClientState) -> Thread:
     if added and cut:
         added = added.intersection(row.uuid or "" for row in live)
     summarised = before_compaction(chain, cut, transcript)
-    return Thread(leaf.uuid, leaf.why, leaf.cleared, live, sent, mended, added, summarised, transcript.rows, state)
+    return Thread(
+        leaf.uuid, leaf.why, leaf.cleared, live, sent, repaired_links, added, summarised, transcript.rows, state
+    )
 
 
 def walk_up(
-    state: ClientState, start: str, seen: set[str], mended: dict[str, str], mender: _Mender | None = None
+    state: ClientState,
+    start: str,
+    seen: set[str],
+    repaired_links: dict[str, str],
+    link_repair: _LinkRepair | None = None,
 ) -> list[Row]:
     """Return the rows from the root to `start`.
 
     A parent that is missing or was already passed is replaced by the row before in time, if that is at most five seconds older
-    (see `mended`).
+    (see `repaired_links`).
     """
     chain: list[Row] = []
     rows, changed = state.rows, state.parents.changed
@@ -155,11 +161,11 @@ def walk_up(
             seen.update([item.uuid or "" for item in chain[noted:]])
             noted = len(chain)
             if above is None or parent in seen:
-                mender = mender or _Mender(state)
-                parent = mender.row_before(row, seen)
+                link_repair = link_repair or _LinkRepair(state)
+                parent = link_repair.row_before(row, seen)
                 if parent is None:
                     break
-                mended[uuid] = parent
+                repaired_links[uuid] = parent
                 above = rows[parent]
             lowest = min(lowest, above.index)
         uuid, row = parent, above
@@ -168,7 +174,7 @@ def walk_up(
     return chain
 
 
-class _Mender:
+class _LinkRepair:
     """Find the row that replaces a missing parent: the previous one in time with the same `isSidechain`."""
 
     def __init__(self, state: ClientState) -> None:
@@ -242,14 +248,14 @@ def _add_trailing(state: ClientState, leaf: str, chain: list[Row], seen: set[str
 def _place_all(thread: Thread, rows: list[Row], state: ClientState) -> list[Placement]:
     places: list[Placement | None] = [None] * len(rows)
     sent = {row.index for row in thread.sent}
-    told: dict[str, Placement] = {}
+    shared: dict[str, Placement] = {}
     is_sent = Placement(LIVE, "sent to the model")
     for row in thread.chain:
         if row.index in sent:
             places[row.index] = is_sent
         else:
             why = _why_live(row)
-            places[row.index] = told.get(why) or told.setdefault(why, Placement(LIVE, why))
+            places[row.index] = shared.get(why) or shared.setdefault(why, Placement(LIVE, why))
     was_summarised = Placement(PRECOMPACT, "before the last compaction, which summarised it")
     for row in thread.summarised:
         if places[row.index] is None:
@@ -277,7 +283,7 @@ def _why_live(row: Row) -> str:
 
 def _simple_place(row: Row, state: ClientState) -> Placement | None:
     if not row.client_reads:
-        return Placement(UNREACHABLE, "on a line that the client cannot read")
+        return Placement(UNREACHABLE, "on a line that Claude Code cannot read")
     if row.sidechain:
         return Placement(SUBAGENT, "written by a subagent")
     if row.type == "progress":
@@ -299,12 +305,12 @@ def before_compaction(chain: list[Row], cut: int, transcript: Transcript) -> lis
     segments = [chain[:cut]]
     boundaries = _boundaries(chain[:cut])
     seen: set[str] = {row.uuid or "" for row in chain[:cut]}
-    mender = _Mender(original)
+    link_repair = _LinkRepair(original)
     while boundaries:
         start = _last_before(boundaries.pop(), original, rows)
         if start is None or start in seen:
             continue
-        walked = walk_up(original, start, seen, {}, mender)
+        walked = walk_up(original, start, seen, {}, link_repair)
         segments.append(walked)
         boundaries += _boundaries(walked)
     segments.reverse()
@@ -423,7 +429,7 @@ def _any_between(places: list[int], after: int, until: int) -> bool:
 
 def _root_place(root: int, is_start: bool, last_start: int, thread: Thread, state: ClientState) -> Placement:
     if thread.leaf is None and not state.cleared:
-        return Placement(UNREACHABLE, f"the client finds no conversation: {thread.leaf_reason}")
+        return Placement(UNREACHABLE, f"Claude Code finds no conversation: {thread.leaf_reason}")
     if thread.leaf is None or last_start > root:
         return Placement(ABANDONED, "left by a rewind to the start")
     if is_start and state.rows[thread.leaf].index < root:

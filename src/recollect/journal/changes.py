@@ -159,7 +159,7 @@ class Change:
             missing.append(step)
             step = step.parent
         if str(step) not in self._made and not step.is_dir():
-            raise Refused(f"{path} cannot be made: {step} is no folder", slug="no-place")
+            raise Refused(f"{path} cannot be made: {step} is not a folder", slug="no-place")
         for item in reversed(missing):
             self._check(item, elsewhere=elsewhere)
             self._made.add(str(item))

@@ -70,7 +70,7 @@ def refuse_if_busy(
     why = why_busy(home, session_id, path, journal)
     if why is None:
         return
-    hint = "close it in the client first"
+    hint = "close it in Claude Code first"
     if not rewrite:
         hint += ", or use --force (force=True in code) to write all the same"
     raise StoreBusy(f"session {session_id} is in use: {why}", hint=hint, slug="session-running")
@@ -102,7 +102,7 @@ def refuse_undo_while_open(record: Record, home: Home) -> None:
             if name in running:
                 raise StoreBusy(
                     f"session {name} is in use: process {running[name].pid} has it open",
-                    hint="close it in the client first", slug="session-running",
+                    hint="close it in Claude Code first", slug="session-running",
                 )  # fmt: skip
 
 

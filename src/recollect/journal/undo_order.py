@@ -52,7 +52,7 @@ def refuse_without_place(path: Path, home: Home) -> None:
     above = next(folder for folder in path.parents if os.path.lexists(folder))
     if not above.is_dir():
         raise Refused(
-            f"cannot undo: {path}: {above} is no folder", slug="no-place",
+            f"cannot undo: {path}: {above} is not a folder", slug="no-place",
             hint="nothing was undone; move it away, then try again",
         )  # fmt: skip
     if above != path.parent and not is_inside(home, path):

@@ -80,7 +80,7 @@ def write_bundle(sessions: Sequence[Session], target: Path, *, root: str | None 
         name = path.relative_to(home.root).as_posix()
         if why_refused(name) is None:
             files[name] = FileToBundle(name, path.stat().st_mtime_ns, partial(_chunks, home, path))
-    told = [
+    listed = [
         BundledSession(
             item.id, path_text(item.file.folder), _sayable(item.summary.project), _sayable(item.summary.title)
         )
@@ -90,7 +90,7 @@ def write_bundle(sessions: Sequence[Session], target: Path, *, root: str | None 
     fresh = target.with_name(f".{target.name}.recollect-tmp")
     try:
         disk.remove_if_there(fresh)
-        size = disk.write_new(fresh, encode_bundle(to_text(root), time.time(), told, list(files.values())))
+        size = disk.write_new(fresh, encode_bundle(to_text(root), time.time(), listed, list(files.values())))
         disk.put_in_place(fresh, target, fresh)
     except ValueError as problem:
         raise DamagedData(

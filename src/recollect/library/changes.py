@@ -104,7 +104,7 @@ class Changes:
         found = self.session(session)
         change, leaf = plan_rewind(self.journal, found.file, message_uuid(found, message), force=force)
         result = {"session_id": found.id, "leaf": leaf, "was": found.thread.leaf}
-        note = "clients before 2.1.70 (2.0.77, for example) ignore a rewind; `recollect fork --at` serves those, too"
+        note = "Claude Code before 2.1.70 (2.0.77, for example) ignores a rewind; `recollect fork --at` serves it, too"
         return Plan(change, result, f"{found.id} now goes on from {leaf}", [note], found.id)
 
     def fork(

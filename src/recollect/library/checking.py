@@ -149,12 +149,18 @@ def doctor(library: Library, *, deep: bool = False) -> dict[str, Any]:
 
 
 def _vault(library: Library) -> list[dict[str, Any]]:
-    problem = library.vault.problem()
-    if problem is None:
-        return []
+    found = []
+    if (problem := library.vault.problem()) is not None:
+        meaning = "`recollect keep` stores again what the homes still have; `recollect verify` tells everything"
+        found.append(("vault-damaged", problem, meaning))
+    if (name := library.vault.other_machine()) is not None:
+        meaning = "where the other machine no longer keeps here: `recollect keep --take-over`"
+        found.append(("vault-of-another-machine", f"kept by {name}: nothing of this machine is kept here", meaning))
     place = {"session_id": "", "path": str(library.vault.folder), "line": None, "offset": None, "length": None}
-    meaning = "`recollect keep` stores again what the homes still have; `recollect verify` tells everything"
-    return [{**place, "kind": "vault-damaged", "detail": problem, "meaning": meaning, "shown": problem}]
+    return [
+        {**place, "kind": kind, "detail": detail, "meaning": meaning, "shown": detail}
+        for kind, detail, meaning in found
+    ]
 
 
 def _home(home: Home, scan: Scan) -> dict[str, Any]:
@@ -175,15 +181,15 @@ def _home(home: Home, scan: Scan) -> dict[str, Any]:
 
 def _permissions(home: Home) -> list[str]:
     """List folders and files that other users of this machine may read."""
-    told = []
+    warnings = []
     for path in (home.root, home.projects, home.config_file):
         try:
             mode = os.stat(path).st_mode
         except OSError:
             continue
         if os.name != "nt" and mode & (stat.S_IRGRP | stat.S_IROTH | stat.S_IWGRP | stat.S_IWOTH):
-            told.append(f"{path} may be read by others ({stat.S_IMODE(mode):o})")
-    return told
+            warnings.append(f"{path} may be read by others ({stat.S_IMODE(mode):o})")
+    return warnings
 
 
 def _check(file: SessionFile, parts: UnknownParts, *, whole: bool) -> list[dict[str, Any]]:
@@ -206,9 +212,9 @@ def _check(file: SessionFile, parts: UnknownParts, *, whole: bool) -> list[dict[
         )
 
     if not file.client_lists:
-        note(file.path, "file-name", "the name is no UUID in lower case: the client does not find this session")
+        note(file.path, "file-name", "the name is not a UUID in lower case: Claude Code does not find this session")
     if file.size == 0:
-        note(file.path, "empty", "an empty file: the client finds no conversation")
+        note(file.path, "empty", "an empty file: Claude Code finds no conversation")
     for path in (file.path, *(subagent.path for subagent in file.subagents)):
         try:
             for damage in parts.read(path, file.home, whole=whole):

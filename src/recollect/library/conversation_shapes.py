@@ -35,7 +35,7 @@ class ThreadRow(Struct, kw_only=True):
     """The position of the row among those that are sent to the model, from 1; None if it is not sent."""
     sent_as: str | None
     """The role under which the row is sent to the model: user or assistant."""
-    mended_to: str | None
+    repaired_to: str | None
     put_back: bool
     time: datetime | None
 
@@ -145,7 +145,7 @@ def _thread_rows(session: Session, thread: Thread, client: str) -> list[ThreadRo
             reason=place.reason,
             sent=position.get(row.index),
             sent_as=roles.get(row.index),
-            mended_to=thread.mended.get(row.uuid or ""),
+            repaired_to=thread.repaired_links.get(row.uuid or ""),
             put_back=row.uuid in thread.put_back,
             time=to_datetime(row.time),
         )

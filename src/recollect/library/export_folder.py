@@ -18,7 +18,6 @@ import msgspec
 from msgspec import Struct
 
 from .. import __version__
-from ..environment import machine_names
 from ..errors import Refused
 from ..export.document import Document
 from ..export.formats import Pieces, SiteSession
@@ -236,9 +235,8 @@ def _seen(exporter: Exporter, session: Session, profile: str) -> str:
     file = session.file
     options = replace(exporter.options, stamp=None)
     stamps = [(file.size, file.mtime), *((item.subagent_id, item.size, item.mtime) for item in file.subagents)]
-    names = machine_names() if profile in ("personal", "all") else ()
     told = repr(
-        (LAYOUT, __version__, session.id, stamps, options, profile, exporter.same_length, names, exporter.format.name)
+        (LAYOUT, __version__, session.id, stamps, options, exporter.redaction_mark(profile), exporter.format.name)
     )
     return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()
 

@@ -7,6 +7,7 @@ searched once more for what was to be left out, and only then moved to its place
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias, cast
 
+from ..environment import machine_names
 from ..errors import NotFound, Refused
 from ..export import document as documents
 from ..export.document import Depth, Document, ExportOptions, Pictures, View
@@ -215,6 +217,15 @@ class Exporter:
 
     # --- the steps ----------------------------------------------------------------------------------------------------
 
+    def redaction_mark(self, profile: str) -> str:
+        """Return a hash of what decides what is redacted: the names of this machine, the user's own rules."""
+        if profile == "none":
+            return ""
+        rules = self._library.own_folder("config") / "rules.toml"
+        data = rules.read_bytes() if rules.is_file() else b""
+        told = repr((profile, self.same_length, machine_names(), data))
+        return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()
+
     def profile_for(self, place: Path | None) -> Profile:
         """Return what is redacted: what was chosen, else what the format and the place call for."""
         chosen = self._redact
@@ -365,9 +376,15 @@ def export(
     path = to if isinstance(to, str | os.PathLike) else None
     wanted = SITE if site is not None else format_for(path, format)
     exporter = Exporter(
-        library, opened, wanted, export_options(wanted, **options), redact=redact, same_length=same_length, force=force,
+        library,
+        opened,
+        wanted,
+        export_options(wanted, **options),
+        redact=redact,
+        same_length=same_length,
+        force=force,
         progress=progress,
-    )  # fmt: skip
+    )
     if site is not None:
         return exporter.to_site(site)
     if into is not None:

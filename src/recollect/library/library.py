@@ -233,7 +233,10 @@ class Library:
         counts = self.message_counts(files, count)
         summaries: Iterable[SessionSummary] = (self.summary_of(file, counts) for file in files)
         if until is not None:
-            summaries = (item for item in summaries if (item.created or item.file.mtime) <= until.timestamp())
+            end = until.timestamp()
+            summaries = (
+                item for item in summaries if (item.created.timestamp() if item.created else item.file.mtime) <= end
+            )
         if project is not None:
             wanted = project_matcher(project, separate_worktrees)
             summaries = (item for item in summaries if wanted(item))

@@ -16,6 +16,6 @@ def read_moment(text: str, *, end: bool = False, zone: tzinfo | None = None) -> 
     moment = parse_moment(text, end=end, zone=zone)
     if moment is None:
         raise QueryError(
-            f"{text!r} is no time: use 2026-03-02, 2026-03-02T14:30, today, yesterday, 7d or 12h", slug="bad-time"
+            f"{text!r} is not a time: use 2026-03-02, 2026-03-02T14:30, today, yesterday, 7d or 12h", slug="bad-time"
         )
     return moment

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ..errors import RecollectError
+from ..export.formatting import iso
 from ..format.blocks import one_line
 from ..format.line import HARMLESS, Damage
 from ..format.times import to_iso
@@ -46,8 +47,8 @@ def overview(library: Library, *, now: float | None = None) -> dict[str, Any]:
         "sessions": len(summaries),
         "subagents": sum(len(item.file.subagents) for item in summaries),
         "bytes": sum(_bytes(item) for item in summaries),
-        "first": to_iso(min((item.created for item in summaries if item.created), default=None)),
-        "last": to_iso(max((item.last_activity for item in summaries if item.last_activity), default=None)),
+        "first": iso(min((item.created for item in summaries if item.created), default=None)),
+        "last": iso(max((item.last_activity for item in summaries if item.last_activity), default=None)),
         "running": [
             {"session_id": key, "pid": item.pid, "status": item.status, "cwd": item.cwd}
             for key, item in library.running.items()
@@ -66,6 +67,7 @@ def overview(library: Library, *, now: float | None = None) -> dict[str, Any]:
         "left_out": [{"path": str(item.path), "why": item.why} for item in library.left_out()],
         "orphans": len(library.orphans()),
         "vault_problem": library.vault.problem(),
+        "other_machine": library.vault.other_machine(),
         "damage": _damage(summaries),
         "unreadable": [
             {"session_id": item.session_id, "path": str(item.file.path), "problem": item.problem or "empty file"}

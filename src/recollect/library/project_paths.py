@@ -14,10 +14,10 @@ from ..index.search.filter_meaning import paths_named as paths_named
 def whole_path(path: str | os.PathLike[str]) -> str:
     """Expand `~` in an absolute project path. Refuses a relative one: the working directory must not decide."""
     if not isinstance(path, (str, os.PathLike)):
-        raise Refused(f"{path!r} is no path of a project", slug="not-absolute")
+        raise Refused(f"{path!r} is not the path of a project", slug="not-absolute")
     whole = os.path.expanduser(path)
     if not os.path.isabs(whole):
-        raise Refused(f"{os.fspath(path)!r} is no absolute path of a project", slug="not-absolute")
+        raise Refused(f"{os.fspath(path)!r} is not the absolute path of a project", slug="not-absolute")
     check_text(whole)
     return os.path.normpath(whole)
 
@@ -26,5 +26,5 @@ def refuse_missing_folder(path: str) -> None:
     """Refuse to start a session in a folder that does not exist. An existing session may outlive its folder."""
     if not os.path.isdir(path):
         raise Refused(
-            f"{path} is no folder", hint="the client resumes a session in its project's folder", slug="no-folder"
+            f"{path} is not a folder", hint="Claude Code resumes a session in its project's folder", slug="no-folder"
         )

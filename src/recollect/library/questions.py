@@ -160,7 +160,7 @@ class SavedQueries:
     def _path(self, name: str) -> Path:
         if _NAME.fullmatch(name) is None:
             raise QueryError(
-                f"{name!r} is no name for a query",
+                f"{name!r} is not a name for a query",
                 hint="letters, digits, - and _, beginning with a letter or digit; at most 64",
                 slug="bad-query-name",
             )
@@ -195,7 +195,7 @@ def _outside_homes(library: Library, target: Path) -> Path:
     """Return the absolute path for a result. Refuses paths inside a home, folders, and paths in missing folders."""
     real = target.expanduser().absolute()
     if not real.parent.is_dir():
-        raise NotFound(f"there is no folder {real.parent}", slug="no-such-folder")
+        raise NotFound(f"there is not a folder {real.parent}", slug="no-such-folder")
     if real.is_dir():
         raise Refused(f"{target} is a folder", hint="name the file that is to be written", slug="not-a-file")
     refuse_in_homes(library.homes, real, hint="choose another folder")

@@ -273,6 +273,6 @@ def _tell(result: RestoreResult, chosen: list[SessionFile], target: Home, wanted
     old = sum(1 for file in back if file.mtime < time.time() - days * 86_400)
     if old and wanted.mtime_ns is None:
         result.notes.append(
-            f"{old} of the sessions are older than {days} days: the client deletes them again when it next cleans up, "
+            f"{old} of the sessions are older than {days} days: Claude Code deletes them again when it next cleans up, "
             "unless they are restored with --renew or cleanupPeriodDays is raised"
         )

@@ -17,7 +17,6 @@ from ..format.blocks import ToolUseBlock, parse_blocks, text_of
 from ..format.decode import file_entries
 from ..format.line import HARMLESS, Damage, RawLine, read_lines
 from ..format.session_meta import SubagentMeta, parse_subagent_meta
-from ..format.times import to_datetime
 from ..graph.messages import Message, MessageView, join_responses, view_of
 from ..graph.rows import Row, Transcript, build_transcript, gc_paused
 from ..graph.session import Conversation, Subagent
@@ -184,12 +183,12 @@ class Session:
     @property
     def created(self) -> datetime | None:
         """Return when the session began, in UTC."""
-        return to_datetime(self.summary.created)
+        return self.summary.created
 
     @property
     def last_activity(self) -> datetime | None:
         """Return when the session's last message was written, in UTC."""
-        return to_datetime(self.summary.last_activity)
+        return self.summary.last_activity
 
     @property
     def facts(self) -> SessionFacts:

@@ -32,7 +32,7 @@ def sort_sessions(sessions: list[SessionSummary], by: str) -> list[SessionSummar
         return sorted(sessions, key=lambda item: (getattr(item, by) or "").lower())
     keys = {
         "modified": lambda item: item.file.mtime,
-        "created": lambda item: item.created or 0.0,
+        "created": lambda item: item.created.timestamp() if item.created is not None else 0.0,
         "bytes": lambda item: item.file.size,
         "lines": lambda item: item.lines or 0,
         "messages": lambda item: item.messages or 0,

@@ -50,6 +50,8 @@ class VaultStatus:
     last_kept: float | None = None
     read_since: float | None = None
     """Every block was read and verified since this time."""
+    other_machine: str | None = None
+    """The name of another machine that writes to the vault: then this one keeps nothing there."""
 
     @property
     def is_damaged(self) -> bool:
@@ -70,6 +72,7 @@ class VaultStatus:
             "reclaimable": self.reclaimable,
             "last_kept": to_iso(self.last_kept),
             "read_since": to_iso(self.read_since),
+            "other_machine": self.other_machine,
         }
 
 
@@ -141,6 +144,7 @@ class LibraryVault:
             status.files, status.bytes, status.stored = len(contents.files), contents.raw_bytes(), vault.stored_bytes()
             status.reclaimable, status.last_kept = survey(vault).unused, contents.last_time
             status.read_since = read_state(vault).read_since
+            status.other_machine = vault.other_machine
         return status
 
     def guards(self, *, now: float | None = None) -> list[Guard]:
@@ -184,6 +188,10 @@ class LibraryVault:
         except (RecollectError, OSError) as problem:
             return str(problem)
         return f"the vault has lost part of {plural(len(files), 'kept file')}" if files else None
+
+    def other_machine(self) -> str | None:
+        """Return the name of another machine that writes to the vault, so that this one keeps nothing there; else None."""
+        return None if self.sessions is None else self.store.other_machine
 
     def verify(self, *, deep: bool = False) -> VerifyReport:
         """Read the whole vault and check every hash. `deep` also compares it with the files that are still in the homes."""

@@ -120,8 +120,8 @@ def subagent_writer(
     if _age(context.version) >= (2, 1, 70):
         meta: dict[str, Any] = {"agentType": subagent_type, "description": description, "toolUseId": tool_use_id}
         meta |= {"parentAgentId": context.subagent_id, "spawnDepth": 1 if context.subagent_id is None else None}
-        told = encode_line({key: value for key, value in meta.items() if value is not None})
-        companion = (path.with_suffix(".meta.json"), told.rstrip(b"\n"))
+        line = encode_line({key: value for key, value in meta.items() if value is not None})
+        companion = (path.with_suffix(".meta.json"), line.rstrip(b"\n"))
     return SessionWriter(
         main.journal,
         main.home,

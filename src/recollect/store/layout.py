@@ -70,10 +70,10 @@ class FileKind(StrEnum):
     DEFINITION = "command, agent or skill"
     PLUGIN = "plugin"
     SETTINGS = "settings"
-    CLIENT_CONFIG = "client config"
+    CLIENT_CONFIG = "global config"
     CONFIG_BACKUP = "config backup"
     INSTRUCTIONS = "instructions"
-    CLIENT_STATE = "other client state"
+    CLIENT_STATE = "other state"
     SECRET = "secret"  # never read
     UNKNOWN = "unknown"
 

@@ -96,7 +96,7 @@ def refuse_work_in(home: Home, is_of_it: Callable[[str | None], bool]) -> None:
         if is_of_it(running.cwd):
             raise StoreBusy(
                 f"process {running.pid} works in {running.cwd}",
-                hint="close it in the client first", slug="session-running",
+                hint="close it in Claude Code first", slug="session-running",
             )  # fmt: skip
 
 
@@ -109,7 +109,7 @@ def refuse_shared_file(home: Home, path: Path, *, force: bool) -> None:
     if running and not force:
         pids = ", ".join(str(item.pid) for item in running.values())
         raise StoreBusy(
-            f"{path.name} must be rewritten, and clients are running that write it too (process {pids})",
+            f"{path.name} must be rewritten, and Claude Code is running, which writes it too (process {pids})",
             hint="close them first, or use --force: what they write in that moment may be lost",
             slug="client-running",
         )

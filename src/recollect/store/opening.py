@@ -96,9 +96,9 @@ def why_not_followed(root: str, path: str) -> str | None:
     if is_below(real, os.path.realpath(os.path.dirname(path))) or is_below(real, real_root):
         return "a link that leads in a circle"
     if not path.endswith(".jsonl"):
-        return None if stat.S_ISDIR(mode) else "a link to something that is no folder"
+        return None if stat.S_ISDIR(mode) else "a link to something that is not a folder"
     if not stat.S_ISREG(mode):
-        return "a link to something that is no regular file"
+        return "a link to something that is not a regular file"
     if not is_below(real_root, real) and not real.endswith(".jsonl"):
         return "a link out of the home to a file that is not named .jsonl"
     return None

@@ -71,14 +71,14 @@ def _rest(path: str, old: str) -> str | None:
     Windows treats both separators, and upper and lower case, as equal: Claude Code writes `C:\\app` as the working
     directory of a session and `C:/app` into its config.
     """
-    told = path
+    spelled = path
     if is_windows_path(path) and is_windows_path(f"{old}\\"):
-        told, old = path.translate(_ONE_SPELLING), old.translate(_ONE_SPELLING)
-    if told == old:
+        spelled, old = path.translate(_ONE_SPELLING), old.translate(_ONE_SPELLING)
+    if spelled == old:
         return ""
     stem = _stem(old)
-    if told.startswith(stem) and told[len(stem) : len(stem) + 1] in ("/", "\\"):
-        if told[len(stem)] == "\\" and not is_windows_path(path):
+    if spelled.startswith(stem) and spelled[len(stem) : len(stem) + 1] in ("/", "\\"):
+        if spelled[len(stem)] == "\\" and not is_windows_path(path):
             return None  # outside of Windows a backslash is an ordinary character
         return path[len(stem) :]
     return None

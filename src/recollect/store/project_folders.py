@@ -40,10 +40,10 @@ def _different(files: list[SessionFile]) -> list[SessionFile]:
     by_file: dict[object, SessionFile] = {}
     for file in files:
         try:
-            told = file.path.stat()
+            info = file.path.stat()
         except OSError:
             continue
-        by_file.setdefault((told.st_dev, told.st_ino), file)
+        by_file.setdefault((info.st_dev, info.st_ino), file)
     return list(by_file.values())
 
 

@@ -214,14 +214,14 @@ class Scan:
 def check_session_id(session_id: object) -> None:
     """Raise Refused if this is not a session id."""
     if not is_session_id(session_id):
-        raise Refused(f"{session_id!r} is no session id (a UUID in lower case)", slug="bad-session-id")
+        raise Refused(f"{session_id!r} is not a session id (a UUID in lower case)", slug="bad-session-id")
 
 
 def check_subagent_id(subagent_id: object) -> None:
     """Raise Refused if an id cannot be part of the name of a subagent's transcript or to-do list."""
     if not isinstance(subagent_id, str) or not _SUBAGENT_ID.fullmatch(subagent_id) or ".." in subagent_id:
         raise Refused(
-            f"{subagent_id!r} is no subagent id (letters, digits and @ . + - _, at most 100 of them)",
+            f"{subagent_id!r} is not a subagent id (letters, digits and @ . + - _, at most 100 of them)",
             slug="bad-subagent-id",
         )
 
@@ -280,7 +280,9 @@ def _sessions_in(home: Home, folder: Folder, scan: Scan) -> dict[str, SessionFil
     for entry in folder.files:
         if not entry.name.endswith(".jsonl"):
             if entry.name.lower().endswith(".jsonl"):
-                scan.skipped.append(Skipped(Path(entry.path), "not named .jsonl in lower case: no client reads it"))
+                scan.skipped.append(
+                    Skipped(Path(entry.path), "not named .jsonl in lower case: Claude Code does not read it")
+                )
             continue
         info = _info(entry, scan)
         if info is None:

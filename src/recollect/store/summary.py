@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -22,7 +23,7 @@ from ..format.entries import REFUSED, Entry, decode_loosely
 from ..format.line import BOM, RawLine, join_lines
 from ..format.path_text import repository_of, same_project_key
 from ..format.salvage import salvage_line
-from ..format.times import parse_time
+from ..format.times import parse_time, to_datetime
 from .home import open_inside
 from .scan import SessionFile
 
@@ -133,8 +134,10 @@ class SessionSummary:
     last_prompt: str | None = None
     subagent_name: str | None = None
     tag: str | None = None
-    created: float | None = None
-    last_activity: float | None = None
+    created: datetime | None = None
+    """When the first row was written, in UTC."""
+    last_activity: datetime | None = None
+    """When the last row was written, in UTC."""
     git_branch: str | None = None
     version: str | None = None
     worktree_of: str | None = None
@@ -259,17 +262,17 @@ class _Head:
             else:
                 self.main_rows += 1
             if summary.created is None:
-                summary.created = parse_time(entry.timestamp)
+                summary.created = to_datetime(parse_time(entry.timestamp))
             if entry.cwd and entry.cwd not in summary.cwds:
                 summary.cwds.append(entry.cwd)
             summary.version = summary.version or entry.version
             summary.git_branch = summary.git_branch or entry.gitBranch
         if entry.type == "user" and summary.first_prompt is None and (not entry.isSidechain or summary.file.is_gone):
             self._note_prompt(entry)
-        elif (told := state_of(entry)) is not None and told[0] in TITLE_SOURCES:
-            setattr(summary, *told)
+        elif (state := state_of(entry)) is not None and state[0] in TITLE_SOURCES:
+            setattr(summary, *state)
         elif entry.type == "queue-operation" and summary.created is None:
-            summary.created = parse_time(entry.timestamp)
+            summary.created = to_datetime(parse_time(entry.timestamp))
 
     def _note_prompt(self, entry: Entry) -> None:
         if entry.isMeta or entry.isCompactSummary or entry.toolUseResult:
@@ -323,7 +326,7 @@ def _scan_tail(summary: SessionSummary, tail: bytes) -> None:
             continue
         if entry.type in ("user", "assistant", "system", "attachment"):
             if need_row:
-                moment = parse_time(entry.timestamp)
+                moment = to_datetime(parse_time(entry.timestamp))
                 if moment is not None:
                     summary.last_activity = moment
                     summary.git_branch = entry.gitBranch or summary.git_branch
@@ -331,9 +334,9 @@ def _scan_tail(summary: SessionSummary, tail: bytes) -> None:
                     if entry.cwd and entry.cwd not in summary.cwds:
                         summary.cwds.append(entry.cwd)
                     need_row = False
-        elif (told := state_of(entry)) is not None and told[0] not in seen:
-            seen.add(told[0])
-            setattr(summary, *told)
+        elif (state := state_of(entry)) is not None and state[0] not in seen:
+            seen.add(state[0])
+            setattr(summary, *state)
     if summary.last_activity is None:
         summary.last_activity = summary.created
 

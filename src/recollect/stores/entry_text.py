@@ -50,7 +50,9 @@ def _encode(entry: Mapping[str, Any], number: int) -> EntryText:
     except (TypeError, ValueError, RecursionError) as problem:
         raise _not_json(number, str(problem)) from problem
     if not same:
-        raise _not_json(number, "it would come back different (a key that is no text, a tuple, a split surrogate pair)")
+        raise _not_json(
+            number, "it would come back different (a key that is not text, a tuple, a split surrogate pair)"
+        )
     line = text.encode()
     # A row with an id that comes again is the same row (a batch resent after an error); a repeated state line is new.
     return EntryText(line, digest_of(line) if isinstance(entry.get("uuid"), str) else None)

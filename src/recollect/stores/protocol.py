@@ -116,7 +116,7 @@ def checked_place(key: Mapping[str, Any]) -> Place:
 def checked_session(key: Mapping[str, Any]) -> Place:
     """Return the place of a whole session, as `checked_place` does; a subpath in the key is ignored."""
     if not isinstance(key, Mapping):
-        raise _bad("the key", key, "it is no mapping")
+        raise _bad("the key", key, "it is not a mapping")
     return Place(checked_project(key.get("project_key")), _checked_session(key.get("session_id")))
 
 
@@ -148,7 +148,7 @@ def _checked_session(session_id: object) -> str:
 
 def _checked_subpath(subpath: object) -> tuple[str, ...]:
     if not isinstance(subpath, str):
-        raise _bad("subpath", subpath, "it is no text")
+        raise _bad("subpath", subpath, "it is not text")
     if not subpath:
         raise _bad("subpath", subpath, "it is empty; leave it out to mean the session itself")
     if len(subpath) > _LONGEST_SUBPATH:
@@ -166,7 +166,7 @@ def _checked_subpath(subpath: object) -> tuple[str, ...]:
 def _checked_name(field: str, name: object, longest: int, *, whole: str | None = None) -> str:
     shown = name if whole is None else whole
     if not isinstance(name, str):
-        raise _bad(field, shown, "it is no text")
+        raise _bad(field, shown, "it is not text")
     if not name or name in (".", ".."):
         raise _bad(field, shown, "a name in it is empty or only dots")
     if _UNSAFE.search(name):

@@ -355,5 +355,5 @@ def _explain(problem: sqlite3.Error, path: Path, wait: float) -> RecollectError:
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_AUTH):
         return Refused(f"may not write {path}: {problem}", hint="nothing was changed", slug="read-only")
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return DamagedData(f"{path} is no database, or a damaged one: {problem}", slug="damaged-store")
+        return DamagedData(f"{path} is not a database, or is a damaged one: {problem}", slug="damaged-store")
     return DamagedData(f"cannot use {path}: {problem}", slug="write-failed")

@@ -24,7 +24,7 @@ def garden_sessions(home: HomeBuilder, now: datetime) -> TranscriptBuilder:
 
 
 def _feed(home: HomeBuilder, start: datetime) -> None:
-    """A turn taken back in a client that had no checkpoints yet."""
+    """A turn taken back in a version of Claude Code that had no checkpoints yet."""
     t = home.session(GARDEN, version="2.1.50", start=start, git_branch="")
     t.user("The feed shows drafts. It should not.")
     t.call(read(f"{GARDEN}/feed.py", "pages = load()\n"))
@@ -143,7 +143,7 @@ def _shopping_list(home: HomeBuilder, start: datetime) -> None:
 
 
 def _power_cut(home: HomeBuilder, start: datetime) -> TranscriptBuilder:
-    """The damaged one: the machine went off while the client was writing."""
+    """The damaged one: the machine went off while Claude Code was writing."""
     t = home.session(MARMALADE, version="2.1.325", start=start)
     t.user("Write the man page.")
     t.call(write(f"{MARMALADE}/man/marmalade.1", ".TH MARMALADE 1\n.SH NAME\nmarmalade - cook by the numbers\n"))
@@ -323,9 +323,9 @@ DEMO_NOW = "2026-03-30T17:00:00Z"
 
 
 def build_demo_home(root: str | Path, *, now: str | datetime = DEMO_NOW, running_pid: int | None = None) -> None:
-    """Write the demo home under `root`. The oldest sessions are within a week of the client's deletion at `now`.
+    """Write the demo home under `root`. The oldest sessions are within a week of Claude Code's deletion at `now`.
 
-    `running_pid` makes the newest session look like one that a client with that process id has open.
+    `running_pid` makes the newest session look like one that a Claude Code with that process id has open.
     """
     moment = parse_time(now)
     home = HomeBuilder(root, start=moment - timedelta(days=29))

@@ -83,7 +83,7 @@ def encode_bundle(
     head = BundleHead(root, made, list(sessions), listed)
     yield encode_block(RECORDS, encode_records(msgspec.json.encode(head)))
     waiting = bytearray()
-    for file, told in zip(files, listed, strict=True):
+    for file, entry in zip(files, listed, strict=True):
         digest, size = hashlib.sha256(), 0
         for chunk in file.chunks():
             digest.update(chunk)
@@ -92,7 +92,7 @@ def encode_bundle(
             while len(waiting) >= BUNDLE_BLOCK:
                 yield encode_block(DATA, encode_records(bytes(waiting[:BUNDLE_BLOCK])))
                 del waiting[:BUNDLE_BLOCK]
-        if (size, digest.digest()) != (told.size, told.sha256):
+        if (size, digest.digest()) != (entry.size, entry.sha256):
             raise ValueError(f"{file.path} was changed meanwhile")
     if waiting:
         yield encode_block(DATA, encode_records(bytes(waiting)))
@@ -147,17 +147,17 @@ class BundleReader:
 
     def _read_magic(self) -> int:
         own = magic()
-        told = self._stream.read(len(own))
-        if told == own:
+        first_bytes = self._stream.read(len(own))
+        if first_bytes == own:
             return len(own)
-        words = told + self._stream.read(32)
+        words = first_bytes + self._stream.read(32)
         version = words.partition(b"\n")[0].removeprefix(b"recollect bundle ")
         if words.startswith(b"recollect bundle ") and version.isdigit() and int(version) > VERSION:
             raise Refused(
                 f"this bundle has format {int(version)}; this Recollect knows up to {VERSION}",
                 hint="use a newer Recollect", slug="bundle-from-the-future",
             )  # fmt: skip
-        raise Refused("this is no bundle of Recollect", slug="no-bundle")
+        raise Refused("this is not a bundle of Recollect", slug="no-bundle")
 
     def _read_head(self) -> BundleHead:
         block = self._next_block(RECORDS, self._limits.head)
@@ -261,7 +261,7 @@ def why_refused(path: str) -> str | None:
     if any(len(part.encode("utf-8", "surrogatepass")) > _LONGEST_NAME or ":" in part for part in parts):
         return "the path is not plain"
     if path in KEPT_FILES or not is_kept_path(parts):
-        return "is no place for a file of a session"
+        return "is not a place for a file of a session"
     return None
 
 

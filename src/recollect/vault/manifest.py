@@ -139,11 +139,11 @@ def read_manifest(path: Path) -> Manifest:
     while (end := data.find(b"\n", offset)) >= 0:
         number += 1
         line = data[offset:end]
-        told = decode_line(line, manifest.last_check)
-        if told is None:
+        commit = decode_line(line, manifest.last_check)
+        if commit is None:
             manifest.bad.append(BadLine(number, offset, end + 1 - offset))
         else:
-            manifest.commits.append(told)
+            manifest.commits.append(commit)
         manifest.last_check = line[:_CHECK].decode("latin-1")
         offset = end + 1
     manifest.size, manifest.torn = offset, len(data) - offset
@@ -211,9 +211,9 @@ def read_note(path: Path, kind: type[T]) -> T | None:
         return None
 
 
-def write_note(path: Path, told: Struct) -> None:
+def write_note(path: Path, note: Struct) -> None:
     """Replace a small file of the vault atomically. Raises OSError; then the file is unchanged."""
-    line = msgspec.json.encode(told)
+    line = msgspec.json.encode(note)
     fresh = path.with_name(f"{path.name}.new")
     disk.remove_if_there(fresh)
     disk.write_new(fresh, [line + b"\n" + hashlib.sha256(line).hexdigest().encode() + b"\n"])

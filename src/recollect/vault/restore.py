@@ -76,11 +76,11 @@ class KeptStream(io.RawIOBase):
             try:
                 data = self._vault.piece(piece)
             except BadBlock as problem:
-                told = f"{self._file.path}: {self._vault.name_of(piece.block)} {problem}"
+                place = f"{self._file.path}: {self._vault.name_of(piece.block)} {problem}"
                 elsewhere = self._vault.compacted(self._file)
                 if elsewhere is None:
                     raise DamagedData(
-                        told, slug="vault-damaged", hint="`recollect verify` tells all that is damaged"
+                        place, slug="vault-damaged", hint="`recollect verify` tells all that is damaged"
                     ) from problem
                 self._take(elsewhere)
                 continue

@@ -54,11 +54,11 @@ def format_mark(version: int = VERSION) -> bytes:
 def read_format(folder: Path) -> int | None:
     """Return the format of a vault; None if its mark is missing or damaged (the packs hold the version, too)."""
     try:
-        told = (folder / "format").read_bytes()
+        mark = (folder / "format").read_bytes()
     except OSError:
         return None
-    version = told.partition(b"\n")[0].removeprefix(b"recollect vault ")
-    return int(version) if version.isdigit() and len(version) <= 18 and told == format_mark(int(version)) else None
+    version = mark.partition(b"\n")[0].removeprefix(b"recollect vault ")
+    return int(version) if version.isdigit() and len(version) <= 18 and mark == format_mark(int(version)) else None
 
 
 def write_format(folder: Path, version: int) -> None:
@@ -72,11 +72,11 @@ def _format_of_packs(packs: Path) -> int | None:
     for number in pack_numbers(packs)[-1:]:
         try:
             with open(packs / pack_name(number), "rb") as stream:
-                told = stream.readline(64).removeprefix(b"recollect pack ").removesuffix(b"\n")
+                version = stream.readline(64).removeprefix(b"recollect pack ").removesuffix(b"\n")
         except OSError:
             continue
-        if told.isdigit() and int(told):
-            return int(told)
+        if version.isdigit() and int(version):
+            return int(version)
     return None
 
 
@@ -209,11 +209,11 @@ class Vault:
             try:
                 data = self.piece(piece)
             except BadBlock as problem:
-                told = f"bytes {offset:,} to {offset + piece.length:,}: {self.name_of(piece.block)} {problem}"
+                place = f"bytes {offset:,} to {offset + piece.length:,}: {self.name_of(piece.block)} {problem}"
                 elsewhere = self.compacted(file)
                 if elsewhere is None:
                     raise DamagedData(
-                        f"{file.path}, {told}",
+                        f"{file.path}, {place}",
                         hint="`recollect verify` tells all that is damaged", slug="vault-damaged",
                     ) from problem  # fmt: skip
                 file, pieces = elsewhere, elsewhere.pieces(look)
@@ -251,15 +251,22 @@ class Vault:
         finally:
             lock()
 
+    @property
+    def other_machine(self) -> str | None:
+        """The name of the machine that writes here; None if it is this one, or if that cannot be told."""
+        owner = read_note(self.folder / MACHINE, Machine)
+        own = None if owner is None else machine_id()
+        return owner.name if owner is not None and own is not None and owner.id != own else None
+
     def _refuse_another_machine(self) -> None:
         """Raise Refused if another machine writes here.
 
         Two machines that synchronise the folder would overwrite each other's commits.
         """
-        owner, own = read_note(self.folder / MACHINE, Machine), machine_id()
-        if owner is not None and own is not None and owner.id != own:
+        if self.other_machine is not None:
             raise Refused(
-                f"the vault at {self.folder} is kept by another machine, {owner.name}", slug="vault-of-another-machine",
+                f"the vault at {self.folder} is kept by another machine, {self.other_machine}",
+                slug="vault-of-another-machine",
                 hint="give this machine a folder of its own (RECOLLECT_DATA_DIR); where the other one no longer keeps "
                 "here, `recollect keep --take-over`",
             )  # fmt: skip
@@ -305,8 +312,8 @@ _ID_FILES: Final = ("/etc/machine-id", "/var/lib/dbus/machine-id")
 @functools.cache
 def machine_id() -> str | None:
     """Return a hash of the system's own id; None if the system has none (most containers)."""
-    told = _system_id()
-    return None if not told else hashlib.sha256(f"recollect {told}".encode()).hexdigest()[:32]
+    system_id = _system_id()
+    return None if not system_id else hashlib.sha256(f"recollect {system_id}".encode()).hexdigest()[:32]
 
 
 def machine_name() -> str:
@@ -325,8 +332,8 @@ def _system_id() -> str | None:
                 return str(winreg.QueryValueEx(key, "MachineGuid")[0])
         for name in _ID_FILES:
             path = Path(name)
-            if path.is_file() and (told := path.read_text("ascii").strip()):
-                return told
+            if path.is_file() and (ident := path.read_text("ascii").strip()):
+                return ident
     except (OSError, ValueError):
         pass
     return None

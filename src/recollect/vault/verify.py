@@ -107,10 +107,10 @@ class _Verifier:
     def _check_names(self) -> None:
         folder = self.vault.folder
         try:
-            told = (folder / "format").read_bytes()
+            mark = (folder / "format").read_bytes()
         except OSError:
-            told = b""
-        if told != format_mark():
+            mark = b""
+        if mark != format_mark():
             self._tell("vault-format", folder / "format", "the mark of the format is not what it was")
         for name in (CHECKED, MACHINE):
             if (folder / name).exists() and read_note(folder / name, Struct) is None:
@@ -119,7 +119,7 @@ class _Verifier:
                 )
         for path in sorted(folder.iterdir() if folder.is_dir() else []):
             if path.name not in _KNOWN_NAMES:
-                self._tell("vault-stray-file", path, "is no part of the vault", harmless=True)
+                self._tell("vault-stray-file", path, "is not part of the vault", harmless=True)
         if self.vault.compacting.exists():
             self._tell(
                 "vault-unfinished", self.vault.compacting, "a compaction is under way, or was ended before its time",
@@ -128,7 +128,7 @@ class _Verifier:
         known = {pack_name(number) for number in pack_numbers(self.vault.packs)}
         for path in sorted(self.vault.packs.iterdir() if self.vault.packs.is_dir() else []):
             if path.name not in known:
-                self._tell("vault-stray-file", path, "is no part of the vault", harmless=True)
+                self._tell("vault-stray-file", path, "is not part of the vault", harmless=True)
 
     def _check_manifest(self) -> None:
         manifest = self.vault.manifest
@@ -137,7 +137,7 @@ class _Verifier:
             self._tell("vault-manifest", f"{path}:{bad.number}", f"the line at byte {bad.offset:,} is not what it was")
         if manifest.torn:
             self._tell(
-                "vault-manifest", path, f"the last {manifest.torn:,} bytes are no complete line",
+                "vault-manifest", path, f"the last {manifest.torn:,} bytes are not a complete line",
                 harmless=is_in_the_making(self.vault),
             )  # fmt: skip
         if not manifest.commits and not manifest.bad and pack_numbers(self.vault.packs):

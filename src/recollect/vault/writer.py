@@ -143,9 +143,9 @@ def _carry_on(vault: Vault) -> bool:
         return False
     era = manifest.commits[0][0].era if manifest.commits else 0
     if not manifest.commits:
-        told = list(commits_in_packs(vault.packs))
-        era = min((commit.era for commit, _ in told), default=0)
-        if not _is_gapless(told, era):
+        commits = list(commits_in_packs(vault.packs))
+        era = min((commit.era for commit, _ in commits), default=0)
+        if not _is_gapless(commits, era):
             return False
     expected = len(manifest.commits) + 1
     last_pack, end = max(((commit.pack, end) for commit, end in manifest.commits), default=(0, 0))

@@ -31,7 +31,7 @@ class SessionEvent:
 
 @dataclass(frozen=True, kw_only=True)
 class SessionStarted(SessionEvent):
-    """A transcript was begun, or a client opened the session (2.1.100 and later say so)."""
+    """A transcript was begun, or Claude Code opened the session (2.1.100 and later say so)."""
 
     kind: ClassVar[str] = "session_started"
 
@@ -41,7 +41,7 @@ class SessionStarted(SessionEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class SessionEnded(SessionEvent):
-    """The client that had the session open is gone, or has opened another one. Only 2.1.100 and later tell."""
+    """Claude Code that had the session open is gone, or has opened another one. Only 2.1.100 and later tell."""
 
     kind: ClassVar[str] = "session_ended"
 

@@ -1,6 +1,7 @@
 """Follow one transcript: return every line that becomes complete, once and in order, whatever happens to the file.
 
-A client appends, several lines or half of one in a write. Now and then it cuts the end off, or puts a shorter file in its place.
+Claude Code appends several lines, or half of one, in a write. Now and then it cuts the end off, or puts a shorter file in its
+place.
 So the file must prove to be the one that was read: its identity, its size, and the last bytes before the place where reading
 stopped. Where it does not, it is read again from its start, and lines that were there before are known by their hashes. Of a
 file whose start was never read (too long, or replaced before its first change was seen) the timestamps tell what is new.

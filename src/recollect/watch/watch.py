@@ -214,7 +214,7 @@ class Watcher:
     def _wait(self, seconds: float) -> set[str]:
         try:
             return self._hints.wait(seconds)
-        except (OSError, RuntimeError) as problem:  # no more watches for a new folder, or a name that is no text
+        except (OSError, RuntimeError) as problem:  # no more watches for a new folder, or a name that is not text
             self._hints.close()
             self.polling_reason = str(problem) or type(problem).__name__
             self._hints = NoHints(self.stop)

@@ -93,7 +93,7 @@ def check(parameter: Parameter, value: str) -> Any:
     schema = parameter.schema
     if schema.get("type") == "integer":
         if not value.isascii() or not value.lstrip("-").isdigit() or len(value) > 15:
-            raise _bad(parameter, value, "is no whole number")
+            raise _bad(parameter, value, "is not a whole number")
         number = int(value)
         if number < schema.get("minimum", number) or number > schema.get("maximum", number):
             raise _bad(parameter, value, f"is not between {schema.get('minimum')} and {schema.get('maximum', 'any')}")

@@ -53,8 +53,8 @@ GUARD = record(
 
 
 def not_yet(progress: StillIndexing) -> Unavailable:
-    told = f"{progress.done:,} of {progress.total:,} bytes are in it"
-    return Unavailable("the index is being built for the first time", slug="still-indexing", hint=told)
+    state = f"{progress.done:,} of {progress.total:,} bytes are in it"
+    return Unavailable("the index is being built for the first time", slug="still-indexing", hint=state)
 
 
 def counted(service: Service, name: object, count: Callable[[Ledger], T]) -> T:
@@ -127,7 +127,9 @@ def _endpoints_of_figures() -> list[Endpoint]:
         Endpoint("/blocks", "Blocks of five hours, newest first", rows_of(BLOCK), blocks, (span,), errors=(503,)),
         Endpoint("/cache", "What the cache saved, by model", rows_of(CACHE), cache, (span,), errors=(503,)),
         Endpoint("/budgets", "Budgets, and how they stand", rows_of(BUDGET), budgets, errors=(422, 503)),
-        Endpoint("/retention", "What the client deletes soon, and whether the vault has it", rows_of(GUARD), retention),
+        Endpoint(
+            "/retention", "What Claude Code deletes soon, and whether the vault has it", rows_of(GUARD), retention
+        ),
     ]
 
 

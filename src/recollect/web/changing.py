@@ -85,7 +85,7 @@ ACTIONS: Final = {
     action.name: action
     for action in (
         Action(
-            "rename", "Rename", "The client shows the title too. The file keeps its time.", _rename,
+            "rename", "Rename", "Claude Code shows the title too. The file keeps its time.", _rename,
             (Field("title", "Title", required=True),),
         ),
         Action("tag", "Tag", "A session has one tag. Leave it empty to take the tag away.", _tag, (Field("tag", "Tag"),)),
@@ -103,7 +103,7 @@ ACTIONS: Final = {
             _delete, destructive=True, can_force=False,
         ),
         Action(
-            "repair", "Repair", "The fewest changes after which the client resumes it with everything that is readable. No valid "
+            "repair", "Repair", "The fewest changes after which Claude Code resumes it with all that is readable. No valid "
             "line is lost, and a copy is kept.", _repair, can_force=False,
         ),
         Action("restore", "Restore", "Brings the session back from the vault, byte for byte.", _restore, can_force=False),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -157,13 +157,11 @@ def _texts(item: SessionSummary) -> list[str]:
 
 def first_and_last_day(item: SessionSummary) -> set[str]:
     """Return the days of a session's first and last line, since a prompt may be of a day without an API call."""
-    moments = [moment for moment in (item.created, item.last_activity) if moment is not None]
     found = set()
-    for moment in moments:
-        try:
-            found.add(datetime.fromtimestamp(moment).strftime("%Y-%m-%d"))
-        except (OverflowError, OSError, ValueError):
-            continue
+    for moment in (item.created, item.last_activity):
+        with contextlib.suppress(OverflowError, OSError, ValueError):
+            if moment is not None:
+                found.add(moment.astimezone().strftime("%Y-%m-%d"))
     return found
 
 

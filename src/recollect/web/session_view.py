@@ -122,7 +122,7 @@ def facts_of(session: Session) -> list[tuple[str, str]]:
         ("Failed calls", number(errors) if calls else ""),
         ("Compactions", number(facts.compactions) if facts.compactions else ""),
         ("Models", ", ".join(facts.models[:4])),
-        ("Client", ", ".join(facts.versions) if len(facts.versions) < 4 else session.summary.version or ""),
+        ("Claude Code", ", ".join(facts.versions) if len(facts.versions) < 4 else session.summary.version or ""),
         ("Lines", number(facts.lines)),
         ("Size", size(session.file.size)),
         ("Reachable", f"{facts.reachable_share:.0%}"),
@@ -157,12 +157,12 @@ def minimap(reading: PageReading, page: int) -> list[Bar]:
 def ways_of(session: Session, wanted: PageView) -> list[tuple[str, str, str, bool]]:
     """Return (query, label, explanation, chosen) for each view in the switch above the conversation."""
     plain_view = wanted.branch is None and wanted.subagent is None
-    told = {
+    ways = {
         "conversation": ("", "Conversation", "The conversation with everything before its compactions"),
-        "resumed": ("view=resumed", "As resumed", "Only what the client would load again"),
+        "resumed": ("view=resumed", "As resumed", "Only what Claude Code would load again"),
         "all": ("view=all", "Every row", "All rows of the file in file order, branches and all"),
     }
-    return [(query, words, title, plain_view and wanted.view == view) for view, (query, words, title) in told.items()]
+    return [(query, words, title, plain_view and wanted.view == view) for view, (query, words, title) in ways.items()]
 
 
 def where_words(session: Session, wanted: PageView) -> str | None:

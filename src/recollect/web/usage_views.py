@@ -68,11 +68,11 @@ def chart(parts: Parts, by: str, unit: str, period: str, names: Mapping[str, str
             sum(amounts[place] for name, amounts in parts[key].items() if name not in largest) for _, key in periods
         ]
         series.append({"name": "others", "values": rest})
-    told = {
+    data = {
         "times": [moment for moment, _ in periods], "keys": [key for _, key in periods], "series": series, "unit": unit,
         "period": period, "step": _SECONDS[period],
     }  # fmt: skip
-    return json.dumps(told)
+    return json.dumps(data)
 
 
 def name_of(by: str, key: str, names: Mapping[str, str]) -> str:

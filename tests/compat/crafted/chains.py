@@ -54,7 +54,7 @@ def empty_string_uuid(s: Sheet) -> None:
     s.assistant("A2")
 
 
-# -- missing parents: mended within five seconds, else the conversation begins there ----------------------------------
+# -- missing parents: repaired within five seconds, else the conversation begins there ----------------------------------
 def missing_parent(s: Sheet) -> None:
     """Everything before is lost."""
     s.turns(1)
@@ -68,7 +68,7 @@ def missing_parent_of_root(s: Sheet) -> None:
 
 
 def missing_parent_1s(s: Sheet) -> None:
-    """Mended: the row before is one second older."""
+    """Repaired: the row before is one second older."""
     s.turns(1)
     s.user("U2", parent="GHOST", gap=1)
     s.assistant("A2")
@@ -170,7 +170,7 @@ def missing_parent_near_root(s: Sheet) -> None:
 
 
 def missing_parent_twice(s: Sheet) -> None:
-    """Mended twice on one walk."""
+    """Repaired twice on one walk."""
     s.turns(1)
     s.user("U2", parent="GHOST", gap=1)
     s.assistant("A2", parent="GHOST2", gap=1)
@@ -178,8 +178,8 @@ def missing_parent_twice(s: Sheet) -> None:
     s.assistant("A3", gap=1)
 
 
-def missing_parent_mend_then_lost(s: Sheet) -> None:
-    """The first gap is mended, the one above is too wide."""
+def missing_parent_repaired_then_lost(s: Sheet) -> None:
+    """The first gap is repaired, the one above is too wide."""
     s.turns(1)
     s.turn(2, parent="GHOST")
     s.user("U3", parent="GHOST2", gap=2)
@@ -193,7 +193,7 @@ def missing_parent_on_answer(s: Sheet) -> None:
 
 
 def missing_parent_without_timestamp(s: Sheet) -> None:
-    """The row with the missing parent has no timestamp to mend by."""
+    """The row with the missing parent has no timestamp to repair by."""
     s.turns(1)
     s.user("U2", parent="GHOST", gap=1, timestamp=ABSENT)
     s.assistant("A2", gap=1)
@@ -267,7 +267,7 @@ def second_root(s: Sheet) -> None:
 
 
 def second_root_1s(s: Sheet) -> None:
-    """A root is never mended."""
+    """A root is never repaired."""
     s.turns(1)
     s.user("U2", parent=None, gap=1)
     s.assistant("A2", gap=1)

@@ -174,7 +174,7 @@ def checkpoint_then_missing_parent(s: Sheet) -> None:
 
 
 def checkpoint_then_missing_parent_1s(s: Sheet) -> None:
-    """The row that follows would be mended."""
+    """The row that follows would be repaired."""
     s.turns(1, 2)
     s.checkpoint("A2")
     s.user("U3", parent="GHOST", gap=1)

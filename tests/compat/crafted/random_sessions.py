@@ -16,7 +16,7 @@ class Walk:
         self.names: list[str] = []
         self.number = 0
         self.damaged = self.dice.random() < 0.5
-        self.quick = self.dice.random() < 0.4  # rows close enough together for mending
+        self.quick = self.dice.random() < 0.4  # rows close enough together for repairs
 
     def run(self) -> None:
         for _ in range(self.dice.randint(4, 22)):

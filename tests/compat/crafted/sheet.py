@@ -2,7 +2,7 @@
 
 Rows have short names ("U1", "A1", ...) that are also their texts; their uuids are made from the names. A row hangs
 on the row written before it and is thirty seconds later, unless told otherwise: too far apart for the client's five-
-second mending.
+second repairs.
 """
 
 from __future__ import annotations

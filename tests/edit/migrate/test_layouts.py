@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.edit.repair.mending import files_state
+from tests.edit.repair.repairing import files_state
 
 from recollect.edit.migrate import MigrateResult, copy_home, plan_migrate
 from recollect.errors import Refused, StoreBusy, Unavailable

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.edit.repair.mending import files_state, mend
+from tests.edit.repair.repairing import files_state, repair
 
 from recollect.edit.repair.draft import Fragment
 from recollect.edit.repair.plan import RepairResult, _fragment_line, plan_repair
@@ -227,26 +227,26 @@ def session(build: Any) -> bytes:
 
 
 def test_an_unanswered_call_gets_an_answer_behind_it() -> None:
-    mended = mend(DAMAGES["unanswered-call"].make(0))
-    call = next(entry for entry in mended.entries if '"type": "tool_use"' in json.dumps(entry))
-    place = mended.entries.index(call)
-    answer = mended.entries[place + 1]
+    repaired = repair(DAMAGES["unanswered-call"].make(0))
+    call = next(entry for entry in repaired.entries if '"type": "tool_use"' in json.dumps(entry))
+    place = repaired.entries.index(call)
+    answer = repaired.entries[place + 1]
     assert answer["parentUuid"] == call["uuid"]
     assert answer["message"]["content"][0]["is_error"] is True
-    assert mended.entries[place + 2]["parentUuid"] == answer["uuid"]
+    assert repaired.entries[place + 2]["parentUuid"] == answer["uuid"]
 
 
 def test_a_broken_off_turn_is_left_to_the_client() -> None:
     data = session(lambda t: (t.user("Go."), t.assistant(tools=[bash("sleep 9")])))
-    assert mend(data).after == data
+    assert repair(data).after == data
 
 
 def test_results_without_a_call_become_words() -> None:
-    mended = mend(DAMAGES["orphan-result"].make(0))
-    assert mended.fixes == ["results"]
-    assert b"210 apples.txt" in mended.after
-    assert b'"tool_result"' not in mended.after
-    assert [item.why for item in mended.fragments] == ["original"]
+    repaired = repair(DAMAGES["orphan-result"].make(0))
+    assert repaired.fixes == ["results"]
+    assert b"210 apples.txt" in repaired.after
+    assert b'"tool_result"' not in repaired.after
+    assert [item.why for item in repaired.fragments] == ["original"]
 
 
 def test_thoughts_without_a_signature_leave() -> None:
@@ -258,10 +258,10 @@ def test_thoughts_without_a_signature_leave() -> None:
             for block in content if isinstance(content, list) else []:
                 block.pop("signature", None)
 
-    mended = mend(session(build))
-    assert mended.fixes == ["thinking"]
-    assert b'"thinking"' not in mended.after
-    assert b"hm" in b"".join(item.data for item in mended.fragments)
+    repaired = repair(session(build))
+    assert repaired.fixes == ["thinking"]
+    assert b'"thinking"' not in repaired.after
+    assert b"hm" in b"".join(item.data for item in repaired.fragments)
 
 
 def test_pictures_that_are_too_large_become_words() -> None:
@@ -273,42 +273,42 @@ def test_pictures_that_are_too_large_become_words() -> None:
         t.entry(row)["message"]["content"] = [{"type": "text", "text": "Look."}, {"type": "image", "source": source}]
         t.assistant("Seen.")
 
-    mended = mend(session(build))
-    assert mended.fixes == ["images"]
-    assert b"9,000 x 10 pixels" in mended.after
-    assert data.encode() in mended.fragments[0].data
+    repaired = repair(session(build))
+    assert repaired.fixes == ["images"]
+    assert b"9,000 x 10 pixels" in repaired.after
+    assert data.encode() in repaired.fragments[0].data
 
 
 def test_objects_spread_over_lines_come_together_again() -> None:
-    mended = mend(DAMAGES["pretty-printed"].make(0))
-    assert mended.entries == [json.loads(line) for line in split_lines(sample_session().to_bytes())]
+    repaired = repair(DAMAGES["pretty-printed"].make(0))
+    assert repaired.entries == [json.loads(line) for line in split_lines(sample_session().to_bytes())]
 
 
 def test_rows_in_a_list_get_lines_of_their_own() -> None:
     lines = split_lines(sample_session().to_bytes())
-    mended = mend(b"[\n" + b",\n".join(lines) + b"\n]\n")
-    assert (mended.was.found, mended.now.share) == (False, 1.0)
-    assert mended.entries == [json.loads(line) for line in lines]
+    repaired = repair(b"[\n" + b",\n".join(lines) + b"\n]\n")
+    assert (repaired.was.found, repaired.now.share) == (False, 1.0)
+    assert repaired.entries == [json.loads(line) for line in lines]
 
 
 def test_a_row_inside_of_something_that_nobody_closed_comes_to_light() -> None:
     lines = split_lines(sample_session().to_bytes())
-    mended = mend(b"\n".join(lines[:-1]) + b'\n{"type":"user","message":\n' + lines[-1] + b"\n")
-    assert mended.entries == [json.loads(line) for line in lines]
-    assert len(mended.now.reached) > len(mended.was.reached)
+    repaired = repair(b"\n".join(lines[:-1]) + b'\n{"type":"user","message":\n' + lines[-1] + b"\n")
+    assert repaired.entries == [json.loads(line) for line in lines]
+    assert len(repaired.now.reached) > len(repaired.was.reached)
 
 
 def test_an_object_over_several_lines_in_a_large_file_is_put_on_one() -> None:
     data = DAMAGES["pretty-printed"].make(0)
     filling = b'{"type":"unknown-kind","x":"' + b"x" * SMALL_FILE + b'"}\n'
-    mended = mend(data + filling)
-    assert (mended.was.found, mended.now.share) == (False, 1.0)
-    assert mended.entries[:-1] == [json.loads(line) for line in split_lines(sample_session().to_bytes())]
+    repaired = repair(data + filling)
+    assert (repaired.was.found, repaired.now.share) == (False, 1.0)
+    assert repaired.entries[:-1] == [json.loads(line) for line in split_lines(sample_session().to_bytes())]
 
 
 def test_lines_in_order_again() -> None:
-    mended = mend(DAMAGES["reversed-lines"].make(0))
-    rows = [entry for entry in mended.entries if "uuid" in entry]
+    repaired = repair(DAMAGES["reversed-lines"].make(0))
+    rows = [entry for entry in repaired.entries if "uuid" in entry]
     seen: set[str | None] = {None}
     for entry in rows:
         assert entry["parentUuid"] in seen
@@ -316,24 +316,24 @@ def test_lines_in_order_again() -> None:
 
 
 def test_what_hangs_on_an_unknown_row_hangs_on_its_parent() -> None:
-    mended = mend(DAMAGES["unknown-type-in-chain"].make(2))
-    unknown = next(entry for entry in mended.entries if entry["type"] == "reverie")
-    below = [entry for entry in mended.entries if entry.get("parentUuid") == unknown["parentUuid"]]
+    repaired = repair(DAMAGES["unknown-type-in-chain"].make(2))
+    unknown = next(entry for entry in repaired.entries if entry["type"] == "reverie")
+    below = [entry for entry in repaired.entries if entry.get("parentUuid") == unknown["parentUuid"]]
     assert len(below) == 2  # the unknown row itself, and what hung on it
 
 
 def test_exact_copies_leave_on_request() -> None:
     data = DAMAGES["duplicate-uuid-same"].make(0)
-    assert mend(data).after == data
-    mended = mend(data, "copies")
-    assert mended.after == sample_session().to_bytes()
-    assert [item.why for item in mended.fragments] == ["copy"]
+    assert repair(data).after == data
+    repaired = repair(data, "copies")
+    assert repaired.after == sample_session().to_bytes()
+    assert [item.why for item in repaired.fragments] == ["copy"]
 
 
 def test_unknown_blocks_become_words_on_request() -> None:
     data = DAMAGES["unknown-block"].make(0)
-    assert mend(data).after == data
-    assert b'{"type":"hologram"' not in mend(data, "blocks").after
+    assert repair(data).after == data
+    assert b'{"type":"hologram"' not in repair(data, "blocks").after
 
 
 def test_rows_of_another_session_get_a_file_of_their_own(tmp_path: Path) -> None:
@@ -367,9 +367,9 @@ def test_links_of_a_long_broken_session_take_linear_time() -> None:
         json.dumps(template | {"uuid": uuid_from("row", number), "parentUuid": uuid_from("gone", number)}).encode()
         for number in range(3000)
     ]
-    mended = mend(join_lines(rows), "links")
-    assert mended.now.share == 1.0
-    assert len(mended.thread.chain) == 3000
+    repaired = repair(join_lines(rows), "links")
+    assert repaired.now.share == 1.0
+    assert len(repaired.thread.chain) == 3000
 
 
 @pytest.mark.parametrize(

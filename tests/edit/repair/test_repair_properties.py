@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.edit.repair.mending import Mended, mend, valid_lines
+from tests.edit.repair.repairing import Repaired, repair, valid_lines
 from tests.properties.test_thread_properties import FILES, encoded
 
 from recollect.testing import DAMAGES, TranscriptBuilder, uuid_from
@@ -41,25 +41,25 @@ def rich_session() -> bytes:
 SAMPLES = (sample_session().to_bytes(), rich_session())
 
 
-def holds(mended: Mended) -> None:
-    lost = valid_lines(mended.before) - valid_lines(mended.after) - _kept(mended)
+def holds(repaired: Repaired) -> None:
+    lost = valid_lines(repaired.before) - valid_lines(repaired.after) - _kept(repaired)
     assert not lost, "a valid line is gone"
-    assert mended.was.reached <= mended.now.reached
-    assert mended.now.share >= mended.was.share or not mended.was.found
-    assert mended.now.found or not mended.was.found
-    again = mend(mended.after)
-    assert again.after == mended.after, (mended.fixes, again.fixes)
+    assert repaired.was.reached <= repaired.now.reached
+    assert repaired.now.share >= repaired.was.share or not repaired.was.found
+    assert repaired.now.found or not repaired.was.found
+    again = repair(repaired.after)
+    assert again.after == repaired.after, (repaired.fixes, again.fixes)
     assert not again.fragments
 
 
-def _kept(mended: Mended) -> Counter[str]:
-    return sum((valid_lines(item.data) for item in mended.fragments if item.why == "copy"), Counter())
+def _kept(repaired: Repaired) -> Counter[str]:
+    return sum((valid_lines(item.data) for item in repaired.fragments if item.why == "copy"), Counter())
 
 
 @settings(max_examples=60)
 @given(FILES)
 def test_random_sessions(entries: list[dict[str, Any]]) -> None:
-    holds(mend(encoded(entries)))
+    holds(repair(encoded(entries)))
 
 
 @settings(max_examples=60)
@@ -69,26 +69,26 @@ def test_random_sessions(entries: list[dict[str, Any]]) -> None:
 def test_several_kinds_of_damage_at_once(data: bytes, kinds: list[tuple[str, int]]) -> None:
     for name, seed in kinds:
         data = DAMAGES[name].apply(data, seed)
-    holds(mend(data))
+    holds(repair(data))
 
 
 @settings(max_examples=60)
 @given(st.sampled_from(SAMPLES), st.integers(0, 20_000), st.integers(1, 400), st.binary(max_size=12))
 def test_bytes_overwritten_anywhere(data: bytes, place: int, length: int, new: bytes) -> None:
     place %= len(data)
-    holds(mend(data[:place] + new + data[place + length :]))
+    holds(repair(data[:place] + new + data[place + length :]))
 
 
 @pytest.mark.parametrize("name", sorted(DAMAGES))
 def test_each_kind_of_damage(name: str) -> None:
-    holds(mend(DAMAGES[name].make(3)))
+    holds(repair(DAMAGES[name].make(3)))
 
 
-def breaches(mended: Mended) -> list[str]:
+def breaches(repaired: Repaired) -> list[str]:
     """What the API would refuse in a resume: calls without a result in the next message, results without a call in the last."""
     found: list[str] = []
     open_calls: set[str] = set()
-    messages = [list(rows) for _, rows in groupby(mended.thread.sent, key=lambda row: row.type)]
+    messages = [list(rows) for _, rows in groupby(repaired.thread.sent, key=lambda row: row.type)]
     for number, rows in enumerate(messages):
         if rows[0].type == "assistant":
             open_calls = {ident for row in rows for ident, _ in row.tool_uses}
@@ -106,11 +106,11 @@ def breaches(mended: Mended) -> list[str]:
 @pytest.mark.parametrize("name", sorted(set(DAMAGES) - {"deep-arrays", "deep-objects", "huge-line"}))
 @pytest.mark.parametrize("data", SAMPLES)
 def test_the_api_accepts_what_a_repaired_session_sends(name: str, data: bytes) -> None:
-    assert breaches(mend(DAMAGES[name].apply(data, 1))) == []
+    assert breaches(repair(DAMAGES[name].apply(data, 1))) == []
 
 
 @pytest.mark.parametrize("data", SAMPLES)
 def test_a_healthy_session_is_left_alone(data: bytes) -> None:
-    mended = mend(data)
-    assert mended.after == data
-    assert mended.fixes == []
+    repaired = repair(data)
+    assert repaired.after == data
+    assert repaired.fixes == []

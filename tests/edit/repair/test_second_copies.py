@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.edit.repair.mending import files_state
+from tests.edit.repair.repairing import files_state
 from tests.running import run
 
 from recollect.edit.repair.plan import RepairResult, plan_repair

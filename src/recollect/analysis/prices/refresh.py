@@ -121,7 +121,7 @@ def _override(row: dict[str, Any]) -> dict[str, Any]:
 def _micro(dollars: Decimal | str) -> int:
     exact = Decimal(dollars) * MICRO
     if exact != int(exact):
-        raise SystemExit(f"{dollars} is no whole number of micro-dollars")
+        raise SystemExit(f"{dollars} is not a whole number of micro-dollars")
     return int(exact)
 
 

@@ -38,7 +38,7 @@ def check_config_files(subject: HomeSubject) -> Iterator[Finding]:
 
 
 SKIPPED_FILE: Final = Rule(
-    "skipped-file", WARNING, "A file that no client and no reader takes for a session.", "Does not see it.",
+    "skipped-file", WARNING, "A file that no version of Claude Code and no reader takes for a session.", "Does not see it.",
     "Look at it; rename or remove it.",
 )  # fmt: skip
 SESSION_ID_TWICE: Final = Rule(
@@ -59,7 +59,7 @@ def check_placed_files(subject: HomeSubject) -> Iterator[Finding]:
 
 SHARED_FOLDER: Final = Rule(
     "shared-folder", INFO, "Two projects share a folder: their paths differ only in what its name leaves out.",
-    "Tells their sessions apart by their lines since 2.1.325; older clients mix them, and all share the memory.",
+    "Tells their sessions apart by their lines since 2.1.325; older versions mix them, and all share the memory.",
     "`recollect split` parts them.",
 )  # fmt: skip
 
@@ -77,7 +77,7 @@ def check_shared_folders(subject: HomeSubject) -> Iterator[Finding]:
 
 
 STALE_SESSIONS_INDEX: Final = Rule(
-    "stale-sessions-index", WARNING, "The client's list of sessions does not say what is in the folder.",
+    "stale-sessions-index", WARNING, "Claude Code's list of sessions does not say what is in the folder.",
     "2.0.77 - 2.1.20 do not list sessions that are missing in it; newer ones do not read it.",
     "`recollect repair --home-files` writes it anew.", "index",
 )  # fmt: skip
@@ -97,8 +97,8 @@ def check_sessions_index(subject: HomeSubject) -> Iterator[Finding]:
         listed = {entry.session_id for entry in index.entries}
         missing, gone = len(present - listed), len(listed - present)
         if index.problem or missing or gone:
-            told = index.problem or f"{missing} sessions are missing in it, {gone} are gone"
-            yield Finding(STALE_SESSIONS_INDEX, folder / SESSIONS_INDEX, told)
+            detail = index.problem or f"{missing} sessions are missing in it, {gone} are gone"
+            yield Finding(STALE_SESSIONS_INDEX, folder / SESSIONS_INDEX, detail)
 
 
 _IGNORES: Final = "Never looks at it again."

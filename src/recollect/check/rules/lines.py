@@ -13,8 +13,10 @@ from ...graph.rows import Row
 from ..rule import ERROR, INFO, NUL_ESCAPE, WARNING, Finding, Rule, SessionSubject
 
 _SPLIT: Final = "`recollect repair` gives every readable object a line of its own and keeps the rest in a side file."
-_TEXT: Final = "`recollect repair` rewrites the line so that every client reads it."
-_TEXT_ON_REQUEST: Final = "`recollect repair --rule {}` rewrites the line so that every client reads it."
+_TEXT: Final = "`recollect repair` rewrites the line so that every version of Claude Code reads it."
+_TEXT_ON_REQUEST: Final = (
+    "`recollect repair --rule {}` rewrites the line so that every version of Claude Code reads it."
+)
 _SKIPS: Final = "Skips the line; everything before it is out of reach where a later row hangs on it."
 
 _TOLD: Final[dict[str, tuple[str, str, str, str | None]]] = {
@@ -25,7 +27,7 @@ _TOLD: Final[dict[str, tuple[str, str, str, str | None]]] = {
     "not-object": (WARNING, "Skips the line; 2.1.197 fails on `null`.", _SPLIT, "lines"),
     "encoding": (WARNING, "Shows U+FFFD in place of the bad bytes.", _TEXT_ON_REQUEST, "text"),
     "surrogate": (
-        WARNING, "Shows U+FFFD; clients before 2.1.132 get an error from the API on every turn.",
+        WARNING, "Shows U+FFFD; versions of Claude Code before 2.1.132 get an error from the API on every turn.",
         _TEXT_ON_REQUEST, "text",
     ),
     "nonstandard-number": (ERROR, _SKIPS, _TEXT, "text"),
@@ -80,7 +82,7 @@ _FILE_LIMIT: Final = 256 << 20
 
 LONG_LINE: Final = Rule(
     "long-line", WARNING, "A line is longer than 8 MB.", "Reads it on every resume; lines of 12 MB were seen to hang it.",
-    "`recollect repair --rule long-line` moves long results into files, as newer clients do.", "outputs",
+    "`recollect repair --rule long-line` moves long results into files, as newer versions do.", "outputs",
 )  # fmt: skip
 LONG_FILE: Final = Rule(
     "long-file", INFO, "The file is larger than 256 MB.", "Takes long to resume.",
@@ -98,8 +100,8 @@ def check_long_lines(subject: SessionSubject) -> Iterator[Finding]:
 
 
 FILE_NAME: Final = Rule(
-    "file-name", ERROR, "The file's name is no UUID in lower case.", "Does not find the session.",
-    "`recollect repair` gives it a name that the client finds.", "name",
+    "file-name", ERROR, "The file's name is not a UUID in lower case.", "Does not find the session.",
+    "`recollect repair` gives it a name that Claude Code finds.", "name",
 )  # fmt: skip
 FOREIGN_SESSION_ID: Final = Rule(
     "foreign-session-id", WARNING, "Some rows name another session than the file does.",
@@ -117,10 +119,10 @@ def check_session_identity(subject: SessionSubject) -> Iterator[Finding]:
     others = {name: count for name, count in named.items() if name.lower() != own.lower()}
     if not others or not subject.is_main:
         return
-    told = ", ".join(f"{name} ({count:,} rows)" for name, count in list(others.items())[:5])
-    # All rows of one other session: a copy under a new name. That is how old clients resumed.
+    listed = ", ".join(f"{name} ({count:,} rows)" for name, count in list(others.items())[:5])
+    # All rows of one other session: a copy under a new name. That is how old versions resumed.
     mixed = own in named
-    yield subject.finding(FOREIGN_SESSION_ID, None, told, None if mixed else INFO)
+    yield subject.finding(FOREIGN_SESSION_ID, None, listed, None if mixed else INFO)
 
 
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -129,7 +131,7 @@ VALID_UUID: Final = Rule(
     "valid-uuid", INFO, "A row's uuid is not spelled as a UUID.", "Takes any text.", "Nothing to do.", fold=True
 )
 MISSING_UUID: Final = Rule(
-    "missing-uuid", ERROR, "A row has no uuid, or one that is no text.",
+    "missing-uuid", ERROR, "A row has no uuid, or one that is not text.",
     "Nothing can hang on the row: everything before it is out of reach.",
     "`recollect repair` gives it the uuid that the next row asks for, or a new one.", "identity",
 )  # fmt: skip
@@ -180,7 +182,7 @@ UNKNOWN_TYPE: Final = Rule(
     "Passes over them; what hangs on such a row has no parent.", "Nothing to do; they are kept and shown.",
 )  # fmt: skip
 UNKNOWN_VERSION: Final = Rule(
-    "unknown-version", INFO, "Rows were written by a client newer than 2.1.326, or by one that does not say which.",
+    "unknown-version", INFO, "Rows were written by a Claude Code newer than 2.1.326, or by one that does not say which.",
     "Does not look at the version.", "Nothing to do; look for a newer Recollect.",
 )  # fmt: skip
 
@@ -192,8 +194,8 @@ def check_unknown_parts(subject: SessionSubject) -> Iterator[Finding]:
             if kind is not None and kind not in KNOWN_BLOCKS:
                 yield subject.finding(UNKNOWN_BLOCK, row, kind)
     if subject.transcript.unknown_types:
-        told = ", ".join(f"{kind} ({count})" for kind, count in subject.transcript.unknown_types.most_common(10))
-        yield subject.finding(UNKNOWN_TYPE, None, told)
+        listed = ", ".join(f"{kind} ({count})" for kind, count in subject.transcript.unknown_types.most_common(10))
+        yield subject.finding(UNKNOWN_TYPE, None, listed)
     odd = [text for text in subject.transcript.versions if is_future(text) or parse_version(text) is None]
     if odd:
         yield subject.finding(UNKNOWN_VERSION, None, ", ".join(odd[:10]))

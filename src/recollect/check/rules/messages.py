@@ -36,17 +36,17 @@ def check_shape(subject: SessionSubject) -> Iterator[Finding]:
 
 TOOL_USE_WITHOUT_RESULT: Final = Rule(
     "tool-use-without-result", WARNING, "A tool call has no result.",
-    "Leaves the call out, or makes up a result where the talk broke off; older clients fail on every turn.",
+    "Leaves the call out, or makes up a result where the talk broke off; older versions fail on every turn.",
     "`recollect repair` adds a result that says so.", "results",
 )  # fmt: skip
 TOOL_RESULT_WITHOUT_USE: Final = Rule(
     "tool-result-without-use", WARNING, "A result answers a call that is not in the file.",
-    "Sends `(no content)` in its place; older clients fail on every turn.",
+    "Sends `(no content)` in its place; older versions fail on every turn.",
     "`recollect repair` turns the result into plain words.", "results",
 )  # fmt: skip
 DUPLICATE_TOOL_RESULT: Final = Rule(
     "duplicate-tool-result", WARNING, "A call was answered more than once.",
-    "Takes the first result that follows the call; older clients fail on every turn.",
+    "Takes the first result that follows the call; older versions fail on every turn.",
     "`recollect repair` turns the later ones into plain words.", "results",
 )  # fmt: skip
 DUPLICATE_TOOL_USE: Final = Rule(
@@ -67,7 +67,7 @@ def check_tool_pairs(subject: SessionSubject) -> Iterator[Finding]:
     for call in tools.calls:
         row = call.call
         if call.result is None:
-            # A turn that is broken off, or still going on, is no damage.
+            # A turn that is broken off, or still going on, is not damage.
             ends_there = last is not None and (row is last or row.message_id == last.message_id is not None)
             yield subject.finding(
                 TOOL_USE_WITHOUT_RESULT, row, f"{call.name} {call.id}", INFO if ends_there else milder(row)
@@ -131,7 +131,7 @@ def check_long_outputs(subject: SessionSubject) -> Iterator[Finding]:
 
 
 _TODO_TOOL: Final = "TodoWrite"
-#: From state to state; staying is always right. `cancelled` never existed in a client, but old notes speak of it.
+#: From state to state; staying is always right. `cancelled` never existed in Claude Code, but old notes speak of it.
 _TODO_STEPS: Final = {
     "pending": {"in_progress", "cancelled"},
     "in_progress": {"completed", "cancelled"},

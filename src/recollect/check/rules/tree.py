@@ -17,7 +17,7 @@ HISTORY_OUT_OF_REACH: Final = Rule(
     "Resumes without it, silently.", "`recollect repair` puts back together what belongs together.", "reach",
 )  # fmt: skip
 NO_CONVERSATION: Final = Rule(
-    "no-conversation", ERROR, "The client finds no conversation in the file.",
+    "no-conversation", ERROR, "Claude Code finds no conversation in the file.",
     'Says "No conversation found with session ID" and ends with 1, or resumes with nothing.',
     "`recollect repair` where rows are left; else the transcript must come back from a copy.", "reach",
 )  # fmt: skip
@@ -72,7 +72,7 @@ def check_parents(subject: SessionSubject) -> Iterator[Finding]:
     """Check the links between rows: missing parents, second roots, rows that are their own ancestors."""
     known = subject.known
     placements = subject.thread.placements if subject.is_main else []
-    mended = subject.thread.mended if subject.is_main else {}
+    repaired = subject.thread.repaired_links if subject.is_main else {}
     first_root = True
     is_first = True
     for row in subject.rows:
@@ -93,7 +93,7 @@ def check_parents(subject: SessionSubject) -> Iterator[Finding]:
             yield subject.finding(SELF_PARENT, row)
         elif parent not in known:
             milder = None
-            if row.uuid in mended:
+            if row.uuid in repaired:
                 milder = WARNING
             elif row.sidechain or begins or not subject.is_main:
                 milder = INFO  # a file that begins in the middle loses nothing that is in it
@@ -141,7 +141,7 @@ CHRONOLOGICAL_ORDERING: Final = Rule(
 )  # fmt: skip
 NEWEST_ROW_IS_NOT_LAST: Final = Rule(
     "newest-row-is-not-last", INFO, "The row with the latest time is not where the conversation ends.",
-    "Clients since 2.1 go by the order of the file; those before resume at the latest time, and lose what follows.",
+    "Versions since 2.1 go by the order of the file; those before resume at the latest time, and lose what follows.",
     "For older versions, `recollect repair --rule newest-row-is-not-last` gives the last row the latest time.", "times",
 )  # fmt: skip
 
@@ -158,7 +158,7 @@ def check_timestamps(subject: SessionSubject) -> Iterator[Finding]:
         if row.type == "progress" or not row.client_reads:
             continue
         stamp = row.timestamp
-        # Times in the client's own form sort as texts; everything else is parsed.
+        # Times in Claude Code's own form sort as texts; everything else is parsed.
         if stamp is None or len(stamp) != 24 or stamp[23] != "Z":
             plain = False
             if row.time is None:

@@ -38,7 +38,7 @@ def append(
     yes: bool,
     force: bool,
 ) -> None:
-    """Append TEXT (or --file F, or - for standard input) as a message that the client resumes with."""
+    """Append TEXT (or --file F, or - for standard input) as a message that Claude Code resumes with."""
     if model is not None and role == "user":
         raise click.UsageError("--model is for answers: --role assistant")
     if model is not None and not model.strip():
@@ -63,5 +63,5 @@ def _words(text: str | None, path: str | None) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise Refused(
-            f"the text is no UTF-8: {problem.reason} at byte {problem.start}", slug="unusable-text"
+            f"the text is not UTF-8: {problem.reason} at byte {problem.start}", slug="unusable-text"
         ) from problem

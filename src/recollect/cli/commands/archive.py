@@ -22,7 +22,7 @@ from ..command_run import CommandRun, command, session_argument
 def archive(
     run: CommandRun, session: str, title: str | None, back: bool, dry_run: bool, yes: bool, force: bool
 ) -> None:
-    """Mark SESSION as archived: by a tag, which `recollect list` and the client show, in the place of the one it has."""
+    """Mark SESSION as archived: by a tag, which `recollect list` and Claude Code show, in the place of the one it has."""
     verb = run.changes.unarchive if back else run.changes.archive
     with verb(session, title=title, force=force) as plan:
         carry_out(run, plan, dry_run=dry_run, yes=yes)

@@ -27,11 +27,11 @@ def bundle(run: CommandRun, sessions: tuple[str, ...], output: str, redact: str 
     `recollect unbundle` takes them into a home. A bundle holds everything that was said, secrets that were typed included,
     unless --redact leaves them out.
     """
-    told = run.library.bundle(sessions, output, redact=redact or "none", same_length=same_length)
+    result = run.library.bundle(sessions, output, redact=redact or "none", same_length=same_length)
     if run.is_text:
-        count = plural(len(told["sessions"]), "session")
-        run.print(f"{told['path']}: {count}, {plural(told['files'], 'file')}, {size(told['bytes'])}")
-        if "redaction" in told:
-            run.say(told["redaction"]["words"])
+        count = plural(len(result["sessions"]), "session")
+        run.print(f"{result['path']}: {count}, {plural(result['files'], 'file')}, {size(result['bytes'])}")
+        if "redaction" in result:
+            run.say(result["redaction"]["words"])
     else:
-        run.value(told)
+        run.value(result)

@@ -77,7 +77,7 @@ def _print(run: CommandRun, result: CheckResult, shown: list[Finding], *, alone:
     lost = [report for report in result.sessions if alone or not report.found or (report.reachable_share or 0.0) < 1.0]
     for report in lost:
         share = "unreadable" if report.reachable_share is None else f"{report.reachable_share:.0%} reachable"
-        share = share if report.found or report.reachable_share is None else "the client finds no conversation"
+        share = share if report.found or report.reachable_share is None else "Claude Code finds no conversation"
         run.print(f"{report.file.session_id}: {share}")
     if lost:
         run.print()
@@ -107,10 +107,12 @@ def _print(run: CommandRun, result: CheckResult, shown: list[Finding], *, alone:
         run.print()
     for rule in {item.code: item.rule for item in shown}.values():
         run.print_styled(run.style(f"{rule.code}: {rule.title}", bold=True))
-        run.print(f"  the client: {rule.client}")
+        run.print(f"  Claude Code: {rule.client}")
         run.print(f"  what helps: {rule.remedy}")
     if shown:
         run.print()
     counts = result.counts
-    told = ", ".join(plural(counts[name], name) for name in SEVERITIES if counts[name]).replace("infos", "remarks")
-    run.print(f"{plural(result.checked, 'session')} checked, {result.whole:,} whole" + (f"; {told}" if told else ""))
+    totals = ", ".join(plural(counts[name], name) for name in SEVERITIES if counts[name]).replace("infos", "remarks")
+    run.print(
+        f"{plural(result.checked, 'session')} checked, {result.whole:,} whole" + (f"; {totals}" if totals else "")
+    )

@@ -19,7 +19,7 @@ from ..command_run import CommandRun, command, complete_session
 @click.option(
     "--project", metavar="PATH", help="All of a project: sessions at PATH and below, prompts, settings, memory."
 )
-@changing_options("With --project: go ahead while clients work in other projects. Never deletes what is in use.")
+@changing_options("With --project: go ahead while Claude Code works in other projects. Never deletes what is in use.")
 def delete(
     run: CommandRun, sessions: tuple[str, ...], project: str | None, dry_run: bool, yes: bool, force: bool
 ) -> None:

@@ -33,12 +33,12 @@ def doctor(run: CommandRun, deep: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _print(run: CommandRun, told: dict[str, Any]) -> None:
-    for home in told["homes"]:
+def _print(run: CommandRun, report: dict[str, Any]) -> None:
+    for home in report["homes"]:
         run.print_styled(run.style(home["root"], bold=True))
         run.print(
             f"  {plural(home['sessions'], 'session')}, {plural(home['subagents'], 'subagent file')}, {size(home['bytes'])};"
-            f" the client deletes after {home['cleanup_days']} days"
+            f" Claude Code deletes after {home['cleanup_days']} days"
         )
         config = home["config_file"] + ("" if home["config_exists"] else " (not there)")
         run.print(f"  config: {config}")
@@ -50,20 +50,20 @@ def _print(run: CommandRun, told: dict[str, Any]) -> None:
             run.print(f"  subagent without its session: {path}")
         for kind, weight in home["files"].items():
             run.print(f"  {weight['count']:>7,}  {size(weight['bytes']):>10}  {kind}")
-    versions = ", ".join(f"{version} ({count})" for version, count in told["versions"].items())
-    run.print(f"client versions: {versions or 'none'}")
+    versions = ", ".join(f"{version} ({count})" for version, count in report["versions"].items())
+    run.print(f"versions of Claude Code: {versions or 'none'}")
     for name in ("unknown_types", "unknown_blocks", "unknown_fields"):
-        if told[name]:
-            listed = ", ".join(f"{key} ({count})" for key, count in Counter(told[name]).most_common(20))
+        if report[name]:
+            listed = ", ".join(f"{key} ({count})" for key, count in Counter(report[name]).most_common(20))
             run.print(f"{name.replace('_', ' ')}: {listed}")
-    if told["future_versions"]:
-        run.print(f"newer than known: {', '.join(told['future_versions'])}")
-    if not told["rows"]:
-        run.print("no damage found" + ("" if told["read_whole"] else " in the file ends; --deep reads everything"))
+    if report["future_versions"]:
+        run.print(f"newer than known: {', '.join(report['future_versions'])}")
+    if not report["rows"]:
+        run.print("no damage found" + ("" if report["read_whole"] else " in the file ends; --deep reads everything"))
         return
-    run.print_styled(run.style(plural(told["total"], "finding"), fg="red"))
+    run.print_styled(run.style(plural(report["total"], "finding"), fg="red"))
     run.table(
-        told["rows"][:200],
+        report["rows"][:200],
         (
             Column("session_id", "session", lambda text: text[:8]),
             Column("line", right=True),

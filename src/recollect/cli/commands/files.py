@@ -91,7 +91,7 @@ def files(
 ) -> None:
     """Files that SESSION touched; with PATH its versions, with --at its content, with --diff what changed.
 
-    Contents come from the client's file checkpoints and from the results of its edits. What the shell or you changed
+    Contents come from Claude Code's file checkpoints and from the results of its edits. What the shell or you changed
     shows only from the next checkpoint on.
     """
     if path is None and at is not None and not diff:

@@ -22,7 +22,7 @@ recollect fork 3f2a --branch 1 --dry-run
 @session_argument
 @click.option("--at", metavar="MESSAGE", help="Where the fork ends: #12, line:292, a uuid or the start of one.")
 @click.option("--branch", type=click.IntRange(min=1), metavar="N", help="Fork branch N (see `recollect tree`).")
-@click.option("--keep-uuids", is_flag=True, help="Messages keep their uuids, as with the client's --fork-session.")
+@click.option("--keep-uuids", is_flag=True, help="Messages keep their uuids, as with Claude Code's --fork-session.")
 @click.option("--title", metavar="T", help="The fork's title; without it, the old one and '(fork)'.")
 @click.option("--no-subagents", is_flag=True, help="Leave the subagents' transcripts behind.")
 @click.option("--no-tool-results", is_flag=True, help="Leave long outputs behind; messages lead to the original's.")

@@ -1,7 +1,7 @@
-"""`recollect history`: prompts and slash commands that were typed into the terminal client, newest first.
+"""`recollect history`: prompts and slash commands that were typed into the terminal, newest first.
 
 JSON: rows of {timestamp, display, project, session_id, pasted, home, line, problem}, with total (all that match) and
-shown. `pasted` is a list of {id, type, text}; a paste that the client keeps in its paste cache is fetched from there,
+shown. `pasted` is a list of {id, type, text}; a paste that Claude Code keeps in its paste cache is fetched from there,
 and `text` is null where it is gone. A damaged line is a row with a `problem` and without a text.
 """
 

@@ -3,7 +3,8 @@
 JSON: {homes: [{home, files, new, grown, rewritten, healed, bytes, stored, sessions, skipped, lost, recovered}], bytes,
 stored}; lost are files of which the vault has lost something that stands nowhere else. With --status: {vault, homes: [{home,
 cleanup_days, sessions, kept, behind, lost, damaged, expiring, expiring_not_kept}], files, bytes, stored, ratio, reclaimable,
-last_kept, read_since (since then every block was read and found right), installed}. With --compact: {vault, files, bytes,
+last_kept, read_since (since then every block was read and found right), other_machine (the name of another machine that keeps in
+the vault, so that this one does not, or null), installed}. With --compact: {vault, files, bytes,
 blocks, unused_blocks, unused, stored, blocks_after, stored_after, dry_run}; the two of afterwards are null where nothing was
 done. With --forget-lost: {vault, files, dry_run}. With --install and --remove: {kind, home, command, events, present, files,
 commands, done, change, dry_run, steps}; present says whether it was installed already, files maps paths to texts (null: removed).
@@ -244,7 +245,7 @@ def _print_status(run: CommandRun, status: VaultStatus, names: list[str], now: f
             run.print_styled(run.style(f"{safe(text)}: {hint}", fg="red"))
         run.print(
             f"{item.home}: {plural(len(item.expiring), 'session')} will be deleted within {SOON_DAYS} days; "
-            f"{number(len(item.expiring_not_kept))} not kept (the client keeps {number(item.cleanup_days)} days)"
+            f"{number(len(item.expiring_not_kept))} not kept (Claude Code keeps {number(item.cleanup_days)} days)"
         )
         run.print(
             f"  {number(item.kept)} of {plural(item.sessions, 'session')} kept as they are now, "
@@ -258,6 +259,12 @@ def _print_status(run: CommandRun, status: VaultStatus, names: list[str], now: f
         f"({status.bytes / max(status.stored, 1):.1f} times smaller), last kept "
         f"{ago(status.last_kept, now) if status.last_kept is not None else 'never'}"
     )
+    if status.other_machine is not None:
+        text = f"kept by another machine, {safe(status.other_machine)}: nothing of this machine is kept here. Give it a folder "
+        text += (
+            "of its own (RECOLLECT_DATA_DIR); where the other one no longer keeps here, `recollect keep --take-over`"
+        )
+        run.print_styled(run.style(text, fg="yellow"))
     if status.is_worth_compacting:
         run.print(f"at least {size(status.reclaimable)} of it can be freed: `recollect keep --compact`")
     run.print(f"kept by itself: {', '.join(names)}" if names else "not kept by itself: `recollect keep --install hook`")

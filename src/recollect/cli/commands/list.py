@@ -30,7 +30,7 @@ from ..option_types import SINCE, UNTIL
 @click.option("--since", type=SINCE, help="Changed since: 2026-03-02, 7d, yesterday.")
 @click.option("--until", type=UNTIL, help="Begun until.")
 @click.option("--branch", metavar="B", help="Only sessions on this git branch.")
-@click.option("--running", is_flag=True, help="Only sessions that a client has open now.")
+@click.option("--running", is_flag=True, help="Only sessions that Claude Code has open now.")
 @click.option(
     "--sort",
     default="modified",

@@ -23,7 +23,7 @@ from ..command_run import CommandRun, command
     "--map", "maps", multiple=True, metavar="OLD=NEW", help="Paths that became others, for a home from another machine."
 )
 @click.option("--merge", is_flag=True, help="If there are sessions at NEW already, put both together.")
-@changing_options("Go ahead while clients work in other projects. Never moves what is in use.")
+@changing_options("Go ahead while Claude Code works in other projects. Never moves what is in use.")
 def move(
     run: CommandRun,
     old: str | None,
@@ -37,7 +37,7 @@ def move(
     """The project at OLD is at NEW now: its sessions, memory, prompts and settings follow, worktrees and all below it too.
 
     Move the folder itself with `mv`, before or after. Nothing is overwritten; sessions that are open are refused.
-    --force goes ahead while clients work in other projects.
+    --force goes ahead while Claude Code works in other projects.
     """
     if (old is None) != (new is None) or (old is None and not maps):
         raise click.UsageError("OLD and NEW, or --map OLD=NEW")

@@ -16,7 +16,7 @@ from ..command_run import CommandRun, command
     epilog='recollect new --project . --title "Notes"\nrecollect new --project ~/app --id "$(uuidgen | tr A-Z a-z)"',
 )
 @click.option(
-    "--project", required=True, metavar="DIR", help="The working directory in which the client will resume it."
+    "--project", required=True, metavar="DIR", help="The working directory in which Claude Code will resume it."
 )
 @click.option("--title", metavar="T", help="The title that lists show.")
 @click.option("--id", "session_id", metavar="UUID", help="The session's id; made up where not given.")
@@ -26,7 +26,7 @@ def new(
 ) -> None:
     """Begin an empty session in DIR and print its id.
 
-    The client resumes it once it has a message: `recollect append` adds one.
+    Claude Code resumes it once it has a message: `recollect append` adds one.
     """
     refuse_empty_path(project)
     with run.changes.new(project, title=title, session_id=session_id) as plan:

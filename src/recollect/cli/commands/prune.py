@@ -26,7 +26,7 @@ def parse_size(context: click.Context, parameter: click.Parameter, text: str | N
         return None
     match = _SIZE.fullmatch(text.strip())
     if match is None:
-        raise click.BadParameter(f"{text!r} is no size: use 500k, 20MB or 1.5G", context, parameter)
+        raise click.BadParameter(f"{text!r} is not a size: use 500k, 20MB or 1.5G", context, parameter)
     return int(float(match[1]) * 1000 ** " kmgt".index(match[2].lower() or " "))
 
 

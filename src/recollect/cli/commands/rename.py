@@ -16,6 +16,6 @@ from ..command_run import CommandRun, command, session_argument
 @click.argument("title")
 @changing_options()
 def rename(run: CommandRun, session: str, title: str, dry_run: bool, yes: bool, force: bool) -> None:
-    """Give SESSION a TITLE that the client shows too. The file keeps its time, so --continue picks what it picked before."""
+    """Give SESSION a TITLE that Claude Code shows too. The file keeps its time, so --continue picks what it picked before."""
     with run.changes.rename(session, title, force=force) as plan:
         carry_out(run, plan, dry_run=dry_run, yes=yes)

@@ -18,7 +18,7 @@ from ..command_run import CommandRun, command, session_argument
 def rewind(run: CommandRun, session: str, message: str, dry_run: bool, yes: bool, force: bool) -> None:
     """Let SESSION go on from MESSAGE (#12, line:292, a uuid or the start of one) at the next resume.
 
-    Nothing is deleted: what came after stays as a branch. Clients before 2.1.70 do not know checkpoints; fork for those.
+    Nothing is deleted: what came after stays as a branch. Versions before 2.1.70 do not know checkpoints; fork for those.
     """
     with run.changes.rewind(session, message, force=force) as plan:
         carry_out(run, plan, dry_run=dry_run, yes=yes)

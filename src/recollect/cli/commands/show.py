@@ -3,7 +3,7 @@
 JSON: session_id, title, project, branch, total, from, limit, and rows: messages of {number, uuid, uuids, parent, role, time,
 model, status, text, blocks, lines, usage}, with --tokens also cost_micro_usd, lower_bound (its output is a placeholder) and odd
 (a count is missing and taken as 0). With --redact also redaction: {profile, values, kinds, left_out, words}. Roles:
-user, assistant, tool (results), meta (sent by the client, not typed), summary (of a compaction), system, attachment, error.
+user, assistant, tool (results), meta (sent by Claude Code, not typed), summary (of a compaction), system, attachment, error.
 `blocks` are {type, ...} as in the transcript: text, thinking, tool_use, tool_result, image, ...
 """
 

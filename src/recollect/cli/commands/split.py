@@ -39,7 +39,7 @@ class _FolderCommand(click.Command):
 )
 @click.option("--name", metavar="NAME", help="They go into a folder of this name, and the project keeps its path.")
 @click.option("--merge", is_flag=True, help="If there are sessions at the target already, put both together.")
-@changing_options("Go ahead while clients work in other projects. Never moves what is in use.")
+@changing_options("Go ahead while Claude Code works in other projects. Never moves what is in use.")
 def split(
     run: CommandRun,
     folder: str | None,
@@ -53,9 +53,9 @@ def split(
 ) -> None:
     """Part FOLDER (below projects/), in which sessions of two projects are. Without FOLDER: list such folders.
 
-    Two paths that differ only in characters like "/", "." and "-" have one folder, and no client can be told otherwise.
-    So either the project gets another path (--to), which every client understands; or its sessions go into a folder of any
-    name (--name): the client resumes them by id, and continues them with CLAUDE_CODE_PROJECT_DIR_NAME=NAME set.
+    Two paths that differ only in characters like "/", "." and "-" have one folder; Claude Code cannot be told otherwise.
+    So either the project gets another path (--to), which every version understands; or its sessions go into a folder of any
+    name (--name): Claude Code resumes them by id, and continues them with CLAUDE_CODE_PROJECT_DIR_NAME=NAME set.
     """
     if folder is None:
         if project is not None or new_path is not None or name is not None or merge:

@@ -108,7 +108,7 @@ def _values(settings: tuple[str, ...]) -> dict[str, str]:
         name, equals, value = setting.partition("=")
         if not equals or not name.isidentifier():
             raise QueryError(
-                f"{setting} is no NAME=VALUE", hint="for example: --set project=/home/ada/app", slug="bad-value"
+                f"{setting} is not NAME=VALUE", hint="for example: --set project=/home/ada/app", slug="bad-value"
             )
         values[name] = value
     return values

@@ -1,8 +1,8 @@
-"""`recollect thread`: the conversation as the client would resume it.
+"""`recollect thread`: the conversation as Claude Code would resume it.
 
 JSON: session_id, client (the version of Claude Code that is meant), found, cleared, leaf, leaf_reason, reachable_share, sent
 (number), counts (rows by status), and rows: for every row of the file {line, uuid, parent, type, subtype, status, reason, sent
-(position from 1, or null), sent_as, mended_to, put_back, time}. sent_as is the role under which a row's words reach the model:
+(position from 1, or null), sent_as, repaired_to, put_back, time}. sent_as is the role under which a row's words reach the model:
 user or assistant, also user for the system rows that hold the answers of local commands; null where they do not reach it.
 Statuses: live, abandoned, subagent, precompact, bridged, unreachable.
 """
@@ -28,9 +28,9 @@ recollect thread 3f2a --client 2.0.77
     help=f"The version of Claude Code by whose rules: {', '.join(CLIENT_VERSIONS)}.",
 )  # fmt: skip
 def thread(run: CommandRun, session: str, client: str) -> None:
-    """Uuids of the user and assistant rows that the client would send to the model on --resume, in order.
+    """Uuids of the user and assistant rows that Claude Code would send to the model on --resume, in order.
 
-    Exit code 1 and no output where the client finds no conversation.
+    Exit code 1 and no output where Claude Code finds no conversation.
     """
     thread = run.library.session(session).resumed_by(client)
     if run.format == "json":

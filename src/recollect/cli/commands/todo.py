@@ -23,7 +23,7 @@ STATES = ("pending", "in_progress", "completed")
 @click.argument("status", required=False, type=click.Choice(STATES))
 @click.option("--subagent", metavar="ID", help="The list of a subagent (to-do lists only).")
 @click.option(
-    "--kind", type=click.Choice(["todos", "tasks"]), help="Which of the two; by default what the session's client uses."
+    "--kind", type=click.Choice(["todos", "tasks"]), help="Which of the two; by default as the session has them."
 )
 @changing_options("Write even if the session is in use.")
 def todo(

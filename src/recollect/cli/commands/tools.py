@@ -2,7 +2,7 @@
 
 JSON: rows of {id, name, time, duration, is_error, answered, subagent, arguments, input, result_bytes, call_uuid, result_uuid,
 call_line, result_line, status, structured}, with total, errors, unanswered, orphan_results and by_tool ({name: {calls,
-errors, seconds}}). `structured` is the client's own `toolUseResult`. `input` and `structured` are given in JSON only.
+errors, seconds}}). `structured` is Claude Code's own `toolUseResult`. `input` and `structured` are given in JSON only.
 """
 
 from __future__ import annotations

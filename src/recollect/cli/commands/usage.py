@@ -3,7 +3,7 @@
 JSON: rows of {<by>, calls, input, output, cache_write_5m, cache_write_1h, cache_read, thinking, web_searches, tokens,
 cost_micro_usd, unpriced_calls, lower_bound_calls, odd_calls, zoneless_calls, models}, where <by> is a field for each
 grouping and `models` has the same fields by model; with by (several groupings have a comma between them), totals, timezone,
-prices, unpriced_models, copies_not_counted, remarks, and client_counts (sessions for which the client left its own count:
+prices, unpriced_models, copies_not_counted, remarks, and client_counts (sessions for which Claude Code left its own count:
 {session_id, same, ours, client, difference}). Money is whole micro-dollars.
 With --explain: rows of {time, day, session_id, subagent_id, model, message_id, request_id, file, line, copies, recorded_in,
 lower_bound, odd, zoneless, cost_micro_usd, rule, price_since, price_source, assumed, prices, parts}, with totals and omitted;
@@ -47,7 +47,7 @@ class Groupings(_ParamType):
         names = tuple(value.split(",")) if isinstance(value, str) else tuple(value)
         for name in names:
             if name not in DIMENSIONS:
-                self.fail(f"{name!r} is no grouping: use {', '.join(DIMENSIONS)}", param, ctx)
+                self.fail(f"{name!r} is not a grouping: use {', '.join(DIMENSIONS)}", param, ctx)
         return names
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -87,7 +87,7 @@ class Groupings(_ParamType):
     "--explain", is_flag=False, flag_value="", metavar="[ID]", help="Every response with rule, price and line."
 )
 @click.option("--more", type=click.Choice(TOPICS), help="Beyond tokens: one of these topics.")
-@click.option("--check", is_flag=True, help="Hold the client's own counts against ours.")
+@click.option("--check", is_flag=True, help="Hold Claude Code's own counts against ours.")
 @click.option("--separate", is_flag=True, help="Do not count worktrees to their repository.")
 @click.option("--limit", type=click.IntRange(min=0), help="At most so many rows; the totals stay.")
 @click.option("--heat", is_flag=True, help="A map of the days instead of a table.")
@@ -153,10 +153,10 @@ def _refuse_what_excludes(kinds: dict[str, bool], ways: dict[str, bool]) -> None
     asked = [name for name, given in kinds.items() if given]
     if len(asked) > 1:
         raise click.UsageError(f"{asked[0]} and {asked[1]} are two reports: ask for one of them")
-    told = [name for name, given in ways.items() if given]
-    if {"--csv", "--json"} <= set(told):
+    chosen = [name for name, given in ways.items() if given]
+    if {"--csv", "--json"} <= set(chosen):
         raise click.UsageError("--csv and --json are two forms: ask for one of them")
-    for name in told:
+    for name in chosen:
         if asked and name in _NOT_FOLLOWED.get(asked[0], ("--plot", "--by")):
             raise click.UsageError(f"{asked[0]} has no {name}")
 
@@ -221,7 +221,7 @@ def _show_table(run: CommandRun, ledger: Ledger, chosen: Selection, report: Usag
     if ledger.has_client_counts:
         differing = [item for item in ledger.comparisons(chosen) if not item.same]
         if differing:
-            run.say(f"the client's own count differs for {plural(len(differing), 'session')}: see --check")
+            run.say(f"Claude Code's own count differs for {plural(len(differing), 'session')}: see --check")
 
 
 def _show_check(run: CommandRun, ledger: Ledger, chosen: Selection, limit: int | None) -> bool:
@@ -231,8 +231,8 @@ def _show_check(run: CommandRun, ledger: Ledger, chosen: Selection, limit: int |
         from ...export.usage_table import comparison_table
 
         rows, columns = comparison_table(found[:limit])
-        run.rows(rows, columns, empty="no client left a count of its own (they do since 2.1.325)")
-        run.say("the client also counts calls that it does not write down, such as those for titles")
+        run.rows(rows, columns, empty="Claude Code left no count of its own (it does since 2.1.325)")
+        run.say("Claude Code also counts calls that it does not write down, such as those for titles")
     else:
         run.rows([item.data() for item in found[:limit]], total=len(found))
     return bool(found)

@@ -31,7 +31,7 @@ from ..command_run import CommandRun, command, complete_session
 @click.option("--from-start", is_flag=True, help="First what is in the session already. Needs SESSION.")
 @click.option("--thinking", is_flag=True, help="Show thoughts too.")
 @click.option(
-    "--everything", is_flag=True, help="Also entries that are no messages: state lines, attachments, request logs."
+    "--everything", is_flag=True, help="Also entries that are not messages: state lines, attachments, request logs."
 )
 @click.option("--polling", is_flag=True, help="Look at the files in turn instead of asking the system for changes.")
 def watch(

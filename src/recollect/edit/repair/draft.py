@@ -40,7 +40,7 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One line, or bytes that are no line. `start` and `end` are its offsets in the file, with the line ending."""
+    """One line, or bytes that are not a line. `start` and `end` are its offsets in the file, with the line ending."""
 
     number: int
     start: int

@@ -99,7 +99,8 @@ def _entry(file: SessionFile, old: dict[str, Any] | None) -> dict[str, Any] | No
         return None
     made = sessions_index_entry(
         file.session_id, str(file.path), mtime=file.mtime, first_prompt=seen.first_prompt,
-        summary=seen.custom_title or seen.old_summary, messages=seen.messages, created=seen.created,
+        summary=seen.custom_title or seen.old_summary, messages=seen.messages,
+        created=None if seen.created is None else seen.created.timestamp(),
         branch=seen.git_branch, project=seen.project,
     )  # fmt: skip
     return {**(old or {}), **made}

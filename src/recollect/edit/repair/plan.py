@@ -133,7 +133,7 @@ def plan_repair(
             result.fixes += done
             subagents.append((subagent, draft, bool(done)))
         if renamed:
-            words = SECOND_COPY if second else "give the file a name that the client finds"
+            words = SECOND_COPY if second else "give the file a name that Claude Code finds"
             result.fixes.append(Applied(NAME_FIX, words, 1, file.path))
         if result.fixes:
             _write(change, file, main, subagents, result, fork=fork, new_id=new_id, renamed=renamed)
@@ -206,10 +206,10 @@ def apply_fixes(draft: Draft, wanted: Iterable[Fix]) -> tuple[list[Applied], lis
     places: dict[str, int] = {}
     refused: list[str] = []
     for _ in range(ROUNDS):
-        mended, refused = _improve(draft, fixes)
-        for name, number in mended.items():
+        fixed, refused = _improve(draft, fixes)
+        for name, number in fixed.items():
             places[name] = places.get(name, 0) + number
-        if not mended:
+        if not fixed:
             break
     if not any(piece.entry is not None for piece in draft.pieces):
         draft.restore(untouched)  # nothing readable is left: the bytes stay for whoever knows more
@@ -238,8 +238,8 @@ def _work(draft: Draft, fixes: list[Fix], *, strict: bool) -> tuple[dict[str, in
         refused = []  # what did harm before the others had worked may do good now
         for fix in fixes:
             state = draft.state()
-            mended = fix.mend(draft)
-            if not mended:
+            fixed = fix.apply(draft)
+            if not fixed:
                 draft.restore(state)
                 continue
             then = standing(draft)
@@ -249,7 +249,7 @@ def _work(draft: Draft, fixes: list[Fix], *, strict: bool) -> tuple[dict[str, in
                 continue
             now = then
             worked = True
-            places[fix.name] = places.get(fix.name, 0) + mended
+            places[fix.name] = places.get(fix.name, 0) + fixed
         if not worked:
             break
     return places, refused
@@ -307,7 +307,7 @@ def _write_fork(
 ) -> None:
     ident = new_id or str(uuids.uuid4())
     if not is_session_id(ident):
-        raise Refused(f"{ident!r} is no session id (a UUID in lower case)", slug="bad-session-id")
+        raise Refused(f"{ident!r} is not a session id (a UUID in lower case)", slug="bad-session-id")
 
     renamed = _under(ident)
     result.fork = ident

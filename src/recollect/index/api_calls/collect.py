@@ -452,9 +452,9 @@ def _only_more_output(usage: UsageHead, before: UsageHead | None, call: CallRow,
     """Return whether counts differ from those of the previous line only in the output; then keep the larger output."""
     if before is None:
         return False
-    told, before.output_tokens = before.output_tokens, usage.output_tokens
-    if usage != before or told is None:
-        before.output_tokens = told
+    output_before, before.output_tokens = before.output_tokens, usage.output_tokens
+    if usage != before or output_before is None:
+        before.output_tokens = output_before
         return False
     output = usage.output_tokens or 0
     if output > call.output:

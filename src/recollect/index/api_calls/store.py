@@ -102,13 +102,15 @@ class _Call:
         made_by = min((copy for copy in self.copies if copy.made_by), key=lambda copy: copy.order, default=None)
         maker = None if made_by is None else made_by.made_by
         owner = min(self.copies, key=lambda copy: (copy.order[0], maker not in (None, copy.session_id), copy.order))
-        told = self.copies
-        if self.given_up and (not any(copy.is_main for copy in told) or all(copy.flags & LOWER_BOUND for copy in told)):
-            told = [*told, *self.given_up]
-        for_all = reduce(and_, (copy.flags for copy in told)) & FOR_ALL
-        odd = reduce(or_, (copy.flags for copy in told)) & ODD
+        copies = self.copies
+        if self.given_up and (
+            not any(copy.is_main for copy in copies) or all(copy.flags & LOWER_BOUND for copy in copies)
+        ):
+            copies = [*copies, *self.given_up]
+        for_all = reduce(and_, (copy.flags for copy in copies)) & FOR_ALL
+        odd = reduce(or_, (copy.flags for copy in copies)) & ODD
         flags = owner.flags & ~(FOR_ALL | ODD) | for_all | odd
-        counts = tuple(map(max, zip(*(copy.counts for copy in told), strict=True)))
+        counts = tuple(map(max, zip(*(copy.counts for copy in copies), strict=True)))
         return Counted(owner.place, maker, len(self.copies) + len(self.given_up), counts, flags)
 
 

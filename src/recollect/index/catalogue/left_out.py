@@ -1,4 +1,4 @@
-"""Leave out a row that makes a stage of the index fail, and report which one: one row never stops a whole home.
+"""Leave out a row that makes a stage of the index or a search fail, and report which one: one row never stops a whole home.
 
     try:
         index(row)
@@ -6,7 +6,7 @@
         left_out.note(path, f"line {line}", problem)     # raises the error again if the row is not its cause
 
 Every stage does this and continues after the row. The rows left out are named in the report of the sync and in a message
-to the caller. They are tried again when their file is indexed from its start.
+to the caller. They are tried again when their file is indexed from its start. A search names them in its notes.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ _OF_A_VALUE: Final = (apsw.TooBigError, apsw.ConstraintError, apsw.MismatchError
 
 
 class LeftOut:
-    """Rows that could not be indexed, by file and line."""
+    """Rows that could not be indexed or shown, by file and line."""
 
-    def __init__(self) -> None:
+    def __init__(self, of: str = "index") -> None:
+        self._of = of
         self.count = 0
         self.names: list[str] = []
 
@@ -51,9 +52,11 @@ class LeftOut:
         """Return the message that names the first rows left out; empty if there are none."""
         if not self.count:
             return ""
-        told = "; ".join(self.names[:MOST_TOLD])
+        named = "; ".join(self.names[:MOST_TOLD])
         more = f"; and {self.count - MOST_TOLD} more" if self.count > MOST_TOLD else ""
-        return f"left out of the index, since Recollect fails on {'it' if self.count == 1 else 'them'}: {told}{more}"
+        return (
+            f"left out of the {self._of}, since Recollect fails on {'it' if self.count == 1 else 'them'}: {named}{more}"
+        )
 
 
 def blames_row(problem: BaseException) -> bool:

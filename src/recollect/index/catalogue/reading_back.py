@@ -41,6 +41,11 @@ class EntryReader:
             return self._elsewhere(file_id, offset, length) or b""
         return data
 
+    def path_of(self, file_id: int) -> str:
+        """Return the full path of a file, for messages."""
+        place = self._place_of(file_id)
+        return f"file {file_id}" if place is None else place[1]
+
     def _stream(self, file_id: int) -> int | None:
         if file_id in self._open:
             return self._open[file_id]

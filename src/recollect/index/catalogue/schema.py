@@ -21,7 +21,7 @@ HISTORY: Final[dict[int, str]] = {
     1: "the first one",
     2: "the word index finds entries by their number; calls are packed by file",
     3: "packs of calls are MessagePack; the bytes before a place are known again by CRC-32",
-    4: "calls know the line of their output, and subagents inside the main file; clients before 1.0.30 have no lower bounds",
+    4: "calls know the line of their output, and subagents inside the main file; before 1.0.30 there are no lower bounds",
     5: "lines of a call that lack its model are joined with those that name it; subagents' lines without any id stay apart",
     6: "files are told apart by the time of their last change, too: a title keeps the other one",
     7: "API calls are ordinary rows with their cost; copies of a response in its session's family are counted once",
@@ -116,23 +116,23 @@ TABLES: Final[tuple[Table, ...]] = (
             session_id | TEXT NOT NULL | its id
             project | TEXT | working directory: `relocated` first, then the one that fits the folder's name, then the first
             repository | TEXT | the repository, where it ran in a git worktree of it
-            title | TEXT | custom title, else the client's own, else the old summary, else the first prompt
+            title | TEXT | custom title, else Claude Code's own, else the old summary, else the first prompt
             custom_title | TEXT | given by the user
-            ai_title | TEXT | given by the client
-            old_summary | TEXT | given by clients up to 1.0
+            ai_title | TEXT | given by Claude Code
+            old_summary | TEXT | given by versions of Claude Code up to 1.0
             first_prompt | TEXT | the first thing that was typed (at most 2,000 characters)
-            last_prompt | TEXT | the last one, as the client noted it (at most 2,000 characters)
+            last_prompt | TEXT | the last one, as Claude Code noted it (at most 2,000 characters)
             first_command | TEXT | the first slash command, used where nothing was typed
             created | INTEGER | time of the first row that has one
             modified | INTEGER | time of the last row that has one
-            version | TEXT | client that wrote the last row
+            version | TEXT | version of Claude Code that wrote the last row
             git_branch | TEXT | branch of the last row that names one
             tag | TEXT | tag
             subagent_name | TEXT | name of the subagent
             pr_url | TEXT | pull request
             cwds | TEXT | working directories in order of appearance, as a JSON list
-            relocated | TEXT | where the client says it was moved to
-            worktree_of | TEXT | the repository, by the client's own word
+            relocated | TEXT | where Claude Code says it was moved to
+            worktree_of | TEXT | the repository, by Claude Code's own word
             lines | INTEGER NOT NULL DEFAULT 0 | complete lines
             entries | INTEGER NOT NULL DEFAULT 0 | objects on them
             messages | INTEGER NOT NULL DEFAULT 0 | user and assistant rows
@@ -143,7 +143,7 @@ TABLES: Final[tuple[Table, ...]] = (
             damaged | INTEGER NOT NULL DEFAULT 0 | places with damage
             bytes | INTEGER NOT NULL DEFAULT 0 | bytes taken in
             model | TEXT | model of the last response
-            reachable | REAL | share of the messages that the client still reaches, 0 to 1; NULL while unknown
+            reachable | REAL | share of the messages that Claude Code still reaches, 0 to 1; NULL while unknown
             threaded | INTEGER NOT NULL DEFAULT 0 | 1 where the statuses of its entries are current
         """), indexes=("session_id",),
     ),
@@ -168,7 +168,7 @@ TABLES: Final[tuple[Table, ...]] = (
             request_id | TEXT | API request
             branch_id | INTEGER | git branch (`strings`)
             cwd_id | INTEGER | working directory (`strings`)
-            version_id | INTEGER | client (`strings`)
+            version_id | INTEGER | version of Claude Code (`strings`)
             status | TEXT | live, abandoned, subagent, precompact, bridged, unreachable; current where the session is threaded
             flags | INTEGER NOT NULL | bits, see `FLAGS`
         """), indexes=("file_id, line", "uuid"),
@@ -230,7 +230,7 @@ TABLES: Final[tuple[Table, ...]] = (
         """),
     ),
     Table(
-        "prompts", "What was typed into the terminal client, from history.jsonl.",
+        "prompts", "What was typed into the terminal, from history.jsonl.",
         _columns("""
             file_id | INTEGER NOT NULL | the history file
             line | INTEGER NOT NULL | line
@@ -298,7 +298,7 @@ TABLES: Final[tuple[Table, ...]] = (
             line | INTEGER NOT NULL | first line of the call
             part | INTEGER NOT NULL | which of the calls that begin on that line, from 0
             message_id | TEXT NOT NULL | API message; `#advisor` behind it for what an advisor model used
-            request_id | TEXT NOT NULL | API request; empty where the client wrote none
+            request_id | TEXT NOT NULL | API request; empty where Claude Code wrote none
             model_id | INTEGER NOT NULL | model (`strings`)
             time | INTEGER | when
             input | INTEGER NOT NULL | input tokens
@@ -349,7 +349,7 @@ TABLES: Final[tuple[Table, ...]] = (
         """),
     ),
     Table(
-        "cost_states", "The client's own count of tokens and money, as it last wrote it (since 2.1.325).",
+        "cost_states", "Claude Code's own count of tokens and money, as it last wrote it (since 2.1.325).",
         _columns("""
             file_id | INTEGER PRIMARY KEY | the transcript
             line_offset | INTEGER NOT NULL | where the line begins

@@ -115,9 +115,9 @@ class SessionFold:
 
     def note_state(self, entry: IndexEntry, time: int | None) -> None:
         """Add an entry that is not a row, such as a title or a mode."""
-        told = state_of(entry)
-        if told is not None:
-            fact, value = told
+        state = state_of(entry)
+        if state is not None:
+            fact, value = state
             self.values[fact] = clean(value[:SESSION_PROMPT_LIMIT] if value and fact == "last_prompt" else value)
         elif entry.type == "queue-operation" and self.values["created"] is None:
             self.values["created"] = time
@@ -344,8 +344,8 @@ class TranscriptRows:
                 target=use.target, subagent_id=subagent_id, subagent_kind=use.subagent_kind,
                 commits=use.commits,
             )  # fmt: skip
-        told = entry.toolUseResult
-        started = getattr(told, "agentId", None)
+        structured = entry.toolUseResult
+        started = getattr(structured, "agentId", None)
         for result in words.results:
             _fill(
                 self._call(result.id), result_entry_id=entry_id, ended=time, is_error=int(result.is_error),

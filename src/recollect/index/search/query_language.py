@@ -384,7 +384,7 @@ class _Parser:
             raise self._wrong(place, f"{name}: takes one moment", FILTERS[name][1], self.at)
         if parse_moment(values[0]) is None:
             raise self._wrong(
-                place, f"{values[0]!r} is no time", f"{name}:2026-03-02, {name}:yesterday, {name}:7d", self.at
+                place, f"{values[0]!r} is not a time", f"{name}:2026-03-02, {name}:yesterday, {name}:7d", self.at
             )
 
     def _check_name(self, name: str, start: int) -> None:

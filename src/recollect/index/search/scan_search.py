@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import QueryError
+from ..catalogue.left_out import LeftOut
 from ..catalogue.reading_back import EntryReader
 from ..catalogue.schema import FLAGS, shown_uuid
 from .filter_meaning import ProjectFilter, fits, session_fits, time_range, working_folder
@@ -159,11 +160,12 @@ def scan(
     matcher: Matcher,
     reader: EntryReader,
     text_of: Callable[[bytes], str],
+    left_out: LeftOut,
     moved_on: Callable[[], None] = lambda: None,
 ) -> Iterator[ScanHit]:
     """Yield all entries that match, session by session, the newest first.
 
-    `moved_on` is called for every file, and for every 256th entry of a file.
+    `moved_on` is called for every file, and for every 256th entry of a file. Entries that fail are named in `left_out`.
     """
     names = _Names(db)
     needs_calls = any(item.name in ("tool", "file") for item in filters(where))
@@ -184,20 +186,30 @@ def scan(
                 role, names[model], names[branch], session[1], session[2], session[0], session[3], time, status, flags,
                 tools, paths,
             )  # fmt: skip
-            if not _may_fit(where, facts):
+            try:
+                if not _may_fit(where, facts):
+                    continue
+                snippet = _matched(reader.bytes_at(file_id, offset, length), where, facts, matcher, text_of)
+            except Exception as problem:
+                left_out.note(reader.path_of(file_id), f"line {line}", problem)
                 continue
-            data = reader.bytes_at(file_id, offset, length)
-            if not matcher.may_hold(data):
-                continue
-            text = text_of(data)
-            if not text or not _fits(where, facts, text, matcher):
-                continue
-            spans = matcher.spans(text)
-            if spans or isinstance(matcher, Words):
-                snippet = cut(text, spans)
+            if snippet is not None:
                 yield ScanHit(
                     entry_id, file_id, line, offset, length, shown_uuid(uuid), role, subagent_id, time, snippet
                 )
+
+
+def _matched(
+    data: bytes, where: All, facts: Facts, matcher: Matcher, text_of: Callable[[bytes], str]
+) -> Snippet | None:
+    """Return the piece of an entry's text that shows the matches; None if the entry does not match."""
+    if not matcher.may_hold(data):
+        return None
+    text = text_of(data)
+    if not text or not _fits(where, facts, text, matcher):
+        return None
+    spans = matcher.spans(text)
+    return cut(text, spans) if spans or isinstance(matcher, Words) else None
 
 
 class _Names(dict[int | None, str | None]):

@@ -15,6 +15,7 @@ import apsw
 from tantivy import DocAddress, Query, Searcher
 
 from ...errors import QueryError
+from ..catalogue.left_out import LeftOut
 from ..catalogue.reading_back import Elsewhere, EntryReader
 from ..words.reader import WordReader
 from ..words.searchable_text import searched_text
@@ -198,8 +199,9 @@ class Search:
         order = _Order(by_date, compiled, now or time.time(), everywhere=not self._rows.has_other_homes)
         groups, total = self._groups(wanted, order, limit + offset + 1)
         shown = dict(list(groups.items())[offset : offset + limit])
-        hits = self._hits(shown, compiled, hits_per_session)
-        excluded, told = exclusions(tree, query)
+        left_out = LeftOut("answer")
+        hits = self._hits(shown, compiled, hits_per_session, left_out)
+        excluded, notes = exclusions(tree, query)
         found = SearchResults(
             self._rows.described([(key, hits[key], len(group)) for key, group in shown.items() if hits[key]]),
             total,
@@ -207,9 +209,10 @@ class Search:
             facets=count_facets(self._words.searcher, wanted) if facets else None,
             excluded=excluded,
             notes=(
-                *told,
+                *notes,
                 *(f"{text!r} has no letters or digits and was left out" for text in compiled.dropped),
                 *(f"no entry has the word {text!r}: looked for {' '.join(parts)!r}" for text, parts in compiled.parted),
+                *([left_out.sentence] if left_out.count else []),
             ),
         )
         if not total:
@@ -265,7 +268,9 @@ class Search:
 
     # --- what is shown of them ---------------------------------------------------------------------------------------
 
-    def _hits(self, groups: Groups, compiled: WordQuery, most: int) -> dict[tuple[int, str], list[Hit]]:
+    def _hits(
+        self, groups: Groups, compiled: WordQuery, most: int, left_out: LeftOut
+    ) -> dict[tuple[int, str], list[Hit]]:
         best = {key: group[:most] for key, group in groups.items()}
         places = self._rows.entries([item[1] for group in best.values() for item in group])
         files = self._rows.our_files(item[2] for group in best.values() for item in group)
@@ -277,8 +282,12 @@ class Search:
                 if place is None:
                     continue
                 line, offset, length, uuid, role, subagent_id = place
-                text = searched_text(self._reader.bytes_at(file_id, offset, length))
-                snippet = cut(text, find_needles(text, compiled.needles, self._words.tokenize))
+                try:
+                    text = searched_text(self._reader.bytes_at(file_id, offset, length))
+                    snippet = cut(text, find_needles(text, compiled.needles, self._words.tokenize))
+                except Exception as problem:
+                    left_out.note(self._reader.path_of(file_id), f"line {line}", problem)
+                    continue
                 moment = None if when is None else when / 1_000_000
                 hits.append(
                     Hit(

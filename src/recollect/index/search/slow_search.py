@@ -1,8 +1,8 @@
 """Run a slow search: group the hits of a scan by session, until there are enough sessions.
 
 Regular expressions are matched in a child process: Python's engine cannot be interrupted while it matches one text, and some
-expressions take years for some texts. The child reads its task as JSON and writes a line of JSON per hit, and a heartbeat now and
-then. A child that is silent for too long is killed, and the caller gets a QueryError.
+expressions take years for some texts. The child reads its task as JSON and writes a line of JSON per hit, what it left out, and a
+heartbeat now and then. A child that is silent for too long is killed, and the caller gets a QueryError.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import apsw
 from ...errors import QueryError, RecollectError
 from ...own_program import child_command
 from ..catalogue.catalogue import connect
+from ..catalogue.left_out import LeftOut
 from ..catalogue.reading_back import EntryReader
 from ..catalogue.vault_transcripts import KeptTranscripts
 from ..words.searchable_text import all_strings, searched_text
@@ -43,6 +44,7 @@ def scan_by_regex(
     everything: bool = False,
     silence: float = SILENCE,
     vault: str | None = None,
+    left_out: LeftOut | None = None,
 ) -> Iterator[ScanHit]:
     """Yield the hits of a scan with a regular expression. Raises QueryError if it is invalid or takes too long."""
     compile_pattern(pattern)
@@ -56,7 +58,7 @@ def scan_by_regex(
         assert child.stdin is not None and child.stdout is not None
         child.stdin.write(json.dumps(task).encode())
         child.stdin.close()
-        yield from _answers(child.stdout, silence)
+        yield from _answers(child.stdout, silence, left_out or LeftOut())
         if child.wait() != 0:
             assert child.stderr is not None
             reason = child.stderr.read().decode("utf-8", "replace").strip().splitlines()
@@ -71,7 +73,7 @@ def scan_by_regex(
                 stream.close()
 
 
-def _answers(stream: IO[bytes], silence: float) -> Iterator[ScanHit]:
+def _answers(stream: IO[bytes], silence: float, left_out: LeftOut) -> Iterator[ScanHit]:
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def listen() -> None:
@@ -95,18 +97,30 @@ def _answers(stream: IO[bytes], silence: float) -> Iterator[ScanHit]:
         if not line:
             return
         message = json.loads(line)
-        if message:
+        if isinstance(message, dict):
+            left_out.count, left_out.names = message["count"], message["names"]
+        elif message:
             text, marks = message.pop()
             snippet = Snippet(text, tuple((start, end) for start, end in marks))
             yield ScanHit._make((*message, snippet))
 
 
 def answer(task: dict[str, Any], out: IO[str]) -> None:
-    """Run a task in the child process: write a line of JSON per hit, and `null` as a heartbeat."""
+    """Run a task in the child process: write a line of JSON per hit, what was left out, and `null` as a heartbeat."""
     spoken = time.monotonic()
+    left_out = LeftOut()
+    named = 0
+
+    def name_left_out() -> None:
+        nonlocal named
+        if left_out.count > named:
+            named = left_out.count
+            out.write(json.dumps({"count": left_out.count, "names": left_out.names}) + "\n")
+            out.flush()
 
     def moved_on() -> None:
         nonlocal spoken
+        name_left_out()
         if time.monotonic() - spoken > _HEARTBEAT:
             spoken = time.monotonic()
             out.write("null\n")
@@ -118,10 +132,11 @@ def answer(task: dict[str, Any], out: IO[str]) -> None:
     kept = KeptTranscripts(task["vault"]).reader(db) if task["vault"] else None
     with EntryReader(SessionRows(db, task["homes"]).place_of, kept) as reader:
         matcher = RegularExpression(task["pattern"])
-        for hit in scan(db, task["homes"], parse(task["where"]), matcher, reader, text_of, moved_on):
+        for hit in scan(db, task["homes"], parse(task["where"]), matcher, reader, text_of, left_out, moved_on):
             *place, snippet = hit
             out.write(json.dumps([*place, [snippet.text, snippet.marks]]) + "\n")
             out.flush()
+        name_left_out()
 
 
 def main() -> None:
@@ -161,8 +176,9 @@ def find_slowly(
     groups: dict[tuple[int, str], list[ScanHit]] = {}
     total = 0
     enough = False
+    left_out = LeftOut("answer")
     with EntryReader(rows.place_of, kept.reader(db) if kept is not None else None) as reader:
-        hits = _hits(db, home_ids, query, mode, everything, where, tokenize, reader, silence, kept)
+        hits = _hits(db, home_ids, query, mode, everything, where, tokenize, reader, silence, kept, left_out)
         for hit in hits:
             file = rows.our_files([hit.file_id])[hit.file_id]
             key = (file.home_id, file.session_id)
@@ -174,7 +190,7 @@ def find_slowly(
         hits.close()
     shown = list(groups.items())[offset : offset + limit]
     texts_with_filters = (where, query) if mode == "everything" else (where,)
-    told = [exclusions(parse(text), text) for text in texts_with_filters]
+    exclusions_of = [exclusions(parse(text), text) for text in texts_with_filters]
     return SearchResults(
         rows.described(
             [(key, [_hit(item, rows) for item in group[:hits_per_session]], len(group)) for key, group in shown]
@@ -183,8 +199,12 @@ def find_slowly(
         exact=not enough,
         more=len(groups) > offset + limit,
         mode=mode,
-        notes=(SAYS["everything" if everything else mode], *(note for _, notes in told for note in notes)),
-        excluded=tuple(part for parts, _ in told for part in parts),
+        notes=(
+            SAYS["everything" if everything else mode],
+            *(note for _, notes in exclusions_of for note in notes),
+            *([left_out.sentence] if left_out.count else []),
+        ),
+        excluded=tuple(part for parts, _ in exclusions_of for part in parts),
         advice=() if total else _advice(mode, everything, where),
     )
 
@@ -200,18 +220,19 @@ def _hits(
     reader: EntryReader,
     silence: float | None,
     kept: KeptTranscripts | None,
+    left_out: LeftOut,
 ) -> Generator[ScanHit, None, None]:
     narrowed = parse(where)
     _only_filters(where, narrowed)
     if mode == "regex":
         yield from scan_by_regex(
             db.filename, home_ids, where, query, everything=everything, silence=silence or SILENCE,
-            vault=kept.folder if kept is not None else None,
+            vault=kept.folder if kept is not None else None, left_out=left_out,
         )  # fmt: skip
         return
     if mode == "substring":
         text_of = all_strings if everything else searched_text
-        yield from scan(db, home_ids, narrowed, Substring(query), reader, text_of)
+        yield from scan(db, home_ids, narrowed, Substring(query), reader, text_of, left_out)
         return
     tree = parse(query)
     if not tree.parts:
@@ -219,7 +240,7 @@ def _hits(
             "the query is empty", hint="for example: recollect search --everything CLAUDE.md", slug="bad-query"
         )
     combined = All((*tree.parts, *narrowed.parts))
-    yield from scan(db, home_ids, combined, Words(combined, tokenize), reader, all_strings)
+    yield from scan(db, home_ids, combined, Words(combined, tokenize), reader, all_strings, left_out)
 
 
 def _only_filters(where: str, tree: All) -> None:

@@ -125,7 +125,7 @@ class Question:
         try:
             frame = pack(request)
         except UnicodeEncodeError:
-            raise QueryError("SQL with characters that are no Unicode text", slug="bad-sql") from None
+            raise QueryError("SQL with characters that are not Unicode text", slug="bad-sql") from None
         with self._lock:
             if self._ended_by:
                 raise self._ended(None)
@@ -202,14 +202,14 @@ class Question:
                 slug="sql-limit",
             )
         if kind in ("Refused", "Permission"):
-            told = with_place(self.sql, text, message.get("position"), 1)
-            return Refused(f"SQL: {told}", hint="a question is one SELECT over the tables", slug="sql-not-allowed")
+            words = with_place(self.sql, text, message.get("position"), 1)
+            return Refused(f"SQL: {words}", hint="a question is one SELECT over the tables", slug="sql-not-allowed")
         if kind == "Open":
             return Unavailable(f"the database of the SQL tables cannot be opened: {text}", slug="sql-broken")
         if kind in ("IO", "Internal", "Fatal", "INTERNAL", "FATAL"):
             return Unavailable(f"the query could not be answered: {text}", slug="sql-failed")
-        told = with_place(self.sql, text, message.get("position"), message.get("length"))
-        return QueryError(f"SQL: {told}", hint=f"for example: {EXAMPLE}", slug="bad-sql")
+        words = with_place(self.sql, text, message.get("position"), message.get("length"))
+        return QueryError(f"SQL: {words}", hint=f"for example: {EXAMPLE}", slug="bad-sql")
 
 
 def _parameters(given: Sequence[Any] | Mapping[str, Any]) -> Any:
@@ -249,5 +249,5 @@ def with_place(sql: str, message: str, position: object, length: object) -> str:
         start -= 1 if start else 0
     marks = min(length, max(len(shown) - (column - start), 1)) if isinstance(length, int) and length > 0 else 1
     first, _, rest = message.partition("\n")
-    told = f"{first} (line {line + 1}, column {column + 1})\n  {shown}\n  {' ' * (column - start)}{'^' * marks}"
-    return f"{told}\n{rest}" if rest else told
+    words = f"{first} (line {line + 1}, column {column + 1})\n  {shown}\n  {' ' * (column - start)}{'^' * marks}"
+    return f"{words}\n{rest}" if rest else words

@@ -63,14 +63,14 @@ TABLES: Final[tuple[SqlTable, ...]] = (
             session_id | VARCHAR | r.session_id | id of the session
             project | VARCHAR | f.project | working directory
             repository | VARCHAR | coalesce(f.repository, f.project) | of a git worktree its repository, else the project
-            title | VARCHAR | r.title | title given by the user, else by the client, else the first prompt
+            title | VARCHAR | r.title | title given by the user, else by Claude Code, else the first prompt
             first_prompt | VARCHAR | r.first_prompt | the first thing that was typed (at most 2,000 characters)
-            last_prompt | VARCHAR | r.last_prompt | the last one, as the client noted it
+            last_prompt | VARCHAR | r.last_prompt | the last one, as Claude Code noted it
             created | TIMESTAMPTZ | r.created | time of the first row
             modified | TIMESTAMPTZ | r.modified | time of the last row
             git_branch | VARCHAR | r.git_branch | git branch of the last row
             model | VARCHAR | r.model | model of the last response
-            version | VARCHAR | r.version | client that wrote the last row
+            version | VARCHAR | r.version | Claude Code that wrote the last row
             tag | VARCHAR | r.tag | tag
             pr_url | VARCHAR | r.pr_url | pull request
             lines | INTEGER | r.lines | complete lines of the main transcript
@@ -79,7 +79,7 @@ TABLES: Final[tuple[SqlTable, ...]] = (
             subagents | INTEGER | r.subagents | subagents
             bytes | BIGINT | r.bytes | size of those lines
             damaged | INTEGER | r.damaged | places with damage in it
-            reachable | DOUBLE | r.reachable | share of the messages that the client still reaches on resume, 0 to 1
+            reachable | DOUBLE | r.reachable | share of the messages that Claude Code still reaches on resume, 0 to 1
             home | VARCHAR | f.home | the Claude home
             path | VARCHAR | f.path | path of the main transcript below the home
             cost_micro_usd | BIGINT | c.cost | cost of its responses, subagents included: micro-dollars, exact
@@ -109,7 +109,7 @@ TABLES: Final[tuple[SqlTable, ...]] = (
             git_branch | VARCHAR | r.git_branch | git branch
             cwd | VARCHAR | r.cwd | working directory of the row
             project | VARCHAR | f.project | project of the session
-            version | VARCHAR | r.version | client
+            version | VARCHAR | r.version | version of Claude Code
             bytes | BIGINT | r.length | size of the row
             line | INTEGER | r.line | its line in the file
             path | VARCHAR | f.path | the file, below the home
@@ -124,7 +124,7 @@ TABLES: Final[tuple[SqlTable, ...]] = (
         _columns("""
             session_id | VARCHAR | coalesce(s.session_id, r.session_id, f.session_id) | the session that asked for it
             message_id | VARCHAR | r.message_id | id of the API's message; of an advisor model with `#advisor` behind it
-            request_id | VARCHAR | r.request_id | id of the API's request; empty where the client wrote none
+            request_id | VARCHAR | r.request_id | id of the API's request; empty where Claude Code wrote none
             time | TIMESTAMPTZ | r.time | when
             model | VARCHAR | r.model | model
             input_tokens | BIGINT | coalesce(s.input, r.input) | input tokens that the cache had no part in
@@ -209,13 +209,13 @@ TABLES: Final[tuple[SqlTable, ...]] = (
             status | VARCHAR | r.status | what resuming does with the row (see the page on statuses)
             subagent_id | VARCHAR | coalesce(r.subagent_id, f.subagent_id) | the subagent
             is_sidechain | BOOLEAN | {_flag("sidechain")} | marked as a subagent's
-            is_meta | BOOLEAN | {_flag("meta")} | marked as a note of the client
+            is_meta | BOOLEAN | {_flag("meta")} | marked as a note of Claude Code
             model | VARCHAR | r.model | model
             message_id | VARCHAR | r.message_id | id of the API's message
             git_branch | VARCHAR | r.git_branch | git branch
             cwd | VARCHAR | r.cwd | working directory of the row
             project | VARCHAR | f.project | project of the session
-            version | VARCHAR | r.version | client
+            version | VARCHAR | r.version | version of Claude Code
             line | INTEGER | r.line | its line in the file, from 1
             part | INTEGER | r.part | which object of the line, from 0; above 0 where several were glued together
             byte_offset | BIGINT | r."offset" | where its bytes begin
@@ -225,12 +225,12 @@ TABLES: Final[tuple[SqlTable, ...]] = (
         """),
     ),
     SqlTable(
-        "prompts", "What was typed into the terminal client, from history.jsonl.",
+        "prompts", "What was typed into the terminal, from history.jsonl.",
         f"raw.prompts r {_WITH_FILE}",
         _columns("""
             time | TIMESTAMPTZ | r.time | when
             project | VARCHAR | r.project | working directory
-            session_id | VARCHAR | r.session_id | the session; NULL in the lines of older clients
+            session_id | VARCHAR | r.session_id | the session; NULL in the lines of older versions
             text | VARCHAR | r.text | the words
             line | INTEGER | r.line | line in the history
             home | VARCHAR | f.home | the Claude home

@@ -194,8 +194,8 @@ def _message_words(entry: IndexEntry, kind: str) -> EntryWords:
     if kind == "user":
         if words.results:
             words.role = "tool"
-            told = entry.toolUseResult
-            path = getattr(told, "filePath", None)
+            result = entry.toolUseResult
+            path = getattr(result, "filePath", None)
             if isinstance(path, str):
                 words.paths.append(path)
         elif entry.isCompactSummary:
@@ -317,10 +317,10 @@ def _add_raw(words: EntryWords, raw: msgspec.Raw) -> None:
 
 def lines_changed(entry: IndexEntry) -> tuple[str, bool, int, int] | None:
     """Return (file, whether it is new, lines added, lines removed) if a tool result reports a changed file."""
-    told = entry.toolUseResult
-    path = getattr(told, "filePath", None)
-    patch = getattr(told, "structuredPatch", None)
-    if told is None or path is None or not patch:
+    result = entry.toolUseResult
+    path = getattr(result, "filePath", None)
+    patch = getattr(result, "structuredPatch", None)
+    if result is None or path is None or not patch:
         return None
     hunks = decode_loosely(patch)
     if not isinstance(hunks, list):
@@ -332,9 +332,9 @@ def lines_changed(entry: IndexEntry) -> tuple[str, bool, int, int] | None:
             if isinstance(line, str):
                 added += line.startswith("+")
                 removed += line.startswith("-")
-    created = getattr(told, "type", None) == "create"
+    created = getattr(result, "type", None) == "create"
     if created and not hunks:
-        content = decode_loosely(getattr(told, "content", b""))
+        content = decode_loosely(getattr(result, "content", b""))
         added = content.count("\n") + (not content.endswith("\n")) if isinstance(content, str) and content else 0
     return path, created, added, removed
 

@@ -162,6 +162,6 @@ def upper_case_name(data: bytes, _seed: int) -> bytes:
     return data
 
 
-@recipe("name-no-uuid", "A file name that is no uuid", outcome=Outcome.NONE, rename=lambda name: f"copy of {name}")
+@recipe("name-no-uuid", "A file name that is not a uuid", outcome=Outcome.NONE, rename=lambda name: f"copy of {name}")
 def name_no_uuid(data: bytes, _seed: int) -> bytes:
     return data

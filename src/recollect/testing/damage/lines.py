@@ -200,4 +200,4 @@ for _name, _line in {"number": b"42", "string": b'"text"', "array": b"[1,2]", "n
     recipe(
         f"{_name}-line", f"A line that is JSON but no object: {_line.decode()}", "not-object", outcome=Outcome.WHOLE
     )(_inserting(_line))
-recipe("prose-line", "A line that is no JSON", "not-json", outcome=Outcome.WHOLE)(_inserting(b"Segmentation fault"))
+recipe("prose-line", "A line that is not JSON", "not-json", outcome=Outcome.WHOLE)(_inserting(b"Segmentation fault"))

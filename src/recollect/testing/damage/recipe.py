@@ -1,4 +1,4 @@
-"""A kind of damage as a value: how to inflict it, what a reader reports, and what the client makes of it."""
+"""A kind of damage as a value: how to inflict it, what a reader reports, and what Claude Code makes of it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class DamageRecipe:
     """One kind of damage.
 
     `kinds` must be among what the line reader reports. `lost` counts rows of the sample whose object no reader of lines
-    can get back. `outcome` is None where the client's answer was not measured. `rename` gives the damaged file's name.
+    can get back. `outcome` is None where Claude Code's answer was not measured. `rename` gives the damaged file's name.
     """
 
     name: str
@@ -79,7 +79,7 @@ class DamageRecipe:
         return self.apply(sample_session().to_bytes(), seed)
 
     def expected_thread(self, seed: int = 0) -> list[str] | None:
-        """What the client sends of the damaged sample; None where that was not measured."""
+        """What Claude Code sends of the damaged sample; None where that was not measured."""
         if self.outcome is None:
             return None
         sample = sample_session()

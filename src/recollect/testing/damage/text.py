@@ -52,7 +52,7 @@ def _insert_field(field: bytes, data: bytes, seed: int) -> bytes:
 
 
 _WHOLE = Outcome.WHOLE
-_SKIPPED = Outcome.AFTER_TARGET  # the client cannot parse the line
+_SKIPPED = Outcome.AFTER_TARGET  # Claude Code cannot parse the line
 
 recipe("invalid-utf8", "A byte that no UTF-8 holds", "encoding", outcome=_WHOLE)(_text(b"\xff"))
 recipe("half-character", "The first byte of a two-byte character alone", "encoding", outcome=_WHOLE)(_text(b"\xc3"))

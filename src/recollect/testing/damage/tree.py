@@ -103,7 +103,7 @@ def leaf_time_numeric(data: bytes, _seed: int) -> bytes:
     return _set(data, places[-1], timestamp=1_772_442_000_000) if places else data
 
 
-@recipe("leaf-time-unparsable", "The last row's timestamp is no time", outcome=Outcome.NONE)
+@recipe("leaf-time-unparsable", "The last row's timestamp is not a time", outcome=Outcome.NONE)
 def leaf_time_unparsable(data: bytes, _seed: int) -> bytes:
     places = rows(split_lines(data))
     return _set(data, places[-1], timestamp="yesterday") if places else data

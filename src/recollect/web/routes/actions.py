@@ -45,13 +45,13 @@ def _act(request: Request, values: dict[str, str]) -> Response:
     found = service.session(request.path_params["id"])
     doing = values.get("step") == "do"
     try:
-        told = carry_out(service, found, action, values) if doing else describe(service, found, action, values)
+        outcome = carry_out(service, found, action, values) if doing else describe(service, found, action, values)
     except RecollectError as problem:
         return _answer(
             request, found, action, values, step="form", status=status_of(problem), error=error_data(problem),
             may_force=isinstance(problem, StoreBusy) and action.can_force,
         )  # fmt: skip
-    return _answer(request, found, action, values, step="done" if doing else "plan", told=told)
+    return _answer(request, found, action, values, step="done" if doing else "plan", outcome=outcome)
 
 
 def _answer(
@@ -62,13 +62,13 @@ def _answer(
     *,
     step: str,
     status: int = 200,
-    told: dict[str, Any] | None = None,
+    outcome: dict[str, Any] | None = None,
     error: dict[str, Any] | None = None,
     may_force: bool = False,
 ) -> Response:
     template = "action_part.html" if is_fragment(request) else "action.html"
     return page(
-        request, template, status, session=found, action=action, values=values, step=step, told=told, error=error,
+        request, template, status, session=found, action=action, values=values, step=step, outcome=outcome, error=error,
         may_force=may_force, summary=found.summary,
     )  # fmt: skip
 
@@ -87,11 +87,11 @@ async def undo_change(request: Request) -> Response:
 
 def _undo(request: Request, service: Service) -> Response:
     try:
-        told = undo(service, request.path_params["number"])
+        outcome = undo(service, request.path_params["number"])
     except RecollectError as problem:
         template = "undone_part.html" if is_fragment(request) else "undone.html"
-        return page(request, template, status_of(problem), told=None, error=error_data(problem))
-    return page(request, "undone_part.html" if is_fragment(request) else "undone.html", told=told, error=None)
+        return page(request, template, status_of(problem), outcome=None, error=error_data(problem))
+    return page(request, "undone_part.html" if is_fragment(request) else "undone.html", outcome=outcome, error=None)
 
 
 routes = [

@@ -70,7 +70,7 @@ async def _json(request: Request) -> Any:
     try:
         return json.loads(await request.body())
     except (ValueError, RecursionError) as problem:
-        raise bad_parameter("the body is no JSON") from problem
+        raise bad_parameter("the body is not JSON") from problem
 
 
 def openapi(_: Request) -> Response:
@@ -78,8 +78,8 @@ def openapi(_: Request) -> Response:
 
 
 def nothing(request: Request) -> Response:
-    told = {"slug": "no-such-endpoint", "message": "there is no such endpoint", "nearest": []}
-    return answer({"error": told | {"hint": f"see {PREFIX}/openapi.json"}}, 404)
+    error = {"slug": "no-such-endpoint", "message": "there is no such endpoint", "nearest": []}
+    return answer({"error": error | {"hint": f"see {PREFIX}/openapi.json"}}, 404)
 
 
 routes = [

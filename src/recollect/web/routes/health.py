@@ -26,7 +26,7 @@ def health(request: Request) -> Response:
     status = service.library.vault.status()
     values: dict[str, Any] = {
         "guards": status.homes, "vault": str(status.folder), "kept_files": status.files, "raw": status.bytes,
-        "stored": status.stored, "last": status.last_kept,
+        "stored": status.stored, "last": status.last_kept, "other_machine": status.other_machine,
         "check": service.jobs.get("check"), "verify": service.jobs.get("verify"), "keep": service.jobs.get("keep"),
     }  # fmt: skip
     return page(request, "health_parts.html" if is_fragment(request) else "health.html", **values)

@@ -60,8 +60,8 @@ def _start(text: str) -> int:
 
 def _words(problem: QueryError) -> str:
     """Return what is wrong; the caret that a terminal needs is left out, since the page marks the position."""
-    first, mark, told = problem.message.partition("^")
-    return f"{first.splitlines()[0]}: {told.strip()}" if mark and problem.place is not None else problem.message
+    first, mark, rest = problem.message.partition("^")
+    return f"{first.splitlines()[0]}: {rest.strip()}" if mark and problem.place is not None else problem.message
 
 
 def _place(words: str, problem: QueryError) -> tuple[str, str, str] | None:

@@ -71,7 +71,7 @@ def _findings(session: Session) -> dict[str, Any]:
         "unreachable": [item for item in graph.branches if item.status == "unreachable"][:200],
         "orphans": len(graph.tree.orphans),
         "orphan_results": len(graph.tools.orphan_results),
-        "mended": len(graph.thread.mended),
+        "repaired_links": len(graph.thread.repaired_links),
         "unknown_types": dict(session.transcript.unknown_types.most_common(20)),
     }
 

@@ -89,9 +89,9 @@ def _run(request: Request, form: dict[str, str]) -> Response:
             )  # fmt: skip
         if form.get("as") == "json":
             names = [column.name for column in found.columns]
-            told = {"columns": names, "rows": [list(row) for row in found.rows], "cut": found.cut}
+            answer = {"columns": names, "rows": [list(row) for row in found.rows], "cut": found.cut}
             return Response(
-                json.dumps(told, default=str), media_type="application/json",
+                json.dumps(answer, default=str), media_type="application/json",
                 headers={"Content-Disposition": 'attachment; filename="answer.json"'},
             )  # fmt: skip
         values |= {"result": found, "rows": [[cell(item) for item in row] for row in found.rows[:SHOWN]]}
@@ -146,11 +146,11 @@ def chart_of(found: Answer) -> str | None:
     if not numbers or not labels:
         return None
     values = [row[numbers[0]] if isinstance(row[numbers[0]], (int, float)) else None for row in found.rows]
-    told = {
+    chart = {
         "labels": [cell(row[labels[0]])[:60] for row in found.rows], "values": values,
         "name": found.columns[numbers[0]].name, "label": found.columns[labels[0]].name,
     }  # fmt: skip
-    return json.dumps(told)
+    return json.dumps(chart)
 
 
 routes = [

@@ -12,15 +12,15 @@ from . import lines, messages, tree
 class Fix(NamedTuple):
     name: str
     words: str
-    mend: Callable[[Draft], int]
-    """Works on a draft; gives the number of places that it mended."""
+    apply: Callable[[Draft], int]
+    """Works on a draft; gives the number of places that it fixed."""
     on_request: bool = False
     writes_beside: bool = False
     """Whether something goes into another file of the home."""
     parts: bool = False
-    """Whether rows leave for another file: then the client gets at fewer of them here, as it should."""
+    """Whether rows leave for another file: then Claude Code gets at fewer of them here, as it should."""
     for_subagents: bool = False
-    """Whether it also works on the files of subagents, which no client resumes as a conversation of its own."""
+    """Whether it also works on the files of subagents, which no version of Claude Code resumes as a conversation of its own."""
     for_older: bool = False
     """Whether only older versions of Claude Code need it: alone no reason to change a session, unless a rule asks for it."""
 
@@ -36,13 +36,19 @@ FIXES: Final[dict[str, Fix]] = {
             for_subagents=True,
             for_older=True,
         ),
-        Fix("text", "write text that every client reads", lines.fix_text, for_subagents=True, for_older=True),
+        Fix(
+            "text",
+            "write text that every version of Claude Code reads",
+            lines.fix_text,
+            for_subagents=True,
+            for_older=True,
+        ),
         Fix("copies", "take out exact copies of rows", lines.fix_copies, on_request=True, for_older=True),
         Fix(
             "sessions", "part rows of two sessions", lines.fix_sessions, on_request=True, parts=True, writes_beside=True
         ),
         Fix("identity", "give rows their type and uuid", lines.fix_identity, for_subagents=True),
-        Fix("shape", "give messages the shape that all clients know", messages.fix_shape, for_older=True),
+        Fix("shape", "give messages the shape that all versions know", messages.fix_shape, for_older=True),
         Fix("links", "hang rows on the ones they followed", tree.fix_links, for_subagents=True),
         Fix("bridges", "pass over messages without content", tree.fix_bridges, for_older=True),
         Fix("order", "put rows behind their parents", tree.fix_order, for_older=True),

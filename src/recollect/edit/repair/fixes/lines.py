@@ -8,7 +8,7 @@ from typing import Final
 from ....format.decode import Located, parse_row_entries
 from ....format.entries import GraphEntry, decode_loosely
 from ....format.line import Damage, RawLine
-from ....format.row_edit import mended_text, on_one_line, role_of, says_side_plainly, set_members
+from ....format.row_edit import fixed_text, on_one_line, role_of, says_side_plainly, set_members
 from ....graph.rows import Row
 from ....store.layout import is_session_id
 from ..draft import IN_THE_TEXT, Draft, Piece, between, entry_of
@@ -20,15 +20,15 @@ def fix_lines(draft: Draft) -> int:
     Torn, glued and NUL-filled lines hide what stands on them, and so does a list around rows.
     """
     pieces: list[Piece] = []
-    mended = 0
+    fixed = 0
     for piece in draft.pieces:
         if piece.broken is None:
             pieces.append(piece)
         else:
             pieces += _split(draft, piece, piece.broken)
-            mended += 1
+            fixed += 1
     draft.pieces = pieces
-    return mended
+    return fixed
 
 
 def _split(draft: Draft, piece: Piece, found: tuple[Located[GraphEntry], ...]) -> list[Piece]:
@@ -52,45 +52,45 @@ def _alone(draft: Draft, number: int, start: int, end: int) -> Piece:
 
 def fix_one_line(draft: Draft) -> int:
     """Put objects that were written over several lines on one line each: for files above 5 MiB, and for older versions."""
-    mended = 0
+    fixed = 0
     for place, piece in enumerate(draft.pieces):
         if piece.entry is not None and piece.lines > 1 and piece.data is None:
             draft.rewrite(place, on_one_line(draft.bytes_of(piece)))
-            mended += 1
-    return mended
+            fixed += 1
+    return fixed
 
 
 def fix_text(draft: Draft) -> int:
     """Replace text that some version cannot read: bad bytes, half surrogate pairs, NULs, raw control characters, NaN."""
-    mended = 0
+    fixed = 0
     for place, piece in enumerate(draft.pieces):
         if not piece.text_faults or piece.entry is None:
             continue
         old = draft.bytes_of(piece)
-        new = mended_text(old)
+        new = fixed_text(old)
         if new != old and entry_of(new) is not None:
             draft.rewrite(place, new, keep="original")
-            mended += 1
-    return mended
+            fixed += 1
+    return fixed
 
 
 def fix_copies(draft: Draft) -> int:
     """Remove the second of two identical lines."""
     first: dict[str, Piece] = {}
     pieces: list[Piece] = []
-    mended = 0
+    fixed = 0
     for piece in draft.pieces:
         uuid = piece.entry.uuid if piece.entry is not None and piece.is_row else None
         known = first.setdefault(uuid, piece) if uuid else piece
         if known is not piece and draft.bytes_of(known) == draft.bytes_of(piece):
             draft.take_out("copy", piece)
-            mended += 1
+            fixed += 1
         else:
             pieces.append(piece)
             if uuid:
-                first[uuid] = piece  # the client goes by the last copy
+                first[uuid] = piece  # Claude Code goes by the last copy
     draft.pieces = pieces
-    return mended
+    return fixed
 
 
 def fix_sessions(draft: Draft) -> int:
@@ -139,7 +139,7 @@ def fix_identity(draft: Draft) -> int:
 
 def _types(draft: Draft) -> int:
     """Set the type of messages to their role if it is not a text."""
-    mended = 0
+    fixed = 0
     for place, piece in enumerate(draft.pieces):
         if piece.entry is None or piece.entry.type is not None:
             continue
@@ -147,13 +147,13 @@ def _types(draft: Draft) -> int:
         role = role_of(decode_loosely(data))
         if role is not None:
             draft.rewrite(place, set_members(data, {"type": role}))
-            mended += 1
-    return mended
+            fixed += 1
+    return fixed
 
 
 def _sides(draft: Draft) -> int:
     """Set `isSidechain` to true or false as Claude Code understands its value."""
-    mended = 0
+    fixed = 0
     for place, piece in enumerate(draft.pieces):
         entry = piece.entry
         if entry is None or not piece.is_row or entry.isSidechain is not True or entry.agentId:
@@ -161,14 +161,14 @@ def _sides(draft: Draft) -> int:
         data = draft.bytes_of(piece)
         if not says_side_plainly(data):
             draft.rewrite(place, set_members(data, {"isSidechain": False}))
-            mended += 1
-    return mended
+            fixed += 1
+    return fixed
 
 
 def _uuids(draft: Draft) -> int:
     rows = draft.rows()
     known = {row.uuid for row, _ in rows if is_name(row.uuid)}
-    mended = 0
+    fixed = 0
     for number, (row, place) in enumerate(rows):
         if is_name(row.uuid):
             continue
@@ -177,8 +177,8 @@ def _uuids(draft: Draft) -> int:
             wanted = str(uuids.uuid5(_NAMESPACE, f"{draft.path.stem}/{row.line}/{row.offset}/{row.parent}"))
         known.add(wanted)
         draft.rewrite(place, set_members(draft.bytes_of(draft.pieces[place]), {"uuid": wanted}))
-        mended += 1
-    return mended
+        fixed += 1
+    return fixed
 
 
 def is_name(uuid: str | None) -> bool:

@@ -34,7 +34,7 @@ from ..draft import Draft
 
 def fix_shape(draft: Draft) -> int:
     """Bring messages into the shape that all versions know: with role and model, an answer as a list of blocks."""
-    mended = 0
+    fixed = 0
     model: str | None = None
     for place, piece in enumerate(draft.pieces):
         entry = piece.entry
@@ -62,8 +62,8 @@ def fix_shape(draft: Draft) -> int:
                 values["content"], keep = plain, "original"
         if values:
             draft.rewrite(place, set_in_message(data, values), keep=keep)
-            mended += 1
-    return mended
+            fixed += 1
+    return fixed
 
 
 def _only_objects(data: bytes) -> list[Any] | None:
@@ -83,7 +83,7 @@ def fix_results(draft: Draft) -> int:
     """Give each tool call of the conversation one result and each result a call: else every turn fails at the API.
 
     A call that was never answered gets a result that says so; a result without a call, or a second one, becomes plain words.
-    A turn that was broken off at its end is left to the client, which makes up the results itself.
+    A turn that was broken off at its end is left to Claude Code, which makes up the results itself.
     """
     return _lonely_results(draft) + _open_calls(draft)
 
@@ -158,14 +158,14 @@ def _answer(draft: Draft, call: Row, place: int, missing: list[str]) -> dict[str
     return encode_row(context, "user", uuid, call.uuid, call.time or 0.0, message, sourceToolAssistantUUID=call.uuid)
 
 
-#: What the client itself says where nothing is left of a message.
+#: What Claude Code itself says where nothing is left of a message.
 NOTHING: Final = "(no content)"
 
 
 def fix_thinking(draft: Draft) -> int:
     """Remove thoughts without a signature: the API refuses them, on this turn and on every later one."""
     placements = draft.thread().placements
-    mended = 0
+    fixed = 0
     for row, place in draft.rows():
         if "thinking" not in row.block_types or placements[row.index].status != LIVE:
             continue
@@ -181,8 +181,8 @@ def fix_thinking(draft: Draft) -> int:
             return [] if left else [text_block(NOTHING)]
 
         draft.rewrite(place, change_blocks(data, without), keep="original")
-        mended += 1
-    return mended
+        fixed += 1
+    return fixed
 
 
 _MARK: Final = b'"image/'
@@ -190,7 +190,7 @@ _MARK: Final = b'"image/'
 
 def fix_images(draft: Draft) -> int:
     """Replace each picture that the API refuses by a line of text."""
-    mended = 0
+    fixed = 0
     for row, place in draft.rows():
         if not row.is_message or row.length < 1000:
             continue
@@ -200,8 +200,8 @@ def fix_images(draft: Draft) -> int:
         value = decode_exactly(data)
         if isinstance(value, dict) and refused_images(value):
             draft.rewrite(place, change_blocks(data, _picture_in_words), keep="original")
-            mended += 1
-    return mended
+            fixed += 1
+    return fixed
 
 
 def _picture_in_words(block: Any) -> list[Any]:
@@ -218,13 +218,13 @@ def _picture_in_words(block: Any) -> list[Any]:
 
 def fix_blocks(draft: Draft) -> int:
     """Turn blocks of unknown types into plain text. Only on request: a newer version may know them."""
-    mended = 0
+    fixed = 0
     for row, place in draft.rows():
         if any(kind is not None and kind not in KNOWN_BLOCKS for kind in row.block_types):
             data = draft.bytes_of(draft.pieces[place])
             draft.rewrite(place, change_blocks(data, _block_in_words), keep="original")
-            mended += 1
-    return mended
+            fixed += 1
+    return fixed
 
 
 def _block_in_words(block: Any) -> list[Any]:
@@ -243,7 +243,7 @@ def fix_outputs(draft: Draft) -> int:
 
     Only on request: the result is whole again in the file, but the model gets the preview.
     """
-    mended = 0
+    fixed = 0
     folder = tool_results_folder(draft.path)
     for row, place in draft.rows():
         if row.length <= LONG_LINE or not row.tool_results:
@@ -263,11 +263,11 @@ def fix_outputs(draft: Draft) -> int:
         new = change_blocks(data, with_preview)
         if not moved:
             continue
-        told = decode_exactly(data)
-        if isinstance(told, dict) and "toolUseResult" in told:
+        entry = decode_exactly(data)
+        if isinstance(entry, dict) and "toolUseResult" in entry:
             path = next(iter(moved))
             new = set_members(new, {"toolUseResult": {"persistedOutputPath": str(path)}})
         draft.beside |= moved
         draft.rewrite(place, new)
-        mended += 1
-    return mended
+        fixed += 1
+    return fixed

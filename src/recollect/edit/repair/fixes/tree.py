@@ -28,13 +28,13 @@ def fix_links(draft: Draft) -> int:
     links = _Links(draft)
     for row in links.rows:
         if row.uuid in links.broken and links.last[row.uuid or ""] is row:
-            links.mend(row)
-    mended = 0
+            links.fix(row)
+    fixed = 0
     for place, parent in links.planned.items():
         data = draft.bytes_of(draft.pieces[place])
         draft.rewrite(place, set_members(data, {"parentUuid": parent}))
-        mended += 1
-    return mended
+        fixed += 1
+    return fixed
 
 
 @dataclass
@@ -128,7 +128,7 @@ class _Links:
 
     # --- what stands in -----------------------------------------------------------------------------------------------
 
-    def mend(self, row: Row) -> None:
+    def fix(self, row: Row) -> None:
         uuid = row.uuid or ""
         found = self._stand_in(row)
         if found == row.parent or (found is None and row.parent is not None and not self._must_open(row)):
@@ -213,7 +213,7 @@ class _Links:
 def fix_bridges(draft: Draft) -> int:
     """Bypass rows that cannot be used: their children get their parent.
 
-    Clients since 2.1 do that by themselves; those before fail to resume. The row stays in the file.
+    Versions since 2.1 do that by themselves; those before fail to resume. The row stays in the file.
     """
     rows = draft.rows()
     usable = {row.uuid for row, _ in rows if row.usable}
@@ -221,13 +221,13 @@ def fix_bridges(draft: Draft) -> int:
     if not unusable:
         return 0
     ends = shorten(unusable)
-    mended = 0
+    fixed = 0
     for row, place in rows:
         if row.usable and row.parent in unusable:
             data = draft.bytes_of(draft.pieces[place])
             draft.rewrite(place, set_members(data, {"parentUuid": ends[row.parent]}))
-            mended += 1
-    return mended
+            fixed += 1
+    return fixed
 
 
 def fix_order(draft: Draft) -> int:
@@ -271,15 +271,15 @@ def fix_times(draft: Draft) -> int:
 def _missing(draft: Draft) -> int:
     rows = [(row, place) for row, place in draft.rows() if row.type != "progress"]
     following = next((row.time for row, _ in rows if row.time is not None), 0.0)
-    mended = 0
+    fixed = 0
     for row, place in rows:
         if row.time is not None:
             following = row.time
             continue
         data = draft.bytes_of(draft.pieces[place])
         draft.rewrite(place, set_members(data, {"timestamp": to_iso(following)}))
-        mended += 1
-    return mended
+        fixed += 1
+    return fixed
 
 
 def _end(draft: Draft) -> int:

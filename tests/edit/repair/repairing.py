@@ -24,7 +24,7 @@ MAY_CHANGE = frozenset({"parentUuid", "timestamp", "uuid", "isSidechain", "type"
 
 
 @dataclass
-class Mended:
+class Repaired:
     before: bytes
     after: bytes
     was: Standing
@@ -44,7 +44,7 @@ class Mended:
         return [json.loads(line) for line in self.after.split(b"\n") if line.strip()]
 
 
-def mend(data: bytes, *names: str, stem: str = "00000000-0000-4000-8000-000000000001") -> Mended:
+def repair(data: bytes, *names: str, stem: str = "00000000-0000-4000-8000-000000000001") -> Repaired:
     """Let the usual fixes, or the named ones, work on some bytes; those for older versions of Claude Code, too."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / f"{stem}.jsonl"
@@ -53,10 +53,10 @@ def mend(data: bytes, *names: str, stem: str = "00000000-0000-4000-8000-00000000
         was = standing(draft)
         done, refused = apply_fixes(draft, [FIXES[item] for item in names] if names else usual_fixes())
         after = b"".join(draft.chunks())
-        mended = Mended(data, after, was, standing(draft), [item.fix for item in done], refused, draft.fragments)
-        mended.transcript = draft.transcript()
+        repaired = Repaired(data, after, was, standing(draft), [item.fix for item in done], refused, draft.fragments)
+        repaired.transcript = draft.transcript()
         draft.close()
-    return mended
+    return repaired
 
 
 def valid_lines(data: bytes) -> Counter[str]:
