@@ -54,11 +54,21 @@ def test_a_name_beside_a_value(text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "strength"),
     [
-        ("DB_PASSWORD", "password"), ("dbPassword", "password"), ("accessToken", "secret"), ("API_KEY_PROD", "secret"),
-        ("STRIPE_KEY", "weak"), ("nextPageToken", None), ("inputTokens", None), ("publicKey", None), ("primary_key", None),
-        ("forgotPassword", None), ("tokenizer", None), ("password_digest", None), ("monkey", None),
+        ("DB_PASSWORD", "password"),
+        ("dbPassword", "password"),
+        ("accessToken", "secret"),
+        ("API_KEY_PROD", "secret"),
+        ("STRIPE_KEY", "weak"),
+        ("nextPageToken", None),
+        ("inputTokens", None),
+        ("publicKey", None),
+        ("primary_key", None),
+        ("forgotPassword", None),
+        ("tokenizer", None),
+        ("password_digest", None),
+        ("monkey", None),
     ],
-)  # fmt: skip
+)
 def test_names(name: str, strength: str | None) -> None:
     assert strength_of(name) == strength
 
@@ -156,15 +166,32 @@ def test_both_engines_find_the_same() -> None:
             st.text(max_size=20),
             st.sampled_from(
                 [
-                    "password=", "token: ", "ghp_", "sk-ant-api03-", "-----BEGIN RSA PRIVATE KEY-----", "://a:b1@", "eyJhbGciOiJIUzI1NiJ9",
-                    "\\n", '\\"', "%41", "%2F", "\ud800", "\n", "Cookie: a=b; sid=", "\\u0041", "glpat-", "MTIzMTIzMTIz", "-us1", ":AA",
+                    "password=",
+                    "token: ",
+                    "ghp_",
+                    "sk-ant-api03-",
+                    "-----BEGIN RSA PRIVATE KEY-----",
+                    "://a:b1@",
+                    "eyJhbGciOiJIUzI1NiJ9",
+                    "\\n",
+                    '\\"',
+                    "%41",
+                    "%2F",
+                    "\ud800",
+                    "\n",
+                    "Cookie: a=b; sid=",
+                    "\\u0041",
+                    "glpat-",
+                    "MTIzMTIzMTIz",
+                    "-us1",
+                    ":AA",
                 ]
             ),
             st.binary(max_size=40).map(lambda data: base64.b64encode(data).decode()),
         ),
         max_size=30,
     )
-)  # fmt: skip
+)
 def test_any_text_is_searched(pieces: list[str]) -> None:
     text = "".join(pieces)
     last = 0

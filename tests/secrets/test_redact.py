@@ -62,6 +62,14 @@ def test_a_known_value_is_replaced_in_every_form(value: str, before: str) -> Non
         assert new.startswith("here ") and new.endswith(" there")
 
 
+def test_no_letter_of_base64_is_left_that_holds_a_bit_of_the_value() -> None:
+    redactor = only(PASSWORD)
+    redactor.learn(f"secret: {PASSWORD}")
+    told = "[redacted: generic-password]"
+    assert redactor.redact(f"echo {in_base64(PASSWORD)} | base64 -d").text == f"echo {told} | base64 -d"
+    assert redactor.redact(f"echo {in_base64('user:' + PASSWORD)}").text == f"echo dXNlcj{told}"
+
+
 def test_lines_of_a_key_are_replaced_where_they_stand_alone() -> None:
     redactor = Redactor("secrets")
     redactor.learn(PRIVATE_KEY)

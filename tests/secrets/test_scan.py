@@ -101,10 +101,22 @@ def test_another_key_gives_other_fingerprints(home: Path) -> None:
 
 def test_every_part_of_a_home_is_searched_and_no_credentials(home: Path) -> None:
     places = [
-        "history.jsonl", "paste-cache/1.txt", f"file-history/{SESSION}/0@v1", "plans/a.md", "todos/x.json", f"tasks/{SESSION}/1.json",
-        f"debug/{SESSION}.txt", "shell-snapshots/s.sh", f"session-env/{SESSION}/e.sh", "settings.json", "settings.local.json", ".claude.json",
-        "backups/.claude.json.backup.1", f"projects/-home-dev-garden/{SESSION}/tool-results/r.txt", "projects/-home-dev-garden/memory/m.md",
-    ]  # fmt: skip
+        "history.jsonl",
+        "paste-cache/1.txt",
+        f"file-history/{SESSION}/0@v1",
+        "plans/a.md",
+        "todos/x.json",
+        f"tasks/{SESSION}/1.json",
+        f"debug/{SESSION}.txt",
+        "shell-snapshots/s.sh",
+        f"session-env/{SESSION}/e.sh",
+        "settings.json",
+        "settings.local.json",
+        ".claude.json",
+        "backups/.claude.json.backup.1",
+        f"projects/-home-dev-garden/{SESSION}/tool-results/r.txt",
+        "projects/-home-dev-garden/memory/m.md",
+    ]
     never = [".credentials.json", "a.key", "plugins/p/readme.md", "ide/1.lock"]
     for place in [*places, *never]:
         path = home / place
@@ -127,9 +139,14 @@ def test_links_out_of_the_home_are_not_followed(home: Path) -> None:
 def test_odd_files(home: Path) -> None:
     folder = home / "projects" / "-home-dev-garden"
     damaged = [
-        b'{"a":"' + TOKEN.encode() + b'"}{"b":1}', b'{"a":"' + TOKEN.encode(), b"\xff\xfe" + TOKEN.encode(), b"\x00" * 50 + TOKEN.encode(),
-        b'{"a":"\\ud800 ' + TOKEN.encode() + b'"}', b"[" * 5000 + TOKEN.encode(), b'"' + b"a " * 1_500_000 + TOKEN.encode() + b'"',
-    ]  # fmt: skip
+        b'{"a":"' + TOKEN.encode() + b'"}{"b":1}',
+        b'{"a":"' + TOKEN.encode(),
+        b"\xff\xfe" + TOKEN.encode(),
+        b"\x00" * 50 + TOKEN.encode(),
+        b'{"a":"\\ud800 ' + TOKEN.encode() + b'"}',
+        b"[" * 5000 + TOKEN.encode(),
+        b'"' + b"a " * 1_500_000 + TOKEN.encode() + b'"',
+    ]
     (folder / "11111111-1111-4111-8111-111111111111.jsonl").write_bytes(b"\n".join(damaged))
     (folder / "empty.jsonl").write_bytes(b"")
     (home / "debug").mkdir()
@@ -207,11 +224,19 @@ def test_allowed(home: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '[[rule]]\nkind = "a"\nregex = "(unclosed"\n', '[[rule]]\nkind = "a"\nregex = "x*"\n', '[[rule]]\nkind = "a"\n', "not toml [",
-        '[[rule]]\nkind = "a"\nregex = "(?=look)ahead"\n', '[[rule]]\nkind = "a"\nregex = "b"\nconfidence = "sure"\n', "[allow]\nvalues = 3\n",
-        '[rules]\nkind = "a"\n', '[rule]\nkind = "a"\nregex = "b"\n', '[[rule]]\nkind = 1\nregex = "b"\n', "[allow]\nother = []\n",
+        '[[rule]]\nkind = "a"\nregex = "(unclosed"\n',
+        '[[rule]]\nkind = "a"\nregex = "x*"\n',
+        '[[rule]]\nkind = "a"\n',
+        "not toml [",
+        '[[rule]]\nkind = "a"\nregex = "(?=look)ahead"\n',
+        '[[rule]]\nkind = "a"\nregex = "b"\nconfidence = "sure"\n',
+        "[allow]\nvalues = 3\n",
+        '[rules]\nkind = "a"\n',
+        '[rule]\nkind = "a"\nregex = "b"\n',
+        '[[rule]]\nkind = 1\nregex = "b"\n',
+        "[allow]\nother = []\n",
     ],
-)  # fmt: skip
+)
 def test_wrong_rules_are_told(home: Path, text: str) -> None:
     write_rules(home, text)
     with pytest.raises(Refused) as told:

@@ -124,6 +124,23 @@ def member(data: bytes, key: str, start: int = 0) -> Member | None:
     return next((item for item in reversed(members(data, start) or []) if item.key == key), None)
 
 
+def elements(data: bytes, start: int = 0) -> list[tuple[int, int]]:
+    """Return where the elements of the array at `start` begin and end; none where there is no array."""
+    place = _skip_space(data, start)
+    if data[place : place + 1] != b"[":
+        return []
+    found: list[tuple[int, int]] = []
+    place = _skip_space(data, place + 1)
+    while place < len(data) and data[place : place + 1] != b"]":
+        end = _end_of_value(data, place)
+        found.append((place, end))
+        place = _skip_space(data, end)
+        if data[place : place + 1] != b",":
+            break
+        place = _skip_space(data, place + 1)
+    return found
+
+
 def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
     """Return the text with the edits applied. Edits must not overlap."""
     parts: list[bytes] = []

@@ -3,6 +3,7 @@
     actions.py       the steps a change is made of: append, replace, move, remove, make a folder
     changes.py       `Change`: collects steps and commits them, all or none
     journal.py       `Journal`: the record of all changes on disk; recovery after a crash, and undo
+    masking.py       secrets in what the journal keeps
     undo_order.py    which later changes must be undone first
     guard.py         whether a session is in use, so that it must not be changed now
     locks.py         lock files, and leases that tell who has a file open

@@ -265,6 +265,66 @@ class Replace(Struct, tag="replace"):
             _ensure_time(path, was.mtime_ns)
 
 
+class Mask(Struct, tag="mask"):
+    """Replace a file by its masked bytes, and keep nothing of the old ones: this cannot be undone.
+
+    Each file is replaced in one rename. After a crash or a failure, the files that were replaced stay as they are; the others
+    are untouched, and the next masking finds them.
+    """
+
+    path: str
+    staged: str
+    before: Stamp
+    before_hash: str
+    after_hash: str
+
+    def describe(self) -> str:
+        return f"mask {self.path} (for good)"
+
+    def describe_undo(self) -> str:
+        return f"leave {self.path} masked"
+
+    @property
+    def _beside(self) -> Path:
+        path = Path(self.path)
+        return path.with_name(f".{path.name}.recollect-tmp")
+
+    def do(self, folder: Path) -> Stamp | None:
+        path, staged = Path(self.path), folder / self.staged
+        disk.set_times(staged, self.before.mtime_ns)
+        left = stamp_of(staged)
+        disk.replace_for_good(staged, path, self._beside, self.before)
+        return left if stamp_of(path) == left else None
+
+    def is_done(self, folder: Path) -> bool:
+        path = Path(self.path)
+        return path.is_file() and hash_of(path) == self.after_hash
+
+    def check_undo(self, folder: Path) -> None:
+        raise masked_for_good(
+            f"{self.path} was masked",
+            "nothing of what stood there is kept; `recollect undo NUMBER` undoes an earlier change",
+        )
+
+    def undo(self, folder: Path) -> None:
+        self.check_undo(folder)
+
+    def roll_back(self, folder: Path) -> None:
+        disk.remove_if_there(self._beside)
+        disk.remove_if_there(folder / self.staged)
+
+    def undo_rest(self, folder: Path) -> None:
+        return
+
+    def redo(self, folder: Path, was: Stamp | None) -> None:
+        return
+
+
+def masked_for_good(what: str, hint: str) -> Refused:
+    """Return the error for a change that cannot be undone because secrets were masked."""
+    return Refused(f"cannot undo: {what}", hint=hint, slug="masked-for-good")
+
+
 class Move(Struct, tag="move"):
     """Rename a file or folder to a name that does not exist."""
 
@@ -541,4 +601,4 @@ def _from(path: Path, offset: int) -> Iterator[bytes]:
             yield chunk
 
 
-Action = Append | Replace | AppendRun | Move | Remove | MakeFolder | RemoveFolder
+Action = Append | Replace | AppendRun | Mask | Move | Remove | MakeFolder | RemoveFolder

@@ -21,7 +21,7 @@ from ..errors import DamagedData, NotFound, Refused, StoreBusy
 from ..store.home import Home, is_inside, is_secret, is_session_link, place_to_write
 from ..store.stamp import Stamp, stamp_below, stamp_of
 from . import disk, locks
-from .actions import Action, Append, MakeFolder, Move, Remove, RemoveFolder, Replace
+from .actions import Action, Append, MakeFolder, Mask, Move, Remove, RemoveFolder, Replace
 from .disk import hash_of, hashed, new_hash
 from .guard import is_recent
 from .journal import LOCK_SECONDS as LOCK_SECONDS
@@ -130,6 +130,23 @@ class Change:
         self._stage(name, hashed(chunks, digest), mode=_mode_of(path))
         self.steps.append(Replace(str(path), name, f"old-{len(self.steps)}", before, digest.hexdigest(), mtime_ns))
 
+    def mask(self, path: Path, chunks: Iterable[disk.Piece], before: Stamp, before_hash: str) -> None:
+        """Replace a file by its masked bytes, which are staged now; it keeps its time, and nothing of the old bytes is kept.
+
+        `before` and `before_hash` are the stamp and the hash of what was read.
+        """
+        self._check(path)
+        digest = new_hash()
+        name = f"new-{len(self.steps)}"
+        self._stage(name, hashed(chunks, digest), mode=_mode_of(path))
+        self.steps.append(Mask(str(path), name, before, before_hash, digest.hexdigest()))
+
+    def drop_mask(self) -> None:
+        """Drop the step that `mask` added last: the file changed while it was read."""
+        step = self.steps.pop()
+        if isinstance(step, Mask):
+            disk.remove_if_there(self._staging / step.staged)
+
     def move(self, source: Path, target: Path) -> None:
         """Rename a file or folder to a name that does not exist."""
         self._check(source)
@@ -211,10 +228,17 @@ class Change:
         """Do all steps. If one fails, undo those before it and raise the error."""
         try:
             with self.journal.locked(self.home):
-                self.journal.recover(self.home)
-                self._compare_with_what_was_read()
-                self._stage_appended()
-                return self.begin()
+                return self.commit_locked()
+        finally:
+            self._throw_away()
+
+    def commit_locked(self) -> Record:
+        """Do what `commit` does, for a caller that holds the lock of the home."""
+        try:
+            self.journal.recover(self.home)
+            self._compare_with_what_was_read()
+            self._stage_appended()
+            return self.begin()
         except OSError as problem:
             raise disk.explain(problem, self.home.root) from problem
         finally:

@@ -328,6 +328,26 @@ def put_in_place(staged: Path, target: Path, beside: Path) -> None:
     sync_folder(target.parent)
 
 
+def replace_for_good(staged: Path, target: Path, beside: Path, expected: Stamp) -> None:
+    """Put `staged` in the place of a file that still has the stamp `expected`. Nothing of the old bytes is kept.
+
+    Refuses while another program has the file open to write. Where the system cannot tell, lines that were written into the
+    old file at the last moment are appended to the new one.
+    """
+    fd, alone = _open_when_alone(target, os.O_RDWR | _NOFOLLOW | _ALWAYS, WAITS)
+    try:
+        if alone is False:
+            raise BlockingIOError(errno.EAGAIN, "another process is writing it", str(target))
+        if stamp_of_open(fd) != expected:
+            raise BlockingIOError(errno.EAGAIN, "it was changed meanwhile", str(target))
+        put_in_place(staged, target, beside)
+        late = os.fstat(fd).st_size - expected.size
+        if late > 0:
+            append_bytes(target, _behind(fd, expected.size, late))
+    finally:
+        os.close(fd)
+
+
 def move(source: Path, target: Path) -> None:
     """Rename to a name that does not exist. Across file systems: copy, swap the names, then remove (see `settle_move`)."""
     if os.path.lexists(target):

@@ -1,9 +1,9 @@
 """Keep the journal of all changes in Recollect's own data folder; recover after a crash, and undo.
 
     changes/000012-rename/          one change: change.json (the record), the bytes it brings, the files it replaced or
-                                    removed, and a file named `done`, `failed`, `undone` or `pruned` that says how it ended
-                                    and how it left its files. The record of a writer, whose only step is to append lines,
-                                    says `done` itself, and `grown.json` says what was written until the writer closed
+                                    removed, and a file named `done`, `failed`, `undone`, `pruned` or `masked` that says how
+                                    it ended and how it left its files. The record of a writer, whose only step is to append
+                                    lines, says `done` itself, and `grown.json` says what was written until it closed
     changes/doing-<home>            a second name of the change.json that is being done in a home right now
     changes/undoing-<home>          a second name of the change.json that is being undone right now
     staging/<token>/                a change in preparation
@@ -11,7 +11,8 @@
 
 If `doing` or `undoing` exists while the lock is free, a process died: `recover` rolls the change back, or completes the undo.
 `pruned` lists removed files of which the journal deleted its copies because the vault has them; undoing such a change first
-fetches them from the vault into the folder of the change, and then is an undo like any other.
+fetches them from the vault into the folder of the change, and then is an undo like any other. `masked` says that the change
+can no longer be undone, because secrets were masked in what it kept or in what it wrote (masking.py).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from ..format.path_text import to_path, to_text
 from ..store.home import Home
 from ..store.stamp import Stamp, stamp_of
 from . import disk
-from .actions import Action, Move, Remove, RemoveFolder, Replace, read_left
+from .actions import Action, Mask, Move, Remove, RemoveFolder, Replace, masked_for_good, read_left
 from .disk import hash_of
 from .guard import refuse_undo_of_foreign_writes, refuse_undo_while_open
 from .locks import LockFile, remove_if_abandoned
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from .changes import Change
 
 LOCK_SECONDS = 10.0
-_STATES = ("done", "pruned", "failed", "undone")
+_STATES = ("done", "pruned", "failed", "undone", "masked")
 _STANDING = ("done", "pruned")
 """The states in which a change can be undone."""
 
@@ -59,7 +60,13 @@ class Record(Struct):
     time: float
     actions: list[Action]
     state: str = "started"
-    """started (crashed, or being done right now), done, undone, failed, or pruned (the vault has what it removed)."""
+    """started (crashed, or being done right now), done, undone, failed, pruned (the vault has what it removed), or masked
+    (done, and no longer to be undone: secrets were masked in what it kept or wrote)."""
+
+    @property
+    def is_masking(self) -> bool:
+        """Whether the change masked files, which is never undone: no other change has to wait for that."""
+        return any(isinstance(action, Mask) for action in self.actions)
 
 
 class DiscardedBackup(Struct, frozen=True):
@@ -157,7 +164,7 @@ class Journal:
         for count, record in enumerate(self._newest_first()):
             if count == 200:
                 break
-            if record.state in _STANDING and (before is None or record.number < before.number):
+            if record.state in (*_STANDING, "masked") and (before is None or record.number < before.number):
                 stamps = read_left(self.folder_of(record))
                 if any(left == current and os.path.basename(name) in names for name, left in stamps.items()):
                     return True
@@ -311,6 +318,11 @@ class Journal:
     def _check_undo(self, record: Record, home: Home) -> Record:
         folder = self.folder_of(record)
         current = self._read(folder)
+        if current is not None and current.state == "masked":
+            raise masked_for_good(
+                f"secrets were masked in what change {record.number} kept or wrote",
+                "what it would bring back is gone for good; `recollect changes` lists what can still be undone",
+            )
         if current is None or current.state not in _STANDING:
             state = "gone" if current is None else current.state
             raise Refused(f"change {record.number} is {state}, not done: nothing to undo", slug="not-undoable")
@@ -339,7 +351,7 @@ class Journal:
         for item in self._newest_first():
             if item.number <= record.number:
                 break
-            if item.state in _STANDING and item.home == record.home:
+            if item.state in _STANDING and item.home == record.home and not item.is_masking:
                 later.append(item)
         return later
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,9 +43,12 @@ from .writing import session_writer
 
 if TYPE_CHECKING:
     from ..edit.append import SessionWriter
+    from ..secrets.mask import Progress as MaskProgress
+    from ..secrets.values import SecretValue
     from ..store.file_contents import FileState as FileState
     from ..vault.vault import Vault
     from .library import Library
+    from .masking import MaskPlan
     from .pruning import PruneRules
     from .restoring import RestoreRequest
 
@@ -488,6 +491,50 @@ class Changes:
             raise Refused(f"{target} is not a regular file", slug="not-a-file")
         homes = [*self.library.homes, *existing_homes(home_candidates()[0])]
         refuse_in_homes(homes, target, hint="--output FILE puts it into another folder")
+
+    def mask(
+        self,
+        values: Iterable[SecretValue],
+        *,
+        everywhere: bool = False,
+        same_length: bool = False,
+        settings: bool = False,
+        progress: MaskProgress | None = None,
+    ) -> MaskPlan:
+        """Mask values for good: in the homes, and in the index, the vault, the journal and all else that Recollect has.
+
+        `everywhere` masks them inside of words, too, `same_length` keeps the lengths, and `settings` includes settings and
+        the client's config. This cannot be undone.
+        """
+        from .masking import MaskPlan
+
+        return MaskPlan(
+            self.library, self.journal, values, everywhere=everywhere, same_length=same_length, settings=settings,
+            progress=progress,
+        )  # fmt: skip
+
+    def mask_found(
+        self,
+        only: Collection[str] | None = None,
+        *,
+        kinds: Collection[str] = (),
+        min_confidence: str = "likely",
+        ignore: Collection[str] = (),
+        personal: bool = False,
+        progress: MaskProgress | None = None,
+        **options: bool,
+    ) -> MaskPlan:
+        """Mask secrets that are found, for good: those with the fingerprints `only`, else all of these kinds.
+
+        `options` are those of `mask`: `everywhere`, `same_length`, `settings`.
+        """
+        from .masking import found_values
+
+        values = found_values(
+            self.library, self.journal, only, kinds=kinds, min_confidence=min_confidence, ignore=ignore, personal=personal,
+            progress=progress,
+        )  # fmt: skip
+        return self.mask(values, progress=progress, **options)
 
     # --- the journal --------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 from .findings import Found
 from .personal import ONLY_WITH_ALL, find_personal, home_paths, is_nobody
 from .rewrite import Replacement
-from .value_forms import KnownValues, Reach, secret_forms
+from .value_forms import KnownValues, Reach, base64_cores, secret_forms
 
 if TYPE_CHECKING:
     from .find import Finder
@@ -249,6 +249,7 @@ class Redactor:
             reach = _reach(found.value, definite)
             if reach is not None:
                 self._known.add(secret_forms(found.value), known, reach)
+                self._known.add(base64_cores(found.value.encode("utf-8", "replace")), known, "base64")
         return known
 
     def _personal(self, kind: str, name: str) -> _Value:
@@ -297,7 +298,7 @@ class Redactor:
         spans = [
             _Span(hit.start, hit.end, hit.form.owner, hit.form.owner.text)
             for hit in self._known.search(text)
-            if hit.form.owner.is_definite and hit.form.reach == "anywhere"
+            if hit.form.owner.is_definite and hit.form.reach in ("anywhere", "base64")
         ]
         return self._texts(spans)
 

@@ -35,9 +35,36 @@ NOT_SEARCHED: Final = frozenset(
 )
 #: Endings of files that are no text.
 _NO_TEXT: Final = (
-    ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".pdf", ".zip", ".gz", ".zst", ".xz", ".tar", ".mp4", ".mp3", ".wav",
-    ".woff", ".woff2", ".ttf", ".wasm", ".node", ".so", ".dylib", ".dll", ".exe", ".sqlite", ".sqlite3", ".db", ".parquet", ".lock",
-)  # fmt: skip
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".gif",
+    ".webp",
+    ".ico",
+    ".pdf",
+    ".zip",
+    ".gz",
+    ".zst",
+    ".xz",
+    ".tar",
+    ".mp4",
+    ".mp3",
+    ".wav",
+    ".woff",
+    ".woff2",
+    ".ttf",
+    ".wasm",
+    ".node",
+    ".so",
+    ".dylib",
+    ".dll",
+    ".exe",
+    ".sqlite",
+    ".sqlite3",
+    ".db",
+    ".parquet",
+    ".lock",
+)
 _DEEPEST: Final = 32
 _FOLDER: Final = "secrets"
 _LAYOUT: Final = 1

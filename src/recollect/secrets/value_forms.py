@@ -15,14 +15,16 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import quote, quote_plus
 
-Reach = Literal["anywhere", "delimited", "word"]
-"""Where a form counts: anywhere; only between other letters than ASCII letters and digits; not beside `_` either."""
+Reach = Literal["anywhere", "base64", "delimited", "word"]
+"""Where a form counts: anywhere; inside of base64; only where no letter or digit touches it; not beside `_` either."""
 
 _ANCHOR: Final = 16
 """All forms are found by their first letters, which are compared in one step."""
 _LEAST_PIECE: Final = 16
 """Lines of a value that are shorter than this are not searched for on their own."""
 _LEAST_CORE: Final = 10
+_BASE64_LETTER: Final = re.compile(r"[A-Za-z0-9+/_-]")
+_BASE64_END: Final = re.compile(r"[A-Za-z0-9+/_-]?={0,2}")
 _ENCODED_BEFORE: Final = re.compile(r"(?:%[0-9A-Fa-f]{2}|\\[nrt])\Z")
 """A letter that is written as an escape: the last letter of it is none of the word behind it."""
 
@@ -45,7 +47,7 @@ class Hit(NamedTuple):
 
 
 def secret_forms(value: str) -> set[str]:
-    """Return the ways in which a secret may be written: as it is, escaped, URL-encoded, in base64, and line by line."""
+    """Return the ways in which a secret may be written: as it is, escaped, URL-encoded, and line by line."""
     forms = {value}
     for text in (value, value.strip()):
         forms |= {text, html.escape(text), html.escape(text, quote=False), text.replace("/", "\\/")}
@@ -54,7 +56,6 @@ def secret_forms(value: str) -> set[str]:
         sayable = text.encode("utf-8", "replace")
         for encoded in (quote(sayable, safe=""), quote(sayable), quote_plus(sayable)):
             forms |= {encoded, re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), encoded)}
-        forms |= set(base64_cores(sayable))
     lines = [line.strip() for line in value.splitlines()]
     if len(lines) > 1:
         forms |= {line for line in lines if len(line) >= _LEAST_PIECE and not line.startswith("-----")}
@@ -101,8 +102,9 @@ class KnownValues:
             if form is None:
                 place += 1
             else:
-                yield Hit(place, place + len(form.text), form)
-                place += len(form.text)
+                end = place + len(form.text)
+                yield Hit(place, end, form) if form.reach != "base64" else _with_shared_letters(text, place, end, form)
+                place = end
 
     def may_be_in(self, text: str) -> bool:
         """Return whether a text holds the first letters of a known form; wherever a form stands, it does."""
@@ -123,8 +125,15 @@ class KnownValues:
         return self._pattern
 
 
+def _with_shared_letters(text: str, start: int, end: int, form: KnownForm) -> Hit:
+    """Return a hit with the letters before and after it, which hold bits of its first and last byte, and what fills it up."""
+    before = _BASE64_LETTER.match(text, start - 1) if start else None
+    after = _BASE64_END.match(text, end)
+    return Hit(start - 1 if before is not None else start, end if after is None else after.end(), form)
+
+
 def _is_delimited(text: str, start: int, end: int, reach: Reach) -> bool:
-    if reach == "anywhere":
+    if reach in ("anywhere", "base64"):
         return True
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]
     if after.isalnum() or (reach == "word" and (before == "_" or after == "_")):

@@ -93,7 +93,7 @@ def compact_locked(vault: Vault, progress: Progress | None = None, *, needed: bo
     if not report.is_worthwhile and not needed:
         return report
     try:
-        _Compaction(vault, progress).run()
+        Compaction(vault, progress).run()
     finally:  # removes the unfinished new packs, or the replaced old ones: the manifest decides
         vault.refresh()
         with contextlib.suppress(OSError, RecollectError):
@@ -121,7 +121,7 @@ def forget_lost(vault: Vault) -> list[str]:
             found = files_with(vault.contents, bad)
             if found:
                 try:
-                    _Compaction(vault, None, without=bad).run()
+                    Compaction(vault, None, without=bad).run()
                 finally:
                     vault.refresh()
                     with contextlib.suppress(OSError, RecollectError):
@@ -148,7 +148,9 @@ def _contents_without(contents: Contents, blocks: set[int]) -> Contents:
     return replace(contents, files=files)
 
 
-class _Compaction:
+class Compaction:
+    """Rewrites a vault, once. Masking is one, too, with other bytes (masking.py)."""
+
     def __init__(self, vault: Vault, progress: Progress | None, *, without: set[int] | None = None) -> None:
         self.vault = vault
         self.old = _contents_without(vault.contents, without) if without else vault.contents

@@ -1,7 +1,8 @@
 """`recollect changes`: what Recollect changed in the homes.
 
 JSON: rows of {number, name, title, state, time, home, steps}, with total. States: done, pruned (done, and only the vault has
-what it took out), undone, failed (rolled back), started (going on right now, or crashed: the next change rolls it back).
+what it took out), masked (done, and no longer to be undone: secrets were masked in what it kept or wrote), undone, failed (rolled
+back; what a masking had done stays), started (going on right now, or crashed: the next change rolls it back).
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def secrets(
         chosen = sessions or project is not None or since is not None or until is not None
         mask(
             run, {row.fingerprint for row in rows} if chosen else None,
-            kinds=kinds, min_confidence=min_confidence, ignore=ignore, **masking,
+            kinds=kinds, min_confidence=min_confidence, ignore=ignore, personal=personal, **masking,
         )  # fmt: skip
         return
     if not quiet:

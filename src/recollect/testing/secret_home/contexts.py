@@ -1,4 +1,4 @@
-"""Put a secret into the texts in which secrets are found: settings, code, commands, logs, prose; plain, escaped, broken, encoded."""
+"""Put a secret into texts in which secrets are found: settings, code, commands, logs; plain, escaped, broken, encoded."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ class _Session:
     def __init__(self, home: _Home, cwd: str, parent: _Session | None = None) -> None:
         dice = self.dice = home.dice
         self.home, self.cwd, self.folder = home, cwd, cwd.replace("/", "-")
-        self.id = dice.uuid() if parent is None else parent.id
+        self.id: str = dice.uuid() if parent is None else parent.id
         self.subagent = None if parent is None else "a" + dice.of(HEX, 16)
         own = f"projects/{self.folder}/{self.id}"
         self.file = f"{own}.jsonl" if parent is None else f"{own}/subagents/agent-{self.subagent}.jsonl"

@@ -113,8 +113,12 @@ def _pypi(dice: Dice) -> str:
 
 def _service_account(dice: Dice) -> tuple[str, str, str]:
     key = json.dumps(pem(dice, "PRIVATE KEY", 1190, b"\x30\x82\x04\xbe\x02\x01\x00"))[1:-1]
-    before = f'{{"type": "service_account", "project_id": "{dice.word()}", "private_key_id": "{dice.of(HEX, 40)}", "private_key": "'
-    return before, key, f'\\n", "client_email": "{dice.word()}@{dice.word()}.iam.gserviceaccount.com"}}'
+    before = f'{{"type": "service_account", "project_id": "{dice.word()}", "private_key_id": "{dice.of(HEX, 40)}", '
+    return (
+        before + '"private_key": "',
+        key,
+        f'\\n", "client_email": "{dice.word()}@{dice.word()}.iam.gserviceaccount.com"}}',
+    )
 
 
 def _django(dice: Dice) -> tuple[str, str, str]:
@@ -180,7 +184,9 @@ _SSH: Final = b"openssh-key-v1\x00\x00\x00\x00\x04none\x00\x00\x00\x04none\x00\x
 SECRETS: Final[list[Maker]] = [
     _token("anthropic-api-key", "ANTHROPIC_API_KEY", lambda d: "sk-ant-api03-" + d.of(BASE64URL, 93) + "AA"),
     _token("anthropic-admin-key", "ANTHROPIC_ADMIN_KEY", lambda d: "sk-ant-admin01-" + d.of(BASE64URL, 93) + "AA"),
-    _token("anthropic-oauth-token", "OAUTH_TOKEN", lambda d: f"sk-ant-o{d.choice('ar')}t01-" + d.of(BASE64URL, 93) + "AA"),
+    _token(
+        "anthropic-oauth-token", "OAUTH_TOKEN", lambda d: f"sk-ant-o{d.choice('ar')}t01-" + d.of(BASE64URL, 93) + "AA"
+    ),
     _token("openai-api-key", "OPENAI_API_KEY", _openai),
     _token("openai-legacy-key", "OPENAI_API_KEY", lambda d: "sk-" + d.of(BASE62, 20) + "T3BlbkFJ" + d.of(BASE62, 20)),
     _token("openrouter-key", "OPENROUTER_API_KEY", _letters("sk-or-v1-", HEX, 64)),
@@ -193,11 +199,15 @@ SECRETS: Final[list[Maker]] = [
     _token("langsmith-key", "LANGSMITH_API_KEY", lambda d: f"lsv2_pt_{d.of(HEX, 32)}_{d.of(HEX, 10)}"),
     _named("deepseek-key", "DEEPSEEK_API_KEY", _letters("sk-", HEX, 32)),
     _token("github-pat", "GITHUB_TOKEN", lambda d: "ghp_" + _crc62(d.of(BASE62, 30))),
-    _token("github-app-token", "GITHUB_APP_TOKEN", lambda d: d.choice(["ghs_", "ghu_", "ghr_"]) + _crc62(d.of(BASE62, 30))),
+    _token(
+        "github-app-token", "GITHUB_APP_TOKEN", lambda d: d.choice(["ghs_", "ghu_", "ghr_"]) + _crc62(d.of(BASE62, 30))
+    ),
     _token("github-fine-grained-pat", "GH_TOKEN", lambda d: f"github_pat_{d.of(BASE62, 22)}_{d.of(BASE62, 59)}"),
     _token("gitlab-pat", "GITLAB_TOKEN", _letters("glpat-", BASE64URL, 20)),
     _token("gitlab-routable-pat", "GITLAB_TOKEN", _routable),
-    _token("gitlab-runner-token", "RUNNER_TOKEN", lambda d: d.choice(["glrt-", "gldt-", "glptt-"]) + d.of(BASE64URL, 20)),
+    _token(
+        "gitlab-runner-token", "RUNNER_TOKEN", lambda d: d.choice(["glrt-", "gldt-", "glptt-"]) + d.of(BASE64URL, 20)
+    ),
     _token("atlassian-token", "JIRA_API_TOKEN", lambda d: _with_hex_crc("ATATT3xFfGF0" + d.of(BASE64URL, 170), "=")),
     _token("bitbucket-app-password", "BITBUCKET_APP_PASSWORD", _letters("ATBB", BASE62, 32)),
     _token("npm-token", "NPM_TOKEN", lambda d: "npm_" + _crc62(d.of(BASE62, 30))),
@@ -208,7 +218,11 @@ SECRETS: Final[list[Maker]] = [
     _token("docker-pat", "DOCKER_TOKEN", _letters("dckr_pat_", BASE64URL, 27)),
     _token("aws-access-key-id", "AWS_ACCESS_KEY_ID", lambda d: d.choice(["AKIA", "ASIA"]) + d.of(BASE32, 16)),
     _named("aws-secret-access-key", "AWS_SECRET_ACCESS_KEY", _letters("", BASE64, 40)),
-    _token("aws-session-token", "AWS_SESSION_TOKEN", lambda d: "IQoJb3JpZ2luX2Vj" + d.of(BASE64, d.randrange(200, 400)) + "="),
+    _token(
+        "aws-session-token",
+        "AWS_SESSION_TOKEN",
+        lambda d: "IQoJb3JpZ2luX2Vj" + d.of(BASE64, d.randrange(200, 400)) + "=",
+    ),
     _token("aws-bedrock-key", "AWS_BEARER_TOKEN_BEDROCK", _letters("ABSK", BASE64, 128)),
     _token("gcp-api-key", "GOOGLE_API_KEY", _letters("AIza", BASE64URL, 35)),
     _token("gcp-oauth-client-secret", "GOOGLE_CLIENT_SECRET", _letters("GOCSPX-", BASE64URL, 28)),
@@ -216,7 +230,11 @@ SECRETS: Final[list[Maker]] = [
     _token("gcp-refresh-token", "REFRESH_TOKEN", lambda d: "1//0" + d.of(BASE64URL, d.randrange(60, 100))),
     _within("gcp-service-account-key", _service_account, name="GCP_CREDENTIALS"),
     _token("azure-storage-key", "AZURE_STORAGE_KEY", lambda d: d.of(BASE64, 76) + "+ASt" + d.of(BASE64, 6) + "=="),
-    _token("azure-client-secret", "AZURE_CLIENT_SECRET", lambda d: f"{d.of(BASE62, 3)}{d.randrange(7, 9)}Q~{d.of(BASE62, 34)}"),
+    _token(
+        "azure-client-secret",
+        "AZURE_CLIENT_SECRET",
+        lambda d: f"{d.of(BASE62, 3)}{d.randrange(7, 9)}Q~{d.of(BASE62, 34)}",
+    ),
     _within(
         "azure-sas-signature",
         lambda d: (
@@ -242,22 +260,46 @@ SECRETS: Final[list[Maker]] = [
     _token("terraform-cloud-token", "TF_TOKEN", lambda d: f"{d.of(BASE62, 14)}.atlasv1.{d.of(BASE62, 67)}"),
     _token("pulumi-token", "PULUMI_ACCESS_TOKEN", _letters("pul-", HEX, 40)),
     _token("doppler-token", "DOPPLER_TOKEN", _letters("dp.pt.", BASE62, 43)),
-    _token("1password-service-token", "OP_SERVICE_ACCOUNT_TOKEN", lambda d: "ops_eyJ" + d.of(BASE64URL, d.randrange(250, 400))),
+    _token(
+        "1password-service-token",
+        "OP_SERVICE_ACCOUNT_TOKEN",
+        lambda d: "ops_eyJ" + d.of(BASE64URL, d.randrange(250, 400)),
+    ),
     _token("age-secret-key", "SOPS_AGE_KEY", lambda d: _bech32("age-secret-key-", d.raw(32)).upper()),
     _token("tailscale-key", "TS_AUTHKEY", lambda d: f"tskey-auth-{d.of(BASE62, 11)}CNTRL-{d.of(BASE62, 32)}"),
-    _token("stripe-secret-key", "STRIPE_SECRET_KEY", lambda d: f"{d.choice('sr')}k_{d.choice(['live', 'test'])}_" + d.of(BASE62, d.choice([24, 99]))),
+    _token(
+        "stripe-secret-key",
+        "STRIPE_SECRET_KEY",
+        lambda d: f"{d.choice('sr')}k_{d.choice(['live', 'test'])}_" + d.of(BASE62, d.choice([24, 99])),
+    ),
     _token("stripe-webhook-secret", "STRIPE_WEBHOOK_SECRET", _letters("whsec_", BASE62, 32)),
-    _token("slack-bot-token", "SLACK_BOT_TOKEN", lambda d: f"xoxb-{_number(d, 12)}-{_number(d, 13)}-" + d.of(BASE62, 24)),
-    _token("slack-user-token", "SLACK_TOKEN", lambda d: f"xoxp-{_number(d, 12)}-{_number(d, 12)}-{_number(d, 13)}-" + d.of(HEX, 32)),
-    _token("slack-app-token", "SLACK_APP_TOKEN", lambda d: f"xapp-1-A{d.of(UPPER36, 10)}-{_number(d, 13)}-" + d.of(HEX, 64)),
+    _token(
+        "slack-bot-token", "SLACK_BOT_TOKEN", lambda d: f"xoxb-{_number(d, 12)}-{_number(d, 13)}-" + d.of(BASE62, 24)
+    ),
+    _token(
+        "slack-user-token",
+        "SLACK_TOKEN",
+        lambda d: f"xoxp-{_number(d, 12)}-{_number(d, 12)}-{_number(d, 13)}-" + d.of(HEX, 32),
+    ),
+    _token(
+        "slack-app-token", "SLACK_APP_TOKEN", lambda d: f"xapp-1-A{d.of(UPPER36, 10)}-{_number(d, 13)}-" + d.of(HEX, 64)
+    ),
     _token(
         "slack-webhook",
         "SLACK_WEBHOOK_URL",
         lambda d: f"https://hooks.slack.com/services/T{d.of(UPPER36, 10)}/B{d.of(UPPER36, 10)}/{d.of(BASE62, 24)}",
     ),
     _token("discord-bot-token", "DISCORD_TOKEN", _discord),
-    _token("discord-webhook", "DISCORD_WEBHOOK", lambda d: f"https://discord.com/api/webhooks/{_number(d, 19)}/{d.of(BASE64URL, 68)}"),
-    _token("telegram-bot-token", "TELEGRAM_BOT_TOKEN", lambda d: f"{_number(d, d.choice([9, 10]))}:AA" + d.of(BASE64URL, 33)),
+    _token(
+        "discord-webhook",
+        "DISCORD_WEBHOOK",
+        lambda d: f"https://discord.com/api/webhooks/{_number(d, 19)}/{d.of(BASE64URL, 68)}",
+    ),
+    _token(
+        "telegram-bot-token",
+        "TELEGRAM_BOT_TOKEN",
+        lambda d: f"{_number(d, d.choice([9, 10]))}:AA" + d.of(BASE64URL, 33),
+    ),
     _token("sendgrid-key", "SENDGRID_API_KEY", lambda d: f"SG.{d.of(BASE64URL, 22)}.{d.of(BASE64URL, 43)}"),
     _token("mailchimp-key", "MAILCHIMP_API_KEY", lambda d: f"{d.of(HEX, 32)}-us{d.randrange(1, 22)}"),
     _token("mailgun-key", "MAILGUN_API_KEY", _letters("key-", HEX, 32)),
@@ -274,39 +316,160 @@ SECRETS: Final[list[Maker]] = [
     _token("airtable-token", "AIRTABLE_TOKEN", lambda d: f"pat{d.of(BASE62, 14)}.{d.of(HEX, 64)}"),
     _token("postman-key", "POSTMAN_API_KEY", lambda d: f"PMAK-{d.of(HEX, 24)}-{d.of(HEX, 34)}"),
     _named("datadog-key", "DATADOG_API_KEY", _letters("", HEX, 32)),
-    _token("jwt", "SESSION_TOKEN", lambda d: _web_token(d, {"sub": d.uuid(), "iat": 1_772_000_000, "exp": 2_087_000_000}), confidence="likely"),
+    _token(
+        "jwt",
+        "SESSION_TOKEN",
+        lambda d: _web_token(d, {"sub": d.uuid(), "iat": 1_772_000_000, "exp": 2_087_000_000}),
+        confidence="likely",
+    ),
     _token(
         "kubernetes-sa-token",
         "KUBE_TOKEN",
-        lambda d: _web_token(d, {"iss": "kubernetes/serviceaccount", "sub": f"system:serviceaccount:{d.word()}:default"}),
+        lambda d: _web_token(
+            d, {"iss": "kubernetes/serviceaccount", "sub": f"system:serviceaccount:{d.word()}:default"}
+        ),
     ),
-    _block("private-key", "SSH_PRIVATE_KEY", lambda d: pem(d, d.choice(["RSA PRIVATE KEY", "PRIVATE KEY", "EC PRIVATE KEY"]), d.choice([118, 608, 1190]), _RSA)),
+    _block(
+        "private-key",
+        "SSH_PRIVATE_KEY",
+        lambda d: pem(
+            d, d.choice(["RSA PRIVATE KEY", "PRIVATE KEY", "EC PRIVATE KEY"]), d.choice([118, 608, 1190]), _RSA
+        ),
+    ),
     _block("openssh-private-key", "DEPLOY_KEY", lambda d: pem(d, "OPENSSH PRIVATE KEY", d.choice([340, 1750]), _SSH)),
-    _block("pgp-private-key", "SIGNING_KEY", lambda d: pem(d, "PGP PRIVATE KEY BLOCK", 900, b"\x95\x03").replace("-----\n", "-----\n\n", 1)),
-    _within("connection-string-password", lambda d: (f"{d.choice(['postgres', 'postgresql', 'mysql', 'amqp'])}://{d.word()}:", _url_password(d), f"@{host(d)}:5432/{d.word()}?sslmode=require"), name="DATABASE_URL", whole=False),
-    _within("connection-string-password", lambda d: (f"Server={host(d)};Database={d.word()};User Id={d.word()};Password=", _url_password(d), ";Encrypt=true"), name="CONNECTION", whole=False),
-    _within("mongodb-password", lambda d: (f"mongodb+srv://{d.word()}:", _url_password(d), f"@cluster0.{d.of(LOWER36, 5)}.mongodb.net/{d.word()}"), name="MONGO_URL", whole=False),
-    _within("redis-password", lambda d: (f"redis{d.choice(['', 's'])}://{d.choice(['', 'default'])}:", _url_password(d), f"@{host(d)}:6379/0"), name="REDIS_URL", whole=False),
-    _within("jdbc-password", lambda d: (f"jdbc:postgresql://{host(d)}:5432/{d.word()}?user={d.word()}&password=", _url_password(d), "&ssl=true"), name="JDBC_URL", whole=False),
-    _within("basic-auth-url", lambda d: (f"https://{d.choice(FIRST_NAMES)}:", d.of(BASE62, 24), f"@git.{d.word()}.io/team/{d.word()}.git"), name="GIT_REMOTE", whole=False),
-    _within("authorization-bearer", lambda d: ("Authorization: Bearer ", d.of(BASE64URL, d.randrange(32, 64)), ""), confidence="likely"),
-    _within("authorization-basic", lambda d: ("Authorization: Basic ", base64_of(f"{d.choice(FIRST_NAMES)}:{password(d)}".encode()), ""), confidence="likely"),
-    _within("x-api-key-header", lambda d: (f"{d.choice(['X-API-Key', 'x-api-key'])}: ", d.of(BASE62, d.randrange(24, 48)), ""), confidence="likely"),
-    _within("cookie-session", lambda d: (f"Cookie: theme=dark; {d.choice(['session', 'sessionid', 'connect.sid', '_app_session'])}=", d.of(BASE62, d.randrange(26, 60)), "; lang=en"), confidence="likely"),
+    _block(
+        "pgp-private-key",
+        "SIGNING_KEY",
+        lambda d: pem(d, "PGP PRIVATE KEY BLOCK", 900, b"\x95\x03").replace("-----\n", "-----\n\n", 1),
+    ),
+    _within(
+        "connection-string-password",
+        lambda d: (
+            f"{d.choice(['postgres', 'postgresql', 'mysql', 'amqp'])}://{d.word()}:",
+            _url_password(d),
+            f"@{host(d)}:5432/{d.word()}?sslmode=require",
+        ),
+        name="DATABASE_URL",
+        whole=False,
+    ),
+    _within(
+        "connection-string-password",
+        lambda d: (
+            f"Server={host(d)};Database={d.word()};User Id={d.word()};Password=",
+            _url_password(d),
+            ";Encrypt=true",
+        ),
+        name="CONNECTION",
+        whole=False,
+    ),
+    _within(
+        "mongodb-password",
+        lambda d: (
+            f"mongodb+srv://{d.word()}:",
+            _url_password(d),
+            f"@cluster0.{d.of(LOWER36, 5)}.mongodb.net/{d.word()}",
+        ),
+        name="MONGO_URL",
+        whole=False,
+    ),
+    _within(
+        "redis-password",
+        lambda d: (
+            f"redis{d.choice(['', 's'])}://{d.choice(['', 'default'])}:",
+            _url_password(d),
+            f"@{host(d)}:6379/0",
+        ),
+        name="REDIS_URL",
+        whole=False,
+    ),
+    _within(
+        "jdbc-password",
+        lambda d: (
+            f"jdbc:postgresql://{host(d)}:5432/{d.word()}?user={d.word()}&password=",
+            _url_password(d),
+            "&ssl=true",
+        ),
+        name="JDBC_URL",
+        whole=False,
+    ),
+    _within(
+        "basic-auth-url",
+        lambda d: (f"https://{d.choice(FIRST_NAMES)}:", d.of(BASE62, 24), f"@git.{d.word()}.io/team/{d.word()}.git"),
+        name="GIT_REMOTE",
+        whole=False,
+    ),
+    _within(
+        "authorization-bearer",
+        lambda d: ("Authorization: Bearer ", d.of(BASE64URL, d.randrange(32, 64)), ""),
+        confidence="likely",
+    ),
+    _within(
+        "authorization-basic",
+        lambda d: ("Authorization: Basic ", base64_of(f"{d.choice(FIRST_NAMES)}:{password(d)}".encode()), ""),
+        confidence="likely",
+    ),
+    _within(
+        "x-api-key-header",
+        lambda d: (f"{d.choice(['X-API-Key', 'x-api-key'])}: ", d.of(BASE62, d.randrange(24, 48)), ""),
+        confidence="likely",
+    ),
+    _within(
+        "cookie-session",
+        lambda d: (
+            f"Cookie: theme=dark; {d.choice(['session', 'sessionid', 'connect.sid', '_app_session'])}=",
+            d.of(BASE62, d.randrange(26, 60)),
+            "; lang=en",
+        ),
+        confidence="likely",
+    ),
     _within("npmrc-auth-token", lambda d: ("//registry.npmjs.org/:_authToken=", d.uuid(), ""), confidence="likely"),
-    _within("netrc-password", lambda d: (f"machine {host(d)} login {d.choice(FIRST_NAMES)} password ", password(d), ""), confidence="likely"),
-    _within("pgpass", lambda d: (f"{host(d)}:5432:{d.word()}:{d.choice(FIRST_NAMES)}:", _url_password(d), ""), confidence="likely"),
-    _within("docker-config-auth", lambda d: ('{"auths": {"ghcr.io": {"auth": "', base64_of(f"{d.choice(FIRST_NAMES)}:{password(d)}".encode()), '"}}}'), confidence="likely"),
-    _within("kubeconfig-client-key", lambda d: (f"users:\n- name: {d.word()}\n  user:\n    client-key-data: ", base64_of(pem(d, "RSA PRIVATE KEY", 608, _RSA).encode()), "\n")),
-    _within("curl-user-password", lambda d: (f"curl -s -u {d.choice(FIRST_NAMES)}:", _url_password(d), f" https://{host(d)}/v1/status"), confidence="likely"),
+    _within(
+        "netrc-password",
+        lambda d: (f"machine {host(d)} login {d.choice(FIRST_NAMES)} password ", password(d), ""),
+        confidence="likely",
+    ),
+    _within(
+        "pgpass",
+        lambda d: (f"{host(d)}:5432:{d.word()}:{d.choice(FIRST_NAMES)}:", _url_password(d), ""),
+        confidence="likely",
+    ),
+    _within(
+        "docker-config-auth",
+        lambda d: (
+            '{"auths": {"ghcr.io": {"auth": "',
+            base64_of(f"{d.choice(FIRST_NAMES)}:{password(d)}".encode()),
+            '"}}}',
+        ),
+        confidence="likely",
+    ),
+    _within(
+        "kubeconfig-client-key",
+        lambda d: (
+            f"users:\n- name: {d.word()}\n  user:\n    client-key-data: ",
+            base64_of(pem(d, "RSA PRIVATE KEY", 608, _RSA).encode()),
+            "\n",
+        ),
+    ),
+    _within(
+        "curl-user-password",
+        lambda d: (f"curl -s -u {d.choice(FIRST_NAMES)}:", _url_password(d), f" https://{host(d)}/v1/status"),
+        confidence="likely",
+    ),
     _within("sshpass", lambda d: ("sshpass -p '", password(d), f"' ssh deploy@{host(d)} uptime"), confidence="likely"),
-    _within("wireguard-private-key", lambda d: ("[Interface]\nPrivateKey = ", base64_of(d.raw(32)), f"\nAddress = 10.9.0.{d.randrange(2, 250)}/24\n")),
+    _within(
+        "wireguard-private-key",
+        lambda d: (
+            "[Interface]\nPrivateKey = ",
+            base64_of(d.raw(32)),
+            f"\nAddress = 10.9.0.{d.randrange(2, 250)}/24\n",
+        ),
+    ),
     _named("ethereum-private-key", "DEPLOYER_PRIVATE_KEY", _letters("0x", HEX, 64)),
     _within("django-secret-key", _django, confidence="likely"),
     _named("rails-secret-key-base", "SECRET_KEY_BASE", _letters("", HEX, 128)),
     _named("generic-api-key", "PAYMENTS_API_KEY", lambda d: d.of(BASE62, d.randrange(28, 44))),
     _named("generic-password", "DB_PASSWORD", password),
-]  # fmt: skip
+]
 
 
 def _personal(kind: str, name: str, make: Callable[[Dice], tuple[str, str, str]]) -> Maker:
@@ -319,9 +482,37 @@ def _luhn(digits: str) -> str:
 
 
 PERSONAL: Final[list[Maker]] = [
-    _personal("email", "EMAIL", lambda d: ("", f"{d.choice(FIRST_NAMES)}.{d.choice(LAST_NAMES)}@{d.choice(['orchardworks.io', 'halden.dev', 'posteo.net'])}", "")),
-    _personal("home-path-user", "WORKDIR", lambda d: (d.choice(["/home/", "/Users/"]), d.choice(FIRST_NAMES) + d.choice(LAST_NAMES)[:1], f"/code/{d.word()}/src/{d.word()}.py")),
-    _personal("windows-home-path-user", "WORKDIR", lambda d: ("C:\\Users\\", d.choice(FIRST_NAMES) + d.choice(LAST_NAMES)[:1], f"\\code\\{d.word()}")),
-    _personal("ipv4", "HOST_ADDR", lambda d: ("", f"{d.choice([81, 93, 145, 176, 203])}.{d.randrange(1, 254)}.{d.randrange(1, 254)}.{d.randrange(2, 254)}", "")),
+    _personal(
+        "email",
+        "EMAIL",
+        lambda d: (
+            "",
+            f"{d.choice(FIRST_NAMES)}.{d.choice(LAST_NAMES)}@{d.choice(['orchardworks.io', 'halden.dev', 'posteo.net'])}",
+            "",
+        ),
+    ),
+    _personal(
+        "home-path-user",
+        "WORKDIR",
+        lambda d: (
+            d.choice(["/home/", "/Users/"]),
+            d.choice(FIRST_NAMES) + d.choice(LAST_NAMES)[:1],
+            f"/code/{d.word()}/src/{d.word()}.py",
+        ),
+    ),
+    _personal(
+        "windows-home-path-user",
+        "WORKDIR",
+        lambda d: ("C:\\Users\\", d.choice(FIRST_NAMES) + d.choice(LAST_NAMES)[:1], f"\\code\\{d.word()}"),
+    ),
+    _personal(
+        "ipv4",
+        "HOST_ADDR",
+        lambda d: (
+            "",
+            f"{d.choice([81, 93, 145, 176, 203])}.{d.randrange(1, 254)}.{d.randrange(1, 254)}.{d.randrange(2, 254)}",
+            "",
+        ),
+    ),
     _personal("credit-card", "CARD", lambda d: ("", _luhn("4" + d.of(string.digits, 14)), "")),
-]  # fmt: skip
+]
