@@ -11,6 +11,7 @@ from bench import (
     append,
     check,
     damaged_lines,
+    export,
     fork,
     index,
     large_file,
@@ -51,6 +52,7 @@ BENCHMARKS: Final[dict[str, Callable[[bool], Iterator[Row]]]] = {
     "sql": sql.rows,
     "vault": vault.rows,
     "web": web.rows,
+    "export": export.rows,
 }
 PAGE: Final = REPOSITORY / "docs" / "benchmarks.md"
 

@@ -6,6 +6,7 @@
     reference/statuses.md   statuses of rows and the words that go with them
     reference/rules.md      what `check` looks for, what `repair` and `migrate` do
     reference/sql.md        the tables of SQL, column by column
+    reference/export.md     what exports hold, field by field
     messages.md             errors and exit codes: from the code and from ``messages.toml`` beside it
     help.txt                what `recollect --help` prints; it stands in the package, beside the entry of the command line
 
@@ -25,6 +26,7 @@ import click
 
 from recollect.cli import entry
 from recollect.cli.main import COMMANDS, cli
+from tools.reference_export import export_page
 from tools.reference_library import library_page
 from tools.reference_messages import messages_page
 from tools.reference_rules import rules_page
@@ -43,6 +45,7 @@ def pages(docs: Path) -> dict[str, str]:
         "reference/statuses.md": statuses_page(),
         "reference/rules.md": rules_page(),
         "reference/sql.md": sql_page(),
+        "reference/export.md": export_page(),
         "messages.md": messages_page((docs / "messages.toml").read_text("utf-8")),
     }
     return {path: f"{NOTICE}\n\n{text}" for path, text in found.items()}

@@ -6,7 +6,7 @@ import pytest
 from tests.corpus.test_corpus import CORPUS, FILES
 from tests.index.test_entry_words import taken_in
 
-from recollect.index.words.searchable_text import searched_text
+from recollect.index.catalogue.reading_back import loads_text
 
 pytestmark = [
     pytest.mark.corpus,
@@ -22,7 +22,7 @@ def test_words_read_back_are_those_taken_in() -> None:
             found = taken_in(line) if len(line) < 200_000 else []
             if len(found) == 1:
                 count += 1
-                if searched_text(line) != found[0]:
+                if loads_text(line) != found[0]:
                     different.append(f"{path.name}:{number}")
     assert count > 1_000
     assert different == []

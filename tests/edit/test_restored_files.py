@@ -85,8 +85,8 @@ def test_places_that_are_not_for_files_of_sessions(home: Home) -> None:
     wrong = ["../outside.jsonl", ".credentials.json", PATH, f"projects/-w-file/{SESSION}.jsonl"]
     result = restore(home, *(item(path) for path in wrong))
     whys = [left["why"] for left in result.left]
-    assert whys[:3] == ["is no place for a file of a session"] * 2 + ["something else stands there"]
-    assert whys[3].endswith("-w-file is no folder") and result.files == []
+    assert whys[:3] == ["is not a place for a file of a session"] * 2 + ["something else stands there"]
+    assert whys[3].endswith("-w-file is not a folder") and result.files == []
 
 
 def test_a_damaged_copy_is_left_out_and_the_rest_comes_back(home: Home) -> None:

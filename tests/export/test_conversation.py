@@ -9,7 +9,7 @@ import pytest
 import recollect
 from recollect.export.conversation import ShownCall, ShownMessage
 from recollect.export.conversation_text import ConversationText, Heading
-from recollect.export.markdown import conversation_markdown, message_markdown
+from recollect.export.markdown import message_markdown
 from recollect.library.reading import Reading
 from recollect.testing import HomeBuilder
 from recollect.testing.toolcalls import bash, edit, failed
@@ -83,7 +83,7 @@ def test_lines_that_are_too_long_are_named_and_not_read(reading: Reading) -> Non
 
 def test_the_terminal_gets_nothing_that_acts(reading: Reading) -> None:
     reader = reading.reader()
-    text = ConversationText(reader, tools="full")
+    text = ConversationText(reader.talk, tools="full")
     written = text.heading(Heading("A \x1b]0;title", ["x"])) + "".join(text.pieces(reading.shown(reader)))
     assert "\x1b" not in written
     assert "They do." in written
@@ -93,18 +93,13 @@ def test_the_terminal_gets_nothing_that_acts(reading: Reading) -> None:
 
 def test_the_terminal_without_tools(reading: Reading) -> None:
     reader = reading.reader()
-    written = "".join(ConversationText(reader, tools="none").pieces(reading.shown(reader), numbered=True))
+    written = "".join(ConversationText(reader.talk, tools="none").pieces(reading.shown(reader), numbered=True))
     assert "pytest" not in written
     assert written.startswith("▌ You  #1  ")
 
 
-def test_markdown(reading: Reading) -> None:
-    written = conversation_markdown("A title", reading.views())
-    assert written.startswith("# A title\n\n## You\n\nDo the tests pass?\n\n")
-    assert "**Bash** pytest -q\n" in written
-    assert "3 passed" not in written
-
-
 def test_markdown_of_one_message_has_its_results(reading: Reading) -> None:
-    (view,) = (view for view in reading.views() if view.role == "tool" and "3 passed" in message_markdown(view))
-    assert message_markdown(view) == "```\n3 passed\nin 1 s\n```\n"
+    message = next(message for message in shown(reading) if any(part.call is not None for part in message.parts))
+    written = message_markdown(message)
+    assert written.startswith("<details><summary><b>Bash</b> <code>pytest -q</code>")
+    assert "```\n3 passed\nin 1 s\n```" in written

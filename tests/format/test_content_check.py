@@ -59,7 +59,7 @@ def test_calls_and_answers_are_told() -> None:
         ("user", [picture({})], "needs a type"),
         ("user", [picture({"type": "base64"})], "needs 'media_type'"),
         ("user", [picture(source("image/bmp"))], "not 'image/bmp'"),
-        ("user", [picture(source(data="a"))], "no base64"),
+        ("user", [picture(source(data="a"))], "not base64"),
         ("user", [picture(source(data=""))], "is empty"),
     ],
 )

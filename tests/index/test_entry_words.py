@@ -14,9 +14,9 @@ from tests.index.search_scene import Scene
 from recollect.format.decode import parse_as
 from recollect.format.line import Damage, RawLine
 from recollect.format.worded_entry import decode_index_entry, index_entry_of
+from recollect.index.catalogue.reading_back import loads_text
 from recollect.index.words import searchable_text as texts
 from recollect.index.words.reader import WordReader
-from recollect.index.words.searchable_text import searched_text
 from recollect.testing import ALL_AGES, build_age, build_demo_home
 
 
@@ -43,7 +43,7 @@ def compare(root: Path) -> int:
         for line in path.read_bytes().splitlines(keepends=True):
             found = taken_in(line)
             if len(found) == 1:
-                assert searched_text(line) == found[0], line[:300]
+                assert loads_text(line) == found[0], line[:300]
                 count += bool(found[0])
     return count
 
@@ -93,7 +93,7 @@ entries: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 def test_any_entry(entry: dict[str, Any]) -> None:
     data = json.dumps(entry).encode()
     (found,) = taken_in(data)
-    assert [line for line in searched_text(data).split("\n") if line] == [line for line in found.split("\n") if line]
+    assert [line for line in loads_text(data).split("\n") if line] == [line for line in found.split("\n") if line]
 
 
 @pytest.fixture(scope="module")

@@ -113,7 +113,7 @@ def test_forms(query: str, parts: tuple[Part, ...]) -> None:
         ("status:gone", (7, 11), "one of live"),
         ("has:music", (4, 9), "one of code"),
         ("project: app", (0, 8), "needs a value"),
-        ("after:soon", (6, 10), "no time"),
+        ("after:soon", (6, 10), "not a time"),
         ("before:(7d|8d)", (7, 14), "one moment"),
         ("status:(live", (7, 8), "never closed"),
         ("projct:app", (0, 7), "no filter projct:"),

@@ -13,10 +13,10 @@ from tests.index.syncing import Index
 from tests.properties.test_index_properties import EDITS, FOLDERS, Edit
 
 from recollect.index.catalogue.catalogue import Catalogue
+from recollect.index.catalogue.reading_back import loads_text
 from recollect.index.catalogue.sync import bring_up_to_date
 from recollect.index.search.search import Search
 from recollect.index.words.reader import WordReader
-from recollect.index.words.searchable_text import searched_text
 
 
 class Entry(NamedTuple):
@@ -82,7 +82,7 @@ def every_entry(index: Index, fresh: Path) -> list[Entry]:
     found = []
     for path, line, offset, length, role, status in rows:
         data = (index.home.root / path).read_bytes()[offset : offset + length]
-        words = re.findall(r"\w+", searched_text(data).lower())
+        words = re.findall(r"\w+", loads_text(data).lower())
         if words:
             found.append(Entry(path, line, offset, frozenset(words), role, status))
     return found

@@ -187,7 +187,7 @@ def test_copying_as_markdown(built: Built) -> None:
     uuid = built.session.user("A *question* with ``` in it")
     built.session.call(bash("ls", "a\nb\n"), "I look.")
     script = built.scene().script
-    assert script.get(f"{built.address}/markdown?message={uuid}").text == "A *question* with ``` in it\n"
+    assert script.get(f"{built.address}/markdown?message={uuid}").text == "A *question* with \\`\\`\\` in it\n"
     whole = script.get(f"{built.address}/markdown")
     assert whole.headers["content-type"].startswith("text/plain")
     assert whole.text.startswith("# ")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.web.payloads import attacked_home, payloads
 from tests.web.scene import scene
 
-from recollect.web.rendering import code, language_of, markdown, plain, pretty_json, terminal
+from recollect.export.rendering import code, language_of, markdown, plain, pretty_json, terminal
 
 HARMLESS = {
     "a",

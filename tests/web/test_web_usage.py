@@ -16,9 +16,9 @@ from tests.analysis.scene import tokens
 from tests.web.scene import CACHE_SESSION, Scene, scene, until
 
 from recollect.export.usage_remarks import remarks
+from recollect.export.wording import money
 from recollect.testing import HomeBuilder
 from recollect.web.session_choice import asked_of
-from recollect.web.wording import money
 
 
 def test_search_marks_what_was_looked_for_and_leads_to_the_message(demo: Scene) -> None:

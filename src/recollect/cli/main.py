@@ -56,6 +56,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "restore": ("restore", "Bring sessions back from the vault, byte for byte."),
     "prune": ("prune", "Remove sessions from a home that the vault has."),
     "bundle": ("bundle", "Sessions with all that belongs to them in one file."),
+    "export": ("export", "Sessions as files to read, to share or to work with."),
     "unbundle": ("unbundle", "Take the sessions of a bundle into a home."),
     "new": ("new", "Begin an empty session; `append` gives it its first message."),
     "append": ("append", "Add a message to the end of a conversation."),

@@ -61,8 +61,13 @@ class DeleteResult:
 
 def footprint(home: Home, session: SessionFile, scan: Scan | None = None) -> list[Path]:
     """Return every file and folder that belongs to this session alone, its transcript first."""
+    return footprints(home, [session], scan)[0]
+
+
+def footprints(home: Home, sessions: Sequence[SessionFile], scan: Scan | None = None) -> list[list[Path]]:
+    """Return the footprint of each session. The home is looked through once for all of them."""
     beside = subagents_beside(home, scan_home(home) if scan is None else scan)
-    return _footprints(home, [session], beside)[0]
+    return _footprints(home, sessions, beside)
 
 
 def _footprints(
@@ -73,18 +78,21 @@ def _footprints(
 ) -> list[list[Path]]:
     """Return the footprint of each session; of sessions whose id stays in the home (`staying`), only this transcript's own."""
     pastes = _pastes(home, {file.session_id for file in sessions})
+    todos: dict[str, list[Path]] = {}
+    for path in list_inside(home, home.root / TODOS):
+        todos.setdefault((ids_in_todo_name(path.name) or ("",))[0], []).append(path)
+    copies = {
+        folder: [path for path in list_inside(home, folder) if ".jsonl." in path.name]
+        for folder in {file.path.parent for file in sessions}
+    }
     found = []
     for file in sessions:
         own = [file.path, file.session_folder, *beside.get((file.folder, file.session_id), [])]
-        own += [path for path in list_inside(home, file.path.parent) if path.name.startswith(f"{file.path.name}.")]
+        own += [path for path in copies[file.path.parent] if path.name.startswith(f"{file.path.name}.")]
         # Any other name than an id may be that of something else.
         if is_session_id(file.session_id) and file.session_id not in staying:
             own += [home.root / place.format(file.session_id) for place in _BY_ID]
-            own += [
-                path
-                for path in list_inside(home, home.root / TODOS)
-                if (ids_in_todo_name(path.name) or ("",))[0] == file.session_id
-            ]
+            own += todos.get(file.session_id, [])
             own += pastes.get(file.session_id, [])
         found.append([path for path in dict.fromkeys(own) if os.path.lexists(path)])
     return found

@@ -6,7 +6,7 @@ showing it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ from ..format.blocks import (
     parse_blocks,
 )
 from ..format.usage import Usage
-from ..graph.messages import Message, MessageView, ToolCall, blocks_of, usage_of
+from ..graph.messages import Message, MessageView, ToolCall, blocks_of, join_responses, usage_of
 from ..graph.rows import Row
 from ..graph.session import Branch, Conversation, Subagent
 from ..store.summary import command_text, typed_text
@@ -144,12 +144,18 @@ class ShownMessage:
 
 
 class ConversationReader:
-    """Prepares the messages of one session for readers. A row longer than `longest` is listed but not read."""
+    """Prepares the messages of one session for readers. A row longer than `longest` is listed but not read.
 
-    def __init__(self, conversation: Conversation, entry: ReadEntry, *, longest: int | None = None) -> None:
+    Without `results`, the results of calls are not read: for readers to whom calls are not shown.
+    """
+
+    def __init__(
+        self, conversation: Conversation, entry: ReadEntry, *, longest: int | None = None, results: bool = True
+    ) -> None:
         self._conversation = conversation
         self._read = entry
         self._longest = longest
+        self._results = results
         self._calls: dict[str, ToolCall] = {call.id: call for call in conversation.tools.calls}
         self._subagents: dict[str, list[Subagent]] = {}
         for subagent in conversation.subagents:
@@ -163,11 +169,21 @@ class ConversationReader:
 
         `branches` are the branches to link to, by the row after which they left.
         """
+        return self.show_numbered(enumerate(messages, first + 1), branches)
+
+    def talk(self, subagent: Subagent) -> Iterator[ShownMessage]:
+        """Prepare the conversation of a subagent."""
+        return self.show(join_responses(subagent.rows))
+
+    def show_numbered(
+        self, messages: Iterable[tuple[int, Message]], branches: Mapping[str, list[Branch]] | None = None
+    ) -> Iterator[ShownMessage]:
+        """Prepare messages that were chosen from a conversation, each with its number in it."""
         before: tuple[str, str | None] | None = None
-        for number, message in enumerate(messages, first + 1):
+        for number, message in messages:
             own = [row.uuid for row in message.rows if row.uuid]
             left = [branch for uuid in own for branch in (branches or {}).get(uuid, ())]
-            if self._is_shown_at_calls(message) and not left:
+            if self.is_shown_at_calls(message) and not left:
                 continue
             yield self._shown(number, message, own, left, before)
             before = (message.role, message.model)
@@ -192,7 +208,7 @@ class ConversationReader:
     def _is_long(self, row: Row) -> bool:
         return self._longest is not None and row.length > self._longest
 
-    def _is_shown_at_calls(self, message: Message) -> bool:
+    def is_shown_at_calls(self, message: Message) -> bool:
         """Return whether a message holds only results of calls that are known."""
         return message.role == "tool" and all(
             set(row.block_types) <= {"tool_result"} and self._calls.keys() >= set(row.tool_results)
@@ -223,6 +239,7 @@ class ConversationReader:
                 yield Part("media", place=place, media=_media(block, place, pictures))
                 pictures += 1
             else:
+                pictures += _pictures_inside(block)
                 yield from self._part(block, place, role)
 
     def _part(self, block: Block, place: Place, role: str) -> Iterator[Part]:
@@ -242,7 +259,7 @@ class ConversationReader:
     def _call(self, block: ToolUseBlock, place: Place) -> ShownCall:
         shown = ShownCall(block.id, block.name, block.input, place, subagents=self._subagents.get(block.id, []))
         call = self._calls.get(block.id)
-        if call is None or call.result is None:
+        if call is None or call.result is None or not self._results:
             return shown
         row = call.result
         shown.result_place = Place(row.file, row.line)
@@ -254,6 +271,7 @@ class ConversationReader:
         pictures = 0
         for item in blocks_of(entry):
             if not isinstance(item, ToolResultBlock):
+                pictures += isinstance(item, MediaBlock)
                 continue
             own = item.tool_use_id == block.id
             shown.result = item.text() if own else shown.result
@@ -275,6 +293,13 @@ def media_of(entry: dict[str, Any]) -> list[MediaBlock]:
         elif isinstance(block, ToolResultBlock):
             found.extend(inner for inner in parse_blocks(block.content) if isinstance(inner, MediaBlock))
     return found
+
+
+def _pictures_inside(block: Block) -> int:
+    """Return how many pictures and documents a result holds."""
+    if not isinstance(block, ToolResultBlock):
+        return 0
+    return sum(isinstance(inner, MediaBlock) for inner in parse_blocks(block.content))
 
 
 def words_of(view: MessageView) -> str:

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from ..graph.messages import join_responses
 from ..graph.session import Subagent
 from ..graph.thread import LIVE
-from .conversation import TASK, ConversationReader, Part, Seam, ShownCall, ShownMessage
-from .formatting import argument_line, local_minute, model_name, one_line, plural, seconds, title_line
+from .conversation import TASK, Part, Seam, ShownCall, ShownMessage
+from .formatting import argument_line, local_minute, model_name, one_line, plural, seconds, size, title_line
 from .terminal_text import safe
 
 COLORS: Final = {"user": "cyan", "assistant": "magenta", "summary": "yellow", "error": "red"}
@@ -49,18 +48,25 @@ class Heading:
 
 
 class ConversationText:
-    """Writes messages as text: `tools` is full, short or none; `tokens` writes the tokens of an answer."""
+    """Writes messages as text: `tools` is full, short or none; `tokens` writes the tokens of an answer.
+
+    `talk` returns the messages of a subagent, `moment` writes a time, `hints` name the commands that show more.
+    """
 
     def __init__(
         self,
-        reader: ConversationReader,
+        talk: Callable[[Subagent], Iterable[ShownMessage]],
         style: Style = no_style,
         *,
         tools: str = "short",
         thinking: bool = False,
         tokens: Callable[[ShownMessage], str] | None = None,
+        moment: Callable[[float | None], str] = local_minute,
+        hints: bool = True,
     ) -> None:
-        self._reader = reader
+        self._talk = talk
+        self._moment = moment
+        self._hints = hints
         self._style = style
         self._tools = tools
         self._thinking = thinking
@@ -91,11 +97,15 @@ class ConversationText:
             if message.seam is not None and message.role == "system":
                 yield self._seam(message.seam)
                 continue
-            yield from self._message(message, 0, f"#{message.number}" if numbered else f"line:{message.places[0].line}")
+            is_numbered = numbered and message.number > 0
+            yield from self._message(
+                message, 0, f"#{message.number}" if is_numbered else f"line:{message.places[0].line}"
+            )
 
     def _seam(self, seam: Seam) -> str:
         tokens = f", {seam.tokens_before:,} tokens before" if seam.tokens_before is not None else ""
-        line = f"════ compacted ({seam.trigger or '?'}{tokens}) · recollect show --history shows what was before ════"
+        hint = " · recollect show --history shows what was before" if self._hints else ""
+        line = f"════ compacted ({seam.trigger or '?'}{tokens}){hint} ════"
         return self._style(line, fg="yellow") + "\n\n"
 
     def _message(self, message: ShownMessage, depth: int, name: str = "") -> Iterator[str]:
@@ -106,8 +116,8 @@ class ConversationText:
         if message.model and message.role == "assistant":
             speaker = f"{speaker} ({model_name(message.model)})"
         head = self._style(f"▌ {speaker}", fg=COLORS.get(message.role), bold=True)
-        marks = [name, local_minute(message.seconds)]
-        if message.status != LIVE and depth == 0:
+        marks = [name, self._moment(message.seconds)]
+        if message.status not in (LIVE, "") and depth == 0:
             marks.append(message.status)
         if self._tokens is not None and message.usage is not None and message.role == "assistant":
             marks.append(self._tokens(message))
@@ -132,6 +142,12 @@ class ConversationText:
             yield _indented(safe(f"[{media.kind} {media.media_type}, {media.bytes:,} bytes]"), depth + 1)
         elif part.kind == "unknown":
             yield _indented(self._style(f"[unknown block: {part.text}]", fg="yellow"), depth + 1)
+        elif part.kind == "long":
+            yield _indented(
+                self._style(f"[a line of {size(part.value)}, too long to be shown]", fg="yellow"), depth + 1
+            )
+        elif part.kind == "note" and role not in _QUIET:
+            yield _indented(self._style(part.text, fg="yellow"), depth + 1)
 
     def _call(self, call: ShownCall, depth: int) -> Iterator[str]:
         subagents = [
@@ -145,11 +161,13 @@ class ConversationText:
         if self._tools == "full":
             yield self._text(json.dumps(call.arguments, indent=2, ensure_ascii=False, default=str), depth + 1, dim=True)
         for subagent in subagents:
-            yield from self._subagent(subagent, depth)
+            yield from self.subagent(subagent, depth)
         if self._tools != "none":
             yield self._result(call, depth)
 
     def _result(self, call: ShownCall, depth: int) -> str:
+        if call.result_is_long:
+            return _indented(self._style("⎿ (a line too long to be shown)", fg="yellow"), depth + 1)
         if call.result is None:
             return _indented(self._style("⎿ (no result)", fg="yellow"), depth + 1)
         if self._tools == "full":
@@ -158,13 +176,13 @@ class ConversationText:
         line = f"{result_line(call.result)}  {seconds(call.seconds)}".rstrip()
         return _indented(self._style(line, fg=color, dim=True), depth + 1)
 
-    def _subagent(self, subagent: Subagent, depth: int) -> Iterator[str]:
+    def subagent(self, subagent: Subagent, depth: int = 0) -> Iterator[str]:
         """Write a subagent's conversation, indented below the call that started it."""
         self._shown_subagents.add(subagent.subagent_id)
         name = f"┌ subagent {subagent.subagent_id}" + (f" ({subagent.kind})" if subagent.kind else "")
         yield _indented(self._style(f"{name}, {plural(len(subagent.rows), 'row')}", fg="blue"), depth + 1)
         if depth < _NEST_LIMIT:
-            for message in self._reader.show(join_responses(subagent.rows)):
+            for message in self._talk(subagent):
                 yield from self._message(message, depth + 2)
         yield _indented(self._style(f"└ end of {subagent.subagent_id}", fg="blue"), depth + 1)
 

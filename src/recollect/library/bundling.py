@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypedDict, Unpack
 
-from ..edit.delete import footprint
+from ..edit.delete import footprints
 from ..edit.move import build_move
 from ..edit.restore_files import FileToRestore, RestoreResult, plan_restore
 from ..errors import DamagedData, NotFound, RecollectError, Refused
@@ -76,11 +76,10 @@ def write_bundle(sessions: Sequence[Session], target: Path, *, root: str | None 
         raise Refused("the sessions are in several homes", hint="make a bundle of each home", slug="several-homes")
     home = next(iter(homes.values()))
     files: dict[str, FileToBundle] = {}
-    for session in sessions:
-        for path in belongings(home, session):
-            name = path.relative_to(home.root).as_posix()
-            if why_refused(name) is None:
-                files[name] = FileToBundle(name, path.stat().st_mtime_ns, partial(_chunks, home, path))
+    for path in belongings(home, sessions):
+        name = path.relative_to(home.root).as_posix()
+        if why_refused(name) is None:
+            files[name] = FileToBundle(name, path.stat().st_mtime_ns, partial(_chunks, home, path))
     listed = [
         BundledSession(
             item.id, path_text(item.file.folder), _sayable(item.summary.project), _sayable(item.summary.title)
@@ -107,9 +106,17 @@ def _sayable(text: str | None) -> str | None:
     return None if text is None else text.encode("utf-8", "replace").decode()
 
 
-def belongings(home: Home, session: Session) -> Iterator[Path]:
-    """Yield every file of a session, including the plan it made. Links and what leads out of the home are left out."""
-    for place in [*footprint(home, session.file), *_plans(home, session)]:
+def belongings(home: Home, sessions: Sequence[Session]) -> Iterator[Path]:
+    """Yield every file of some sessions of a home, including the plans they made.
+
+    Links and what leads out of the home are left out. The home is looked through once for all of them.
+    """
+    for session, places in zip(sessions, footprints(home, [session.file for session in sessions]), strict=True):
+        yield from _files_at(home, [*places, *_plans(home, session)])
+
+
+def _files_at(home: Home, places: Sequence[Path]) -> Iterator[Path]:
+    for place in places:
         if place.parts[len(home.root.parts)] == "session-env":
             continue  # may hold secrets
         if place.is_symlink() and not is_session_link(home, place):

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .changes import Changes, UndoPlan
     from .checking import CheckResult
     from .configuration import Flags
+    from .exporting import Chosen, ExportResult, ExportTarget
     from .installing import InstallPlan
     from .plan import Plan
     from .secrets import SecretFinds, SecretOptions
@@ -553,6 +554,12 @@ class Library:
         unique = list({item.id: item for item in opened}.values())
         return bundle_sessions(unique, Path(os.path.abspath(os.path.expanduser(target))), **options)
 
+    def export(self, sessions: Chosen, to: ExportTarget = None, **options: Any) -> ExportResult:
+        """Export sessions into a file or a stream, `into=` a folder or as a `site=`; for the options see docs/guide/export.md."""
+        from .exporting import export
+
+        return export(self, sessions, to, **options)
+
     def copy_to(self, target: str | os.PathLike[str]) -> Library:
         """Copy the sessions of the only home, with what belongs to them, into a new folder, and open the copy."""
         from ..edit.migrate import copy_home
@@ -611,14 +618,9 @@ class Library:
     # --- installing ---------------------------------------------------------------------------------------------------
 
     def install(
-        self,
-        what: str,
-        *,
-        home: Home | None = None,
-        every: int = 15,
-        shell: str | None = None,
+        self, what: str, *, home: Home | None = None, every: int = 15, shell: str | None = None,
         script: str | None = None,
-    ) -> InstallPlan:
+    ) -> InstallPlan:  # fmt: skip
         """Plan to install a hook, systemd, launchd or cron (which run `keep`), a statusline, or a shell's completion.
 
         `every` is the number of minutes between two runs of a timer; `script` is the completion code for `shell`.

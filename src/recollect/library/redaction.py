@@ -77,7 +77,7 @@ def copy_redacted(
         own = [session for session in sessions if session.home.real_root == home.real_root]
         view = Home(folder / f"home-{number}", kept_from=home.kept_from or home.root)
         copy = RedactedCopy(home, view.root, redaction.redactor, progress)
-        copy.write(path for session in own for path in belongings(home, session))
+        copy.write(belongings(home, own))
         redaction.left_out += copy.left_out
         found = {(file.folder, file.session_id): file for file in scan_view(view)}
         for session in own:

@@ -152,12 +152,12 @@ def _lay_out(root: Path, item: FileToRestore) -> None:
 
 
 def scan_view(view: Home) -> Iterable[SessionFile]:
-    """List the sessions of a home that was written only to be read."""
+    """List the sessions of a home that was written only to be read, those too of which only subagents are left."""
     from ..store.read import attach_subagents_beside
 
     scan = scan_home(view)
     attach_subagents_beside(view, scan, scan.beside, {})
-    return scan.sessions
+    return [*scan.sessions, *scan.orphans.values()]
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..check.reports import SessionReport
     from .changes import Changes
     from .conversation_shapes import ThreadShape, TreeShape
+    from .exporting import ExportResult, ExportTarget
     from .library import Library
     from .plan import Plan
     from .reading import Reading
@@ -243,6 +244,18 @@ class Session:
 
         return TouchedFiles(self)
 
+    def export(
+        self,
+        to: ExportTarget = None,
+        *,
+        format: str | None = None,
+        redact: str | bool | None = None,
+        force: bool = False,
+        **options: Any,
+    ) -> ExportResult:
+        """Export the session into a file, or to a stream: see `Library.export`. The file's ending names the format."""
+        return self.library.export(self, to, format=format, redact=redact, force=force, **options)
+
     def check(self) -> SessionReport:
         """Check the session by all rules; nothing is changed."""
         from ..check.reports import check_session
@@ -346,6 +359,11 @@ class Session:
     def damage(self) -> list[Damage]:
         """Return the damage in the main file, without harmless damage."""
         return [item for item in self.transcript.damage if item.kind not in HARMLESS]
+
+    def forget(self) -> None:
+        """Drop what was parsed; it is read again when it is needed."""
+        for name in ("transcript", "subagent_transcripts", "conversation"):
+            self.__dict__.pop(name, None)
 
     # --- text --------------------------------------------------------------------------------------------------------
 

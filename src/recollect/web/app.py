@@ -22,6 +22,7 @@ from .routes import (
     actions,
     api,
     bookmarks,
+    export,
     health,
     home,
     lines,
@@ -56,7 +57,7 @@ class Guarded(Starlette):
 def create_app(service: Service, access: Access, hosts: frozenset[str]) -> Starlette:
     """Make the application that shows a service's library."""
     pages = [
-        login, assets, home, sessions, session, session_tabs, secrets, lines, actions, bookmarks, search, usage, sql,
+        login, assets, home, sessions, session, session_tabs, export, secrets, lines, actions, bookmarks, search, usage, sql,
         health, live, api,
     ]  # fmt: skip
     found = [route for module in pages for route in module.routes]

@@ -11,6 +11,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from ..export.html_parts import ASSETS
+
 LIBRARIES = ("htmx.min.js", "uPlot.iife.min.js", "uPlot.min.css")
 _FOLDER = Path(__file__).parent
 VENDOR = _FOLDER / "vendor"
@@ -37,7 +39,9 @@ def missing_sentence() -> str | None:
 
 
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-_OWN = {path.name: path for path in (_FOLDER / "static").iterdir() if path.suffix[1:] in _TYPES}
+STATIC = (_FOLDER / "static", ASSETS)
+"""The page's own scripts and styles, and those that it shares with exports."""
+_OWN = {path.name: path for folder in STATIC for path in folder.iterdir() if path.suffix[1:] in _TYPES}
 
 
 def static(request: Request) -> Response:

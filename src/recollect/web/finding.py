@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 
 from ..export.conversation import words_of
+from ..export.rendering import plain
 from ..library.reading import LONGEST_LINE
 from ..library.service import Service
 from .reading import PAGE_MESSAGES, PageReading
-from .rendering import plain
 
 MAX_HITS = 200
 AROUND = 60

@@ -6,19 +6,17 @@ import hashlib
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from .. import __version__
 from ..errors import DamagedData, NotFound, QueryError, RecollectError, Refused, StoreBusy, Unavailable
-from ..export import formatting
+from ..export.html_parts import html_templates
+from ..export.message_html import message_html
 from ..library.service import Service
-from . import conversation, wording
-from .assets import missing_sentence
-from .rendering import plain
+from .assets import STATIC, missing_sentence
 from .security import wants_json
 
 FOLDER = Path(__file__).parent
@@ -35,21 +33,9 @@ def service_of(request: Request) -> Service:
 
 @cache
 def templates() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, auto_reload=False,
-    )  # fmt: skip
-    for name in ("size", "number", "short_number", "ago", "seconds"):
-        environment.filters[name] = getattr(formatting, name)
-    for name in ("money", "machine_time", "tail", "title_of", "iso_minute", "ticked", "model_name", "argument_line"):
-        environment.filters[name] = getattr(wording, name)
-    for name in ("part_html", "is_cut", "arguments_html", "result_html", "is_result_cut"):
-        environment.filters[name] = getattr(conversation, name)
-    environment.filters["local"] = formatting.local_minute
-    environment.filters["plain"] = lambda text: plain(str(text or ""))
-    environment.filters["segment"] = lambda text: quote(str(text), safe="")
-    environment.globals["plural"] = formatting.plural
+    environment = html_templates(FOLDER / "templates")
     environment.globals["asset"] = asset
+    environment.globals["message_html"] = message_html
     environment.globals["version"] = __version__
     environment.globals["missing_sentence"] = missing_sentence
     return environment
@@ -58,8 +44,8 @@ def templates() -> Environment:
 @cache
 def asset(name: str) -> str:
     """Return the address of a script or style, which changes with the file, so that browsers may cache it for ever."""
-    folder = "vendor" if name.startswith("vendor/") else "static"
-    path = FOLDER / name if folder == "vendor" else FOLDER / "static" / name
+    folders = (FOLDER,) if name.startswith("vendor/") else STATIC
+    path = next((found for folder in folders if (found := folder / name).is_file()), FOLDER / name)
     try:
         mark = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     except OSError:

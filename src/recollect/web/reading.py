@@ -8,10 +8,10 @@ from typing import Final
 from urllib.parse import quote
 
 from ..errors import NotFound
+from ..export.rendering import plain
 from ..library.reading import LONGEST_LINE, VIEWS, Reading, ShownMessage, View, find_view
 from ..library.service import Service
 from ..library.session import Session
-from .rendering import plain
 
 __all__ = ["PAGE_MESSAGES", "VIEWS", "PageReading", "PageView", "find_place", "read", "show_page"]
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from ..export.wording import model_name, tail
 from ..library.service import Service
 from ..library.session_lists import project_matcher, sort_sessions
 from .usage_views import session_accounts
-from .wording import model_name, tail
 
 if TYPE_CHECKING:
     from ..library.library import SessionSummary

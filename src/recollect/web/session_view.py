@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..export.formatting import local_minute, number, plural, seconds, size
+from ..export.rendering import plain
 from ..library.service import Service
 from ..library.session import Session
 from ..library.shapes import BranchShape
 from .reading import PageReading, PageView
-from .rendering import plain
 
 ACTIONS: Final = (
     ("rename", "Rename"), ("tag", "Tag"), ("fork", "Fork"), ("delete", "Delete"),

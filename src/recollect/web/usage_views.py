@@ -12,11 +12,11 @@ from typing import Any, Final
 from ..errors import RecollectError
 from ..export.conversation import ShownMessage
 from ..export.money import dollars
+from ..export.rendering import plain
+from ..export.wording import model_name, tail
 from ..library.background import StillIndexing
 from ..library.service import Service
 from ..library.usage import PERIODS, Ledger, Selection, UsageReport, message_cost
-from .rendering import plain
-from .wording import model_name, tail
 
 SPANS: Final = (("7", "7 days"), ("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("all", "All"))
 LINES: Final = 7

@@ -114,7 +114,7 @@ def show(
 def _text(run: CommandRun, reading: Reading, offset: int, limit: int | None, options: dict[str, Any]) -> Iterator[str]:
     """Yield the conversation piece by piece: its heading, its messages, and how many are left."""
     reader = reading.reader()
-    text = ConversationText(reader, run.style, **options)
+    text = ConversationText(reader.talk, run.style, **options)
     yield text.heading(_heading(reading))
     numbered = reading.rows is reading.session.thread.chain
     yield from text.pieces(reading.shown(reader, offset, limit), numbered=numbered)

@@ -16,9 +16,8 @@ from tantivy import DocAddress, Query, Searcher
 
 from ...errors import QueryError
 from ..catalogue.left_out import LeftOut
-from ..catalogue.reading_back import Elsewhere, EntryReader
+from ..catalogue.reading_back import Elsewhere, EntryReader, loads_text
 from ..words.reader import WordReader
-from ..words.searchable_text import searched_text
 from ..words.word_query import WordQuery
 from .query_language import All, Filter, Not, Part, exclusions, parse
 from .results import Hit, SearchResults, cut, find_needles
@@ -283,7 +282,7 @@ class Search:
                     continue
                 line, offset, length, uuid, role, subagent_id = place
                 try:
-                    text = searched_text(self._reader.bytes_at(file_id, offset, length))
+                    text = loads_text(self._reader.bytes_at(file_id, offset, length))
                     snippet = cut(text, find_needles(text, compiled.needles, self._words.tokenize))
                 except Exception as problem:
                     left_out.note(self._reader.path_of(file_id), f"line {line}", problem)

@@ -12,11 +12,11 @@ from starlette.routing import Route
 
 from ...errors import NotFound
 from ...export.conversation import PICTURES
+from ...export.rendering import code, plain, pretty_json
 from ...library.reading import line_of
 from ...library.session import Session
 from ..hiding import shown_session
 from ..pages import is_fragment, page, service_of
-from ..rendering import code, plain, pretty_json
 from ..security import SEALED_POLICY
 from ..session_view import around
 

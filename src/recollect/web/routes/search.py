@@ -11,10 +11,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import QueryError, RecollectError
+from ...export.wording import model_name
 from ...library.background import StillIndexing
 from ...library.searching import SearchResults
 from ..pages import error_data, is_fragment, page, service_of, status_of
-from ..wording import model_name
 
 SESSIONS = 20
 HITS = 4

@@ -11,12 +11,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ...errors import NotFound
-from ...export.markdown import conversation_markdown, message_markdown
+from ...export.document import Document
+from ...export.markdown import markdown_text, message_markdown
 from ...library.reading import LONGEST_LINE, find_view
 from ...library.service import Service
 from ...library.session import Session
 from ..finding import find_in
 from ..hiding import shown_session
+from ..message_links import PageLinks
 from ..pages import is_fragment, page, service_of, templates
 from ..reading import VIEWS, PageReading, PageView, find_place, read, show_page
 from ..session_view import (
@@ -112,7 +114,7 @@ def messages_html(service: Service, reading: PageReading, number: int) -> str:
         price_messages(shown)
         return templates().get_template("messages.html").render(
             shown=shown, sid=reading.session.id, wanted=reading.wanted, page=number, pages=reading.pages,
-            read_only=service.read_only,
+            links=PageLinks(reading.session.id, reading.wanted, read_only=service.read_only),
         )  # fmt: skip
 
     return service.cached(reading.session, ("page", reading.wanted, number), make, lambda text: len(text) + 200)
@@ -149,11 +151,11 @@ def as_markdown(request: Request) -> Response:
 
 def _markdown(session: Session, message: str | None) -> str:
     if message is None:
-        return conversation_markdown(session.title or session.id, session.read().views(longest=LONGEST_LINE))
+        return markdown_text(Document(session), limit=LONGEST_LINE)
     view = find_view(session, message)
     reading = session.read(view.view, branch=view.branch, subagent=view.subagent)
-    (found,) = reading.views(reading.position[message], 1, longest=LONGEST_LINE)
-    return message_markdown(found)
+    shown = reading.shown(reading.reader(longest=LONGEST_LINE), reading.position[message], 1)
+    return "".join(map(message_markdown, shown))
 
 
 routes = [

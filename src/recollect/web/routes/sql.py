@@ -11,13 +11,13 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from ...errors import NotFound, QueryError, RecollectError
+from ...export.rendering import plain
 from ...export.sql_answer import answer_csv
 from ...library.background import StillIndexing
 from ...library.questions import TABLES, Answer, Limits, SavedQueries, answer, prepare
 from ...library.service import Service
 from ..changing import read_form, refuse_if_read_only
 from ..pages import error_data, is_fragment, page, service_of, status_of
-from ..rendering import plain
 
 SHOWN = 500
 LIMITS = Limits(seconds=10.0, rows=20_000, bytes=16 << 20)

@@ -11,12 +11,12 @@ from starlette.routing import Route
 
 from ...export.csv_text import csv_lines
 from ...export.usage_remarks import remarks
+from ...export.wording import title_of
 from ...library.background import StillIndexing
 from ...library.service import Service
 from ...library.usage import OMITTED, PERIODS, Group, Ledger, Selection, UsageReport
 from ..pages import is_fragment, page, service_of
 from ..usage_views import SPANS, chart, extras, name_of, parts_by_day, parts_of_models, since
-from ..wording import title_of
 
 BY = ("day", "week", "month", "model", "project", "session", "tool", "branch", "subagent")
 SHOWN = 31

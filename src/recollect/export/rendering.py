@@ -20,14 +20,18 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 
-HIGHLIGHT_LIMIT: Final = 40_000
-"""Longer code is shown without colours."""
+from . import code_colors
+
+HIGHLIGHT_LIMIT: Final = 4_000
+"""Longer code in a language that only Pygments knows is shown without colours: Pygments is slow."""
 TEXT_LIMIT: Final = 120_000
 """Longer text is cut; the raw line has all of it."""
 
 COSTLY_LIMIT: Final = 3_000
 """A text with more opening marks is shown without markup: the parser's time grows with the square of their number."""
 _COSTLY: Final = "[*_`|~<!"
+_PROSE: Final = re.compile(r"[A-Za-z\"'(][\w ,.;:'\"()?/%-]*")
+"""One line of words that no rule of Markdown applies to: most prompts, and most sentences before a call."""
 
 _TAGS: Final = {
     "a", "b", "blockquote", "br", "code", "del", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p",
@@ -37,28 +41,31 @@ _CLASS: Final = re.compile(r"(?:hl-[a-z0-9]{1,4}|code|language|ansi-[a-z0-9-]{1,
 _LINK: Final = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f]*\Z", re.IGNORECASE)
 
 
-def markdown(text: str) -> Markup:
+def markdown(text: str, limit: int = TEXT_LIMIT) -> Markup:
     """Render Markdown as HTML. Headings begin below those of the page."""
-    cut = plain(text[:TEXT_LIMIT])
+    cut = plain(text[:limit])
+    if _PROSE.fullmatch(cut):
+        return Markup(f"<p>{html.escape(cut.strip(), quote=False)}</p>\n")
     if max(cut.count(mark) for mark in _COSTLY) > COSTLY_LIMIT:
         return Markup('<pre class="output">{}</pre>').format(cut)
     return Markup(_clean(_parser().render(cut)))
 
 
-def code(text: str, language: str = "") -> Markup:
+def code(text: str, language: str = "", limit: int = TEXT_LIMIT) -> Markup:
     """Render code with colours as classes, if the language is known and the text is not too long."""
-    return Markup(f'<pre class="code"><code>{_highlighted(plain(text[:TEXT_LIMIT]), language)}</code></pre>')
+    return Markup(f'<pre class="code"><code>{_highlighted(plain(text[:limit]), language)}</code></pre>')
 
 
 def pretty_json(value: Any, limit: int = TEXT_LIMIT) -> Markup:
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    return code(text[:limit], "json")
+    return code(text[:limit], "json", limit)
 
 
 def language_of(path: str) -> str:
     """Return the language of a file by its name; empty if it is not known."""
     name = path.rpartition("/")[2]
-    return _language_by_name(name) if len(name) < 200 else ""
+    known = code_colors.language_by_suffix(name)
+    return known if known is not None else _language_by_name(name) if len(name) < 200 else ""
 
 
 @lru_cache(maxsize=512)
@@ -71,7 +78,11 @@ def _language_by_name(name: str) -> str:
 
 def _highlighted(text: str, language: str) -> str:
     wanted = language.strip().split()[0].lower() if language.strip() else ""
-    if not wanted or len(text) > HIGHLIGHT_LIMIT or len(wanted) > 30:
+    if not wanted or len(wanted) > 30:
+        return html.escape(text)
+    if code_colors.is_known(wanted):
+        return code_colors.colored(text, wanted)
+    if len(text) > HIGHLIGHT_LIMIT:
         return html.escape(text)
     from pygments import highlight
     from pygments.util import ClassNotFound
@@ -190,9 +201,9 @@ _SEQUENCE: Final = re.compile(
 _COLORS: Final = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 
 
-def terminal(text: str) -> Markup:
+def terminal(text: str, limit: int = TEXT_LIMIT) -> Markup:
     """Render the output of a program: its colours as classes, every other escape sequence removed."""
-    cut = text[:TEXT_LIMIT].replace("\r\n", "\n")
+    cut = text[:limit].replace("\r\n", "\n")
     if "\x1b" not in cut and "\x9b" not in cut:
         return Markup(html.escape(_visible(cut)))
     parts: list[str] = []

@@ -7,8 +7,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from ..export import formatting
-from ..export.formatting import local_minute
+from . import formatting
+from .formatting import local_minute
 from .rendering import plain
 
 
@@ -42,7 +42,7 @@ def ticked(text: str | None) -> Markup:
 
 def money(microdollars: int | None) -> str:
     """Write an amount as the command line does; nothing if the amount is not known."""
-    from ..export.money import dollars
+    from .money import dollars
 
     return "" if microdollars is None else dollars(microdollars)
 
