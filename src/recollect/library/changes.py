@@ -504,7 +504,7 @@ class Changes:
         """Mask values for good: in the homes, and in the index, the vault, the journal and all else that Recollect has.
 
         `everywhere` masks them inside of words, too, `same_length` keeps the lengths, and `settings` includes settings and
-        the client's config. This cannot be undone.
+        Claude Code's config. This cannot be undone.
         """
         from .masking import MaskPlan
 

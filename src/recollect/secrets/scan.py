@@ -242,14 +242,9 @@ class HomeScan:
         fresh = self._file.with_name(f"{self._file.name}.{os.getpid()}")
         with contextlib.suppress(OSError):
             disk.make_folders(self._file.parent)
-            try:
-                fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-                with os.fdopen(fd, "wb") as stream:
-                    stream.write(msgspec.msgpack.encode(_KeptScan(self._version, self._kept)))
-                os.replace(fresh, self._file)
-            finally:
-                with contextlib.suppress(OSError):
-                    os.unlink(fresh)
+            disk.remove_if_there(fresh)
+            disk.write_new(fresh, [msgspec.msgpack.encode(_KeptScan(self._version, self._kept))])
+            disk.replace(fresh, self._file)
         self._is_changed = False
 
 
@@ -260,11 +255,3 @@ def _tail(stream: BinaryIO, end: int) -> str:
         parts.append(piece)
         wanted -= len(piece)
     return hashlib.blake2b(b"".join(parts), digest_size=8).hexdigest()
-
-
-def forget_all(cache: Path) -> None:
-    """Delete everything that searches have remembered."""
-    folder = cache / _FOLDER
-    with contextlib.suppress(OSError):
-        for name in os.listdir(folder):
-            os.unlink(folder / name)
