@@ -129,6 +129,11 @@ class Library:
         """List all main transcripts by name. Subagents may be missing: see `with_subagents`."""
         return [file for _, scan in self._names for file in scan.sessions]
 
+    @cached_property
+    def _real_paths(self) -> dict[str, SessionFile]:
+        """The main transcripts by their paths without links; of two that are the same file, the first."""
+        return {os.path.realpath(file.path): file for file in reversed(self.named_files())}
+
     def with_subagents(self, file: SessionFile) -> SessionFile:
         """Return a session's file with its subagents, reading only its own project folder."""
         for home, scan in self._names:
@@ -138,7 +143,7 @@ class Library:
 
     def refresh(self) -> None:
         """Drop what is cached about the homes, so that they are read again."""
-        for name in ("_names", "scans", "running", "vault", "_kept_files", "_cleanup_days"):
+        for name in ("_names", "_real_paths", "scans", "running", "vault", "_kept_files", "_cleanup_days"):
             self.__dict__.pop(name, None)
 
     def files(self) -> list[SessionFile]:
@@ -654,9 +659,9 @@ class Library:
             real = os.path.realpath(reference)
         except ValueError:  # a NUL or half of a surrogate pair: such a path cannot exist
             real = ""
-        for file in self.named_files():
-            if os.path.realpath(file.path) == real:
-                return self.with_subagents(file)
+        file = self._real_paths.get(real)
+        if file is not None:
+            return self.with_subagents(file)
         from ..store.home import contained
 
         for home in self.homes:
