@@ -15,6 +15,7 @@ from functools import cache
 from typing import Final
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 from .terminal_text import safe, safe_line
@@ -58,8 +59,10 @@ LANGUAGES: Final = frozenset(
     }
 )  # fmt: skip
 _RUN: Final = re.compile("`+")
-_PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9 ,.;:?'\"()/-]*")
-"""A line without any markup: it need not be parsed."""
+_INERT: Final = re.compile(r"(?:[A-Za-z0-9 ,;:'\"()?]++|(?<![Hh])-|(?<![Ww])\.)*+")
+"""Text in which there is no address, nothing that a platform would act on, and nothing to escape: most words and numbers."""
+_PLAIN: Final = re.compile(r"[A-Za-z0-9 ,.;:?'\"()/-]+")
+"""Text without any markup, unless that of a list at its start: it need not be parsed."""
 
 
 def harmless_markdown(text: str, *, below: int = 1, hard_breaks: bool = False) -> str:
@@ -72,14 +75,15 @@ def harmless_markdown(text: str, *, below: int = 1, hard_breaks: bool = False) -
         return ""
     if len(text) > LONGEST or max(text.count(mark) for mark in _COSTLY) > COSTLY_MARKS:
         return fenced(text)
-    if _PLAIN.fullmatch(text) is not None:
+    if text[0].isalpha() and _PLAIN.fullmatch(text) is not None:
         return _starts(_text(text.rstrip()))
     return _Writer(below, hard_breaks).blocks(_tree(_parser().parse(text)))
 
 
 def harmless_line(text: str, width: int | None = None) -> str:
     """Return a text as one line of Markdown without any markup: for headings and cells of tables."""
-    return _escaped(inert(safe_line(text, width))) or ""
+    line = safe_line(text, width)
+    return line if _INERT.fullmatch(line) is not None else _escaped(inert(line))
 
 
 def harmless_html(text: str, width: int | None = None) -> str:
@@ -119,8 +123,21 @@ def code(text: str) -> str:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
     parser.enable(["table", "strikethrough"])
+    parser.core.ruler.at("inline", _parse_inline)
     parser.validateLink = lambda url: _LINK.match(url) is not None  # type: ignore[method-assign]
     return parser
+
+
+def _parse_inline(state: StateCore) -> None:
+    """Parse what stands inside of blocks, as the parser's own rule does; most cells and items are plain text."""
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        if _PLAIN.fullmatch(token.content) is not None:
+            token.children = [Token("text", "", 0, content=token.content)]
+        else:
+            token.children = []
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
 
 
 def _escaped(text: str) -> str:
@@ -129,6 +146,8 @@ def _escaped(text: str) -> str:
 
 def _text(text: str, *, in_link: bool = False) -> str:
     """Escape text. Addresses become links of their own, so that no character of them is escaped."""
+    if _INERT.fullmatch(text) is not None:
+        return text
     parts: list[str] = []
     place = 0
     for match in _ADDRESS.finditer(text):
