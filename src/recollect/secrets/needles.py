@@ -55,7 +55,7 @@ _MIXED: Final = (
 
 
 def _names() -> str:
-    strong = rf"(?i:{_STRONG})[A-Za-z0-9_-]*{_BETWEEN}+(?:{_WORD_BETWEEN}{_BETWEEN}+)?{_MIXED}"
+    strong = rf"(?i:{_STRONG})[A-Za-z0-9_-]*{_BETWEEN}+(?:{_WORD_BETWEEN}{_BETWEEN}+)?(?:{_MIXED}|django-insecure-)"
     assigned = r"(?:\\*[\"'\]])*[ \t]*[:=][ \t]*(?:\\*[\"'`])?"
     # Names that say less: only right before their value, and only a long one.
     weak = rf"(?:[A-Z0-9]_KEY|\bauth|client-key-data){assigned}{_VALUE}{{16}}|\bpass{assigned}{_MIXED}"
