@@ -19,7 +19,7 @@ CHANGES_HOME = {
     "repair", "restore", "prune", "unbundle", "new", "append", "rename", "tag", "archive", "rewind", "fork", "move", "delete",
     "todo", "undo",
 }  # fmt: skip
-CHANGES_OWN = {"keep", "bundle", "bookmark", "demo"}
+CHANGES_OWN = {"keep", "bundle", "bookmark", "demo", "export"}
 
 
 class Everything:
@@ -81,6 +81,8 @@ class Everything:
             "search": ["--regex", "reci.e"],
             "sql": ["SELECT project, count(*) FROM sessions GROUP BY ALL"],
             "index": [],
+            "secrets": [],
+            "export": [SESSION, "--format", "md", "-o", str(self.now / "exported.md")],
             "thread": [SESSION],
             "tree": [SESSION],
             "subagents": ["a5a05221"],

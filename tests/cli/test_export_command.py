@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.running import Ran, run
+from tests.running import Ran, run, tree_state
 
+from recollect.export.formats import FORMATS
 from recollect.testing import HomeBuilder, uuid_from
 from recollect.testing.export_contract import build_export_home
 from recollect.testing.toolcalls import bash
@@ -51,6 +52,13 @@ def test_a_file_and_what_is_told(home: Path, out: Path, capsys: Capture) -> None
     assert "left out: 1 tool call" in ran.err
     assert "redact" in ran.err
     assert "Left out" in (out / "talk.md").read_text()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_export_changes_nothing_in_the_home(home: Path, out: Path, capsys: Capture, name: str) -> None:
+    before = tree_state(home)
+    assert export(capsys, home, uuid_from("cli", 1), "--format", name, "-o", f"talk.{name}").code == 0
+    assert tree_state(home) == before
 
 
 def test_json(home: Path, out: Path, capsys: Capture) -> None:

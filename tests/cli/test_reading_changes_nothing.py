@@ -34,6 +34,7 @@ READING: dict[str, list[list[str]]] = {
     "keep": [[], ["--full"], ["--status"], ["--compact"]],
     "completion": [["bash"]],
     "search": [["the"], ["--substring", "the"], ["--everything", "the"]],
+    "secrets": [[], ["--personal", "--min-confidence", "possible"], ["S"]],
     "sql": [["SELECT count(*) FROM messages"]],
     "index": [[], ["--rebuild"]],
     "usage": [[], ["--by", "session"], ["--check"]],
@@ -51,7 +52,7 @@ CHANGING = {
 #: They go on until they are ended; their own tests hold them to the same.
 ENDLESS = {"watch", "serve"}
 #: Commands that need a vault or a file besides the home; their own tests hold them to the same.
-WITH_A_VAULT = {"verify", "restore", "prune", "bundle", "unbundle"}
+WITH_A_VAULT = {"verify", "restore", "prune", "bundle", "unbundle", "export"}
 
 
 def test_every_command_is_either_here_or_changing() -> None:

@@ -26,7 +26,7 @@ WAYS = {
     "both full": ">/dev/full 2>&1",
 }
 #: Say nothing on stdout where there is nothing to tell, or whatever happens end with 0.
-QUIET = {"budget", "split", "statusline"}
+QUIET = {"budget", "secrets", "split", "statusline"}
 #: Starting Python for each of some 300 runs would take minutes: one process has everything imported, and a child of it is
 #: given the streams that Python would have made for those descriptors.
 DRIVER = """

@@ -1,4 +1,4 @@
-"""The real client resumes a masked session: with as many messages as before, and without one of the values."""
+"""The real client resumes a masked session, and a redacted export: with as many messages as before, without one of the values."""
 
 from __future__ import annotations
 
@@ -51,6 +51,11 @@ def build(folder: Path, state: str, settings: str) -> Question:
             plan = library.changes.mask(VALUES)
             plan.commit()
             assert plan.result["masked"], plan.result["left"]
+    elif state == "redacted":
+        own, lines = folder / f"own-{settings}", folder / f"{settings}.jsonl"
+        with Library([Home(root)], own_folder=lambda kind: own / kind) as library:
+            library.session(MAIN).export(lines, redact="secrets")
+        home.session_path(session).write_bytes(lines.read_bytes())
     return Question(root, MAIN, cwd)
 
 
@@ -61,16 +66,23 @@ def values_sent(answer: Answer) -> int:
 
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_masked_session_resumes_whole(version: str, settings: str, tmp_path: Path) -> None:
-    questions = [build(tmp_path.resolve(), state, settings) for state in ("before", "masked")]
-    before, after = ask_many(questions, version)
+def test_masked_and_redacted_sessions_resume_whole(version: str, settings: str, tmp_path: Path) -> None:
+    questions = [build(tmp_path.resolve(), state, settings) for state in ("before", "masked", "redacted")]
+    before, masked, redacted = ask_many(questions, version)
+    _is_whole(before, masked, thoughts=1)
+    assert values_sent(masked) == 0
+    _is_whole(before, redacted, thoughts=2)
+    text = json.dumps(redacted.messages, ensure_ascii=False).encode()  # nothing says that the password is one
+    assert not any(form in text for value in (TOKEN, KEY) for form in forms(value.value))
+
+
+def _is_whole(before: Answer, after: Answer, thoughts: int) -> None:
     assert before.messages and after.messages, (before.error, after.error)
     assert after.code == 0, after.error
     assert len(after.messages) == len(before.messages)
     assert [item["role"] for item in after.messages] == [item["role"] for item in before.messages]
     assert values_sent(before) == len(VALUES)
-    assert values_sent(after) == 0
-    thoughts = [block for block in before.blocks() if block.kind == "thinking"]
+    signed = [block for block in before.blocks() if block.kind == "thinking"]
     kept = [block for block in after.blocks() if block.kind == "thinking"]
-    assert (len(thoughts), len(kept)) == (4, 1)
-    assert kept[0] in thoughts, "a thought with its signature is sent as it was, or not at all"
+    assert (len(signed), len(kept)) == (4, thoughts)
+    assert all(block in signed for block in kept), "a thought with its signature is sent as it was, or not at all"

@@ -28,7 +28,7 @@ FILES = sorted(CORPUS.rglob("*.jsonl")) if CORPUS.is_dir() else []
 Json = dict[str, Any]
 
 #: Other agents that write JSON lines, and an object by which their files are known.
-OTHER_SUBAGENTS: dict[str, Callable[[Json], bool]] = {
+OTHER_AGENTS: dict[str, Callable[[Json], bool]] = {
     "antigravity": lambda o: "step_index" in o,
     "codex": lambda o: "payload" in o,
     "codex, before its rollouts": lambda o: (
@@ -72,7 +72,7 @@ def objects_of(path: Path) -> list[Json]:
 
 def subagent_of(objects: list[Json]) -> str | None:
     """The other agent that wrote a file; None where it is Claude Code's."""
-    return next((name for name, marks in OTHER_SUBAGENTS.items() if any(marks(value) for value in objects)), None)
+    return next((name for name, marks in OTHER_AGENTS.items() if any(marks(value) for value in objects)), None)
 
 
 def name(path: Path) -> str:
@@ -151,5 +151,5 @@ def test_what_the_reader_counts_as_unknown_is_what_is_unknown() -> None:
 def test_every_explanation_is_needed() -> None:
     """A reason that explains nothing any more would hide the next drift."""
     every = [objects_of(path) for path in FILES]
-    for words, marks in (OTHER_SUBAGENTS | MADE_UP).items():
+    for words, marks in (OTHER_AGENTS | MADE_UP).items():
         assert any(marks(value) for objects in every for value in objects), words

@@ -282,3 +282,26 @@ def test_rules_words_and_exceptions_of_the_user(tmp_path: Path, own_home: Path) 
     home.write()
     with redacted_session(Library([Home(home.root)]).session("last")) as (copy, _):
         assert copy.messages()[0].text == f"[name 1] uses [redacted: heron-key] and {GOOGLE_KEY}"
+
+
+def test_a_copy_to_resume_has_no_thinking_that_was_changed(tmp_path: Path) -> None:
+    """The text of a thinking block is signed: the API refuses a changed one."""
+    home = HomeBuilder(tmp_path / "home")
+    talk = home.session()
+    talk.user("which key?")
+    talk.assistant("That one.", thinking=f"The person's key is {API_KEY}.")
+    talk.user("and now?")
+    talk.assistant("Done.", thinking="Nothing secret here.")
+    session = Library([Home(home.write())]).session("last")
+    for resumable in (False, True):
+        with redacted_sessions([session], "secrets", resumable=resumable) as ((copy,), _):
+            thoughts = [
+                block["thinking"]
+                for entry in copy.entries()
+                for block in (entry.get("message") or {}).get("content", ())
+                if isinstance(block, dict) and block.get("type") == "thinking"
+            ]
+            texts = [line.data for line in copy.lines()]
+        assert thoughts == ["Nothing secret here."] if resumable else len(thoughts) == 2
+        assert any(b"[thinking removed" in text for text in texts) is resumable
+        assert not any(API_KEY.encode() in text for text in texts)

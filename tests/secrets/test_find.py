@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import string
 from urllib.parse import quote
 
 import pytest
@@ -43,12 +44,30 @@ def kinds(text: str, finder: Finder | None = None) -> list[str]:
         'token := "{}"',
         "the API_KEY is {} for now",
         "apiKey%3D{}%26x%3D1",
+        "     3\u2192- name: API_KEY\n     4\u2192  value: {}\n",
+        'variable "api_key" {{\n  default = "{}"\n}}\n',
+        'variable "api_key" {{\n  type = string\n  sensitive = true\n  default = "{}"\n}}\n',
     ],
 )
 def test_a_name_beside_a_value(text: str) -> None:
     (found,) = default_finder().in_text(text.format(KEY))
     assert (found.kind, found.confidence, found.value) == ("generic-api-key", "likely", KEY)
     assert text.format(KEY)[found.start : found.end] == KEY
+
+
+@pytest.mark.parametrize(
+    "text", ["SECRET_KEY={}", "-e SECRET_KEY={} app", "<secretKey>{}</secretKey>", "env.SECRET_KEY = `{}`"]
+)
+def test_a_key_of_django_may_hold_signs_that_end_other_values(text: str) -> None:
+    key = "django-insecure-" + DICE.of(string.ascii_lowercase + string.digits + "!@#$%^&*(-_=+)", 50)
+    (found,) = default_finder().in_text(text.format(key))
+    assert (found.kind, found.value) == ("django-secret-key", key)
+
+
+def test_a_netrc_file_as_it_was_read() -> None:
+    text = "     1\u2192machine db.halden.dev\n     2\u2192  login ines\n     3\u2192  password Kq7vTz29LmXw\n"
+    (found,) = default_finder().in_text(text)
+    assert (found.kind, found.value) == ("netrc-password", "Kq7vTz29LmXw")
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def bundle_sessions(sessions: Sequence[Session], target: Path, **options: Unpack
 
     _refuse_existing(target)
     redactor = redactor_for(redact, library=sessions[0].library, same_length=same_length)
-    with redacted_sessions(sessions, redactor=redactor) as (copies, redaction):
+    with redacted_sessions(sessions, redactor=redactor, resumable=True) as (copies, redaction):
         refuse_leaks(files_below(copies), redaction)  # before they are compressed
         root = redaction.redactor.redact(str(sessions[0].home.root)).text
         told["files"], told["bytes"] = write_bundle(copies, target, root=root)

@@ -255,7 +255,8 @@ class Exporter:
         # A copy is read twice before it is exported.
         self._total += 2 * sum(_size(session) for session in wanted) if profile != "none" else 0
         redactor = redactor_for(profile, library=self._library, same_length=self.same_length)
-        with redacted_sessions(wanted, redactor=redactor, progress=self._advance) as (opened, redaction):
+        raw = self.format.name == "jsonl"
+        with redacted_sessions(wanted, redactor=redactor, progress=self._advance, resumable=raw) as (opened, redaction):
             if profile != "none":
                 self.result.redacted = {"profile": profile, "values": redaction.values, "kinds": redaction.kinds}
                 self.result.left_out += redaction.left_out

@@ -47,11 +47,13 @@ def redacted_sessions(
     *,
     redactor: Redactor | None = None,
     progress: Callable[[int], None] | None = None,
+    resumable: bool = False,
 ) -> Iterator[tuple[list[Session], Redaction]]:
     """Open redacted copies of sessions of one home, in one private temporary home, with the same pseudonyms.
 
     With "none" the sessions themselves are given back. A `redactor` brings its own profile, and the values and pseudonyms
-    that it knows from other sessions. `progress` is called with the number of bytes read since its last call.
+    that it knows from other sessions. `progress` is called with the number of bytes read since its last call. `resumable`
+    copies are for Claude Code: a thinking block whose text would change is left out, since the text is signed.
     """
     redactor = redactor or redactor_for(profile, library=_library_of(sessions))
     redaction = Redaction(redactor.profile, redactor)
@@ -59,11 +61,16 @@ def redacted_sessions(
         yield list(sessions), redaction
         return
     with _private_folder(_library_of(sessions).own_folder("cache") / "redacted") as folder:
-        yield copy_redacted(sessions, folder, redaction, progress), redaction
+        yield copy_redacted(sessions, folder, redaction, progress, resumable=resumable), redaction
 
 
 def copy_redacted(
-    sessions: Sequence[Session], folder: Path, redaction: Redaction, progress: Callable[[int], None] | None = None
+    sessions: Sequence[Session],
+    folder: Path,
+    redaction: Redaction,
+    progress: Callable[[int], None] | None = None,
+    *,
+    resumable: bool = False,
 ) -> list[Session]:
     """Write redacted copies of sessions into a new home below a folder, and open them there."""
     from ..secrets.redacted_copy import RedactedCopy
@@ -74,7 +81,7 @@ def copy_redacted(
     for number, home in enumerate({session.home.real_root: session.home for session in sessions}.values()):
         own = [session for session in sessions if session.home.real_root == home.real_root]
         view = Home(folder / f"home-{number}", kept_from=home.kept_from or home.root)
-        copy = RedactedCopy(home, view.root, redaction.redactor, progress)
+        copy = RedactedCopy(home, view.root, redaction.redactor, progress, resumable=resumable)
         copy.write(belongings(home, own))
         redaction.left_out += copy.left_out
         found = {(file.folder, file.session_id): file for file in scan_view(view)}

@@ -77,7 +77,9 @@ _SEPARATOR: Final = re.compile(
     r"""
     (?P<close>(?:\\{0,4}["'`\]]|%22){0,3})
     (?:
-      [ \t]{0,20} ,? (?:[ \t] | \\+[nr] | \r?\n){0,20} \\{0,4}["']? (?P<value> (?i:value) ) \\{0,4}["']?
+      [ \t]{0,20} [,{]? (?:[ \t] | \\+[nr] | \r?\n (?:[ ]{0,6}\d{1,6}[\u2192\t])?){0,20}
+        (?: (?:type|sensitive|description) [ \t]{0,20} = [^\n]{0,120} \n [ \t]{0,20} ){0,3}
+        \\{0,4}["']? (?P<value> (?i:value|default) ) \\{0,4}["']?
         [ \t]{0,20} [:=] [ \t]{0,20}
     | [ \t]{0,20} (?P<op> => | := | \?= | \|\|=? | \?\? | ==? | : | (?i:%3[AD]) )
         (?:[ \t] | (?:\\+[nr]|\r?\n)[ \t]{1,20} | (?i:%20)){0,20}
@@ -95,6 +97,7 @@ _SEPARATOR: Final = re.compile(
 )
 _SCHEME: Final = re.compile(r"(?:Bearer|Basic|Token|token|bearer|basic|Bot|ApiKey|Api-Key)(?:[ \t]+|%20|\+)")
 _UNQUOTED: Final = re.compile(r"""[^\s"'`<>,;(){}\[\]\\|&]+""")
+_DJANGO_START: Final = re.compile(r"django-insecure-[a-z0-9!@#$%^&*(\-_=+)]{40,60}")
 _CODE_AFTER: Final = re.compile(r"[ \t]*[(\[{]|\?\.|::")
 _ENCODED_END: Final = re.compile(r"%(?:26|22|27|3B|2C|7D|20|0A|3b|2c|7d|0a)")
 _ASSIGNED: Final = re.compile(r"[ \t]{1,4}=(?!=)")
@@ -237,6 +240,9 @@ def value_after(text: str, name: str, strength: Strength, name_start: int, name_
             return _wrapped_value(text, name, strength, at, end, how, opening)
         value = text[at:end]
         return NamedValue(name, strength, at, end, value, True, how) if value else None
+    made_by_django = _DJANGO_START.match(text, at)
+    if made_by_django is not None:  # holds letters that end other values
+        return NamedValue(name, strength, at, made_by_django.end(), made_by_django[0], False, how)
     run = _UNQUOTED.match(text, at, at + _LONGEST_VALUE)
     if run is None or _CODE_AFTER.match(text, run.end()):
         return None
@@ -377,7 +383,9 @@ def kind_of(found: NamedValue) -> tuple[str, str] | None:
     lower, spaced = "".join(words), " ".join(words)
     for item, pattern in _named_formats():
         is_named = any(name in spaced or name.replace(" ", "") == lower for name in item.names)
-        if is_named and pattern.fullmatch(value) and looks_random(value):
+        # The vendor's prefix says as much as the look of what follows it.
+        starts = any(value.startswith(prefix) for prefix in item.prefix)
+        if is_named and pattern.fullmatch(value) and (starts or looks_random(value)):
             return item.kind, "likely"
     special = _special_kind(found, words, lower)
     if special is not None:
@@ -438,7 +446,7 @@ def _special_kind(found: NamedValue, words: list[str], lower: str) -> tuple[str,
         return "ethereum-private-key", "likely"
     if lower.endswith("secretkeybase") and re.fullmatch(r"[0-9a-f]{64,128}", value):
         return "rails-secret-key-base", "likely"
-    is_django = "django" in words or words == ["secret", "key"]
+    is_django = "django" in words or words[-2:] == ["secret", "key"]
     if is_django and _DJANGO.fullmatch(value) and (found.quoted or value.startswith("django-")):
         return "django-secret-key", "likely"
     if words[-2:] == ["auth", "token"] and found.name.startswith("_"):

@@ -38,7 +38,13 @@ _STRONG: Final = (
     r"passw(?:or)?d|passwd|passwort|passphrase|passcode|_pass|pwd|requirepass|secret|token|api[_.-]?key|access[_.-]?key|private[_.-]?key"
     r"|authorization|credential|jwt|bearer|mot_de_passe|contrase|senha"
 )
-_BETWEEN: Final = r"(?:[^A-Za-z0-9\n\\{};./<]|\n[ \t]|\\[nrt\"'/`\\]|%(?:20|22|27|3[ADad])|value|[bruf][\"'\\])"
+_LINE_NUMBER: Final = r"(?:\n|\\n) *[0-9]{1,6}(?:\xe2\x86\x92|\t|\\t)"
+"""A line end and the number that the Read tool puts before the next line."""
+_TERRAFORM: Final = r" \{(?:\n|\\n)|(?:type|sensitive|description) *= *[^\n\\]{0,60}(?:\n|\\n)"
+_BETWEEN: Final = (
+    r"(?:[^A-Za-z0-9\n\\{};./<]|\n[ \t]|\\[nrt\"'/`\\]|%(?:20|22|27|3[ADad])|value|[bruf][\"'\\]"
+    rf"|{_LINE_NUMBER}|{_TERRAFORM})"
+)
 _WORD_BETWEEN: Final = r"(?:(?i:is(?: now)?|bearer|basic|token|str|string|default|to)\b)"
 _VALUE: Final = r"[A-Za-z0-9!#$%&*+./:=?@^_~-]"
 _NO_DIGIT: Final = r"[A-Za-z!#$%^*+/_-]"
@@ -49,7 +55,7 @@ _MIXED: Final = (
 
 
 def _names() -> str:
-    strong = rf"(?i:{_STRONG})[A-Za-z0-9_-]*{_BETWEEN}+(?:{_WORD_BETWEEN}{_BETWEEN}+)?{_MIXED}"
+    strong = rf"(?i:{_STRONG})[A-Za-z0-9_-]*{_BETWEEN}+(?:{_WORD_BETWEEN}{_BETWEEN}+)?(?:{_MIXED}|django-insecure-)"
     assigned = r"(?:\\*[\"'\]])*[ \t]*[:=][ \t]*(?:\\*[\"'`])?"
     # Names that say less: only right before their value, and only a long one.
     weak = rf"(?:[A-Z0-9]_KEY|\bauth|client-key-data){assigned}{_VALUE}{{16}}|\bpass{assigned}{_MIXED}"

@@ -19,6 +19,7 @@ from ..store.home import Home, open_inside
 from .names import strength_of
 from .redact import SHORTEST_KNOWN, SHORTEST_TEXT, Redactor
 from .rewrite import Replacement, rewrite_strings
+from .thoughts import without_thoughts
 from .untouched import is_untouched
 
 Progress = Callable[[int], None]
@@ -70,8 +71,12 @@ def _says_secret(key: str) -> bool:
 class RedactedCopy:
     """A copy of files of one home below `root`. `left_out` says in words what is not in it."""
 
-    def __init__(self, home: Home, root: Path, redactor: Redactor, progress: Progress | None = None) -> None:
+    def __init__(
+        self, home: Home, root: Path, redactor: Redactor, progress: Progress | None = None, *, resumable: bool = False
+    ) -> None:
         self._home = home
+        self._resumable = resumable
+        """Whether Claude Code is to resume the copy: then a thinking block goes as a whole where its text would change."""
         self._root = root
         self._redactor = redactor
         self._progress = progress
@@ -188,6 +193,8 @@ class RedactedCopy:
             return redactor.replacements(text, None if has_finds else (), name=names.of(pointer, text))
 
         known = self._plain_keys
+        if self._resumable:
+            line, _ = without_thoughts(line, lambda text: bool(redactor.replacements(text, None if has_finds else ())))
         return rewrite_strings(
             line, change, change_key=self._key_change(change, known), plain_keys=known, shortest=SHORTEST_KNOWN
         )

@@ -317,8 +317,10 @@ _CURL: Final = re.compile(
     r"""(?:(?<![\w-])-u|--user|--proxy-user)[ =]*\\*["']?(?P<user>[A-Za-z0-9._@+-]+):(?P<password>[^\s"'\\:]{4,200})"""
 )
 _SSHPASS: Final = re.compile(r"""sshpass +-p[ =]*(?P<quote>\\*["'])?(?P<password>[^\s"'\\]{4,200})""")
+_GAP: Final = r"(?:\s{1,20}(?:\d{1,6}\u2192\s{0,8}|(?<=[ \n])\d{1,6}\t\s{0,8})?)"
+"""Blanks, with the number that the Read tool puts before a line."""
 _NETRC: Final = re.compile(
-    r"""(?:machine[ \t]+\S+|default)\s+login\s+(?P<user>\S+)\s+password\s+(?P<password>[^\s"'\\]{4,200})"""
+    rf"""(?:machine[ \t]+\S+|default){_GAP}login{_GAP}(?P<user>\S+){_GAP}password{_GAP}(?P<password>[^\s"'\\]{{4,200}})"""
 )
 
 
