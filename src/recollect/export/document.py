@@ -30,7 +30,7 @@ from ..analysis.zones import Zone, zone_named
 from ..errors import NotFound
 from ..format.blocks import one_line
 from ..format.line import HARMLESS, Damage, RawLine
-from ..format.times import to_iso
+from ..format.times import to_datetime
 from ..format.usage import Usage
 from ..graph.messages import Message, join_responses, usage_of
 from ..graph.rows import Row, Transcript
@@ -217,12 +217,16 @@ class Document:
         """Return when the first row was written, in seconds since 1970."""
         created = self.session.summary.created
         first = created.timestamp() if created is not None else None
-        return min((row.time for row in self._rows if row.time is not None), default=first)
+        return min(self._times, default=first)
 
     @cached_property
     def ended(self) -> float | None:
         """Return when the last row was written, in seconds since 1970."""
-        return max((row.time for row in self._rows if row.time is not None), default=None)
+        return max(self._times, default=None)
+
+    @cached_property
+    def _times(self) -> list[float]:
+        return [time for row in self._rows if (time := row.time) is not None]
 
     @cached_property
     def models(self) -> list[str]:
@@ -254,7 +258,7 @@ class Document:
 
     def moment(self, seconds: float | None) -> str:
         """Write a moment in the zone of the export, to the minute: ``2026-03-02 14:30``; empty if it is not known."""
-        if to_iso(seconds) is None or seconds is None:
+        if seconds is None or to_datetime(seconds) is None:
             return ""
         return self.zone.local(round(seconds * 1_000_000)).strftime("%Y-%m-%d %H:%M")
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
 from markdown_it import MarkdownIt
-from markdown_it.tree import SyntaxTreeNode
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
 
 from .terminal_text import safe, safe_line
 
@@ -57,6 +59,10 @@ LANGUAGES: Final = frozenset(
     }
 )  # fmt: skip
 _RUN: Final = re.compile("`+")
+_INERT: Final = re.compile(r"(?:[A-Za-z0-9 ,;:'\"()?]++|(?<![Hh])-|(?<![Ww])\.)*+")
+"""Text in which there is no address, nothing that a platform would act on, and nothing to escape: most words and numbers."""
+_PLAIN: Final = re.compile(r"[A-Za-z0-9 ,.;:?'\"()/-]+")
+"""Text without any markup, unless that of a list at its start: it need not be parsed."""
 
 
 def harmless_markdown(text: str, *, below: int = 1, hard_breaks: bool = False) -> str:
@@ -69,13 +75,15 @@ def harmless_markdown(text: str, *, below: int = 1, hard_breaks: bool = False) -
         return ""
     if len(text) > LONGEST or max(text.count(mark) for mark in _COSTLY) > COSTLY_MARKS:
         return fenced(text)
-    tree = SyntaxTreeNode(_parser().parse(text))
-    return _Writer(below, hard_breaks).blocks(tree.children)
+    if text[0].isalpha() and _PLAIN.fullmatch(text) is not None:
+        return _starts(_text(text.rstrip()))
+    return _Writer(below, hard_breaks).blocks(_tree(_parser().parse(text)))
 
 
 def harmless_line(text: str, width: int | None = None) -> str:
     """Return a text as one line of Markdown without any markup: for headings and cells of tables."""
-    return _escaped(inert(safe_line(text, width))) or ""
+    line = safe_line(text, width)
+    return line if _INERT.fullmatch(line) is not None else _escaped(inert(line))
 
 
 def harmless_html(text: str, width: int | None = None) -> str:
@@ -91,9 +99,13 @@ def inert(text: str) -> str:
 def fenced(text: str, language: str = "") -> str:
     """Write a block of code whose fence is longer than any run of backticks in it."""
     text = safe(text).rstrip()
-    longest = max((len(run) for run in _RUN.findall(text)), default=0)
+    longest = _longest_run(text)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language if language in LANGUAGES else ''}\n{text}\n{fence}"
+
+
+def _longest_run(text: str) -> int:
+    return max(map(len, _RUN.findall(text))) if "`" in text else 0
 
 
 def code(text: str) -> str:
@@ -101,7 +113,7 @@ def code(text: str) -> str:
     text = " ".join(safe(text).split("\n")) or " "
     if text.startswith(("=", "$=")):  # Obsidian's Dataview would run it
         text = _JOINER + text
-    longest = max((len(run) for run in _RUN.findall(text)), default=0)
+    longest = _longest_run(text)
     fence = "`" * (longest + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{text}{pad}{fence}"
@@ -111,8 +123,21 @@ def code(text: str) -> str:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
     parser.enable(["table", "strikethrough"])
+    parser.core.ruler.at("inline", _parse_inline)
     parser.validateLink = lambda url: _LINK.match(url) is not None  # type: ignore[method-assign]
     return parser
+
+
+def _parse_inline(state: StateCore) -> None:
+    """Parse what stands inside of blocks, as the parser's own rule does; most cells and items are plain text."""
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        if _PLAIN.fullmatch(token.content) is not None:
+            token.children = [Token("text", "", 0, content=token.content)]
+        else:
+            token.children = []
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
 
 
 def _escaped(text: str) -> str:
@@ -121,6 +146,8 @@ def _escaped(text: str) -> str:
 
 def _text(text: str, *, in_link: bool = False) -> str:
     """Escape text. Addresses become links of their own, so that no character of them is escaped."""
+    if _INERT.fullmatch(text) is not None:
+        return text
     parts: list[str] = []
     place = 0
     for match in _ADDRESS.finditer(text):
@@ -135,6 +162,31 @@ def _text(text: str, *, in_link: bool = False) -> str:
     return "".join(parts)
 
 
+class _Node:
+    """A token with what stands inside of it. The parser's own tree has much more, and takes as long as writing the text."""
+
+    __slots__ = ("children", "token", "type")
+
+    def __init__(self, token: Token) -> None:
+        self.token = token
+        self.type = token.type.removesuffix("_open")
+        self.children = _tree(token.children) if token.children else []
+
+
+def _tree(tokens: Iterable[Token]) -> list[_Node]:
+    """Put tokens that stand between the opening and the closing one of another inside of it."""
+    open_nodes: list[list[_Node]] = [[]]
+    for token in tokens:
+        if token.nesting < 0:
+            open_nodes.pop()
+            continue
+        node = _Node(token)
+        open_nodes[-1].append(node)
+        if token.nesting > 0:
+            open_nodes.append(node.children)
+    return open_nodes[0]
+
+
 class _Writer:
     """Writes a parsed text again."""
 
@@ -142,7 +194,7 @@ class _Writer:
         self._below = below
         self._hard_breaks = hard_breaks
 
-    def blocks(self, nodes: list[SyntaxTreeNode], *, tight: bool = False) -> str:
+    def blocks(self, nodes: list[_Node], *, tight: bool = False) -> str:
         written: list[str] = []
         second = False
         for place, node in enumerate(nodes):
@@ -152,17 +204,17 @@ class _Writer:
                 written.append(block)
         return ("\n" if tight else "\n\n").join(written)
 
-    def _block(self, node: SyntaxTreeNode, second: bool) -> str:
+    def _block(self, node: _Node, second: bool) -> str:
         """Write a block. `second` is a list right after another one, which would be one list with the same mark."""
         kind = node.type
         if kind == "paragraph":
             return self._paragraph(node)
         if kind == "heading":
-            level = min(int(node.tag[1:]) + self._below, 6)
+            level = min(int(node.token.tag[1:]) + self._below, 6)
             return f"{'#' * level} {' '.join(self._children(node).split())}".rstrip()
         if kind in ("fence", "code_block"):
-            words = node.info.split() if kind == "fence" else []
-            return fenced(node.content, words[0].lower() if words else "")
+            words = node.token.info.split() if kind == "fence" else []
+            return fenced(node.token.content, words[0].lower() if words else "")
         if kind == "blockquote":
             return _prefixed(self.blocks(node.children), "> ", "> ")
         if kind in ("bullet_list", "ordered_list"):
@@ -171,20 +223,22 @@ class _Writer:
             return self._table(node)
         if kind == "hr":
             return "* * *"
-        return _starts(_text(node.content)) if node.content else ""
+        return _starts(_text(node.token.content)) if node.token.content else ""
 
-    def _paragraph(self, node: SyntaxTreeNode) -> str:
+    def _paragraph(self, node: _Node) -> str:
         lines = [line.strip(" \t") for line in self._children(node).split("\n")]
         return _starts("\n".join(line for line in lines if line))
 
-    def _children(self, node: SyntaxTreeNode) -> str:
+    def _children(self, node: _Node) -> str:
         return "".join(self._inline(child) for inline in node.children for child in inline.children)
 
-    def _list(self, node: SyntaxTreeNode, second: bool) -> str:
+    def _list(self, node: _Node, second: bool) -> str:
         ordered = node.type == "ordered_list"
-        start = node.attrs.get("start", 1) if ordered else 0
+        start = node.token.attrs.get("start", 1) if ordered else 0
         number = start if isinstance(start, int) else 1
-        tight = any(child.hidden for item in node.children for child in item.children if child.type == "paragraph")
+        tight = any(
+            child.token.hidden for item in node.children for child in item.children if child.type == "paragraph"
+        )
         items: list[str] = []
         for place, item in enumerate(node.children):
             mark = f"{number + place}{')' if second else '.'} " if ordered else "* " if second else "- "
@@ -195,7 +249,7 @@ class _Writer:
             items.append(_prefixed(body, mark, " " * len(mark)))
         return ("\n" if tight else "\n\n").join(items)
 
-    def _table(self, node: SyntaxTreeNode) -> str:
+    def _table(self, node: _Node) -> str:
         rows = [row for part in node.children for row in part.children]
         lines: list[str] = []
         for place, row in enumerate(rows):
@@ -206,24 +260,24 @@ class _Writer:
                 lines.append("|" + "|".join(_alignment(cell) for cell in row.children) + "|")
         return "\n".join(lines)
 
-    def _inline(self, node: SyntaxTreeNode, in_link: bool = False) -> str:
+    def _inline(self, node: _Node, in_link: bool = False) -> str:
         kind = node.type
         if kind == "softbreak":
             return "\\\n" if self._hard_breaks else "\n"
         if kind == "hardbreak":
             return "\\\n"
         if kind == "code_inline":
-            return code(node.content)
+            return code(node.token.content)
         if kind in ("strong", "em", "s"):
             inner = "".join(self._inline(child, in_link) for child in node.children)
             return _marked({"strong": "**", "em": "*", "s": "~~"}[kind], inner)
         if kind == "link":
             inner = "".join(self._inline(child, in_link=True) for child in node.children)
-            return _link(inner, str(node.attrs.get("href", "")))
+            return _link(inner, str(node.token.attrs.get("href", "")))
         if kind == "image":
-            words = _escaped(inert(f"image: {' '.join(node.content.split())}".strip()))
-            return words if in_link else _link(words, str(node.attrs.get("src", "")))
-        return _text(node.content, in_link=in_link)
+            words = _escaped(inert(f"image: {' '.join(node.token.content.split())}".strip()))
+            return words if in_link else _link(words, str(node.token.attrs.get("src", "")))
+        return _text(node.token.content, in_link=in_link)
 
 
 def _link(words: str, address: str) -> str:
@@ -255,7 +309,7 @@ def _prefixed(text: str, first: str, other: str) -> str:
     return "\n".join([(first + lines[0]).rstrip(), *rest])
 
 
-def _alignment(cell: SyntaxTreeNode) -> str:
-    style = str(cell.attrs.get("style", ""))
+def _alignment(cell: _Node) -> str:
+    style = str(cell.token.attrs.get("style", ""))
     left, right = "left" in style or "center" in style, "right" in style or "center" in style
     return f"{':' if left else '-'}--{':' if right else '-'}"

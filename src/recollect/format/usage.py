@@ -97,6 +97,8 @@ class _Counter:
     def count(self, value: Any, largest: int = LARGEST_COUNT) -> int:
         if value is None:
             return 0
+        if type(value) is int and 0 <= value <= largest:
+            return value
         found = whole_count(value, largest)
         if found is None:
             self.odd = True

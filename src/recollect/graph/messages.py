@@ -33,7 +33,7 @@ class Message(Struct, gc=False):
 
     @property
     def time(self) -> float | None:
-        return next((row.time for row in self.rows if row.time is not None), None)
+        return next((time for row in self.rows if (time := row.time) is not None), None)
 
     @property
     def model(self) -> str | None:
@@ -159,9 +159,9 @@ class ToolCall(Struct, gc=False):
     @property
     def duration(self) -> float | None:
         """Seconds from call to result by their timestamps, never negative; None where a timestamp or the result is missing."""
-        if self.result is None or self.result.time is None or self.call.time is None:
-            return None
-        return max(self.result.time - self.call.time, 0.0)
+        called = self.call.time
+        answered = self.result.time if self.result is not None else None
+        return None if called is None or answered is None else max(answered - called, 0.0)
 
 
 class ToolPairs(Struct):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import time
 import uuid
 from collections.abc import Iterator, Sequence
@@ -13,23 +12,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypedDict, Unpack
 
-from ..edit.delete import footprints
 from ..edit.move import build_move
 from ..edit.restore_files import FileToRestore, RestoreResult, plan_restore
-from ..errors import DamagedData, NotFound, RecollectError, Refused
+from ..errors import DamagedData, NotFound, Refused
 from ..format.path_text import to_text as path_text
 from ..journal import disk
 from ..journal import locks as presence
 from ..journal.changes import Change, Journal
-from ..store.home import Home, is_session_link, open_inside
+from ..store.home import Home, open_inside
 from ..store.path_map import path_map
 from ..vault.bundle import BundledSession, BundleLimits, BundleReader, FileToBundle, encode_bundle, why_refused
 from ..vault.manifest import to_text
+from .belongings import belongings
 from .session import Session
 
 _A_DAY_NS: Final = 86_400 * 10**9
 _PIECE: Final = 1 << 20
-_SLUG: Final = re.compile(rb'"slug":"([A-Za-z0-9_-]{1,200})"')
 
 
 class BundleOptions(TypedDict, total=False):
@@ -104,39 +102,6 @@ def write_bundle(sessions: Sequence[Session], target: Path, *, root: str | None 
 def _sayable(text: str | None) -> str | None:
     """Replace lone surrogates, which JSON cannot hold."""
     return None if text is None else text.encode("utf-8", "replace").decode()
-
-
-def belongings(home: Home, sessions: Sequence[Session]) -> Iterator[Path]:
-    """Yield every file of some sessions of a home, including the plans they made.
-
-    Links and what leads out of the home are left out. The home is looked through once for all of them.
-    """
-    for session, places in zip(sessions, footprints(home, [session.file for session in sessions]), strict=True):
-        yield from _files_at(home, [*places, *_plans(home, session)])
-
-
-def _files_at(home: Home, places: Sequence[Path]) -> Iterator[Path]:
-    for place in places:
-        if place.parts[len(home.root.parts)] == "session-env":
-            continue  # may hold secrets
-        if place.is_symlink() and not is_session_link(home, place):
-            continue
-        if place.is_dir():
-            for folder, below, names in os.walk(place):
-                below.sort()
-                yield from (
-                    path for name in sorted(names) if (path := Path(folder, name)).is_file() and not path.is_symlink()
-                )
-        elif place.is_file():
-            yield place
-
-
-def _plans(home: Home, session: Session) -> list[Path]:
-    names: set[str] = set()
-    with contextlib.suppress(RecollectError, OSError):
-        for line in session.lines():
-            names.update(name.decode() for name in _SLUG.findall(line.data))
-    return [path for name in sorted(names) if (path := home.root / "plans" / f"{name}.md").is_file()]
 
 
 def _chunks(home: Home, path: Path) -> Iterator[bytes]:

@@ -129,6 +129,11 @@ class Library:
         """List all main transcripts by name. Subagents may be missing: see `with_subagents`."""
         return [file for _, scan in self._names for file in scan.sessions]
 
+    @cached_property
+    def files_by_real_path(self) -> dict[str, SessionFile]:
+        """Return the main transcripts by their paths without links; of two that are the same file, the first."""
+        return {os.path.realpath(file.path): file for file in reversed(self.named_files())}
+
     def with_subagents(self, file: SessionFile) -> SessionFile:
         """Return a session's file with its subagents, reading only its own project folder."""
         for home, scan in self._names:
@@ -138,7 +143,7 @@ class Library:
 
     def refresh(self) -> None:
         """Drop what is cached about the homes, so that they are read again."""
-        for name in ("_names", "scans", "running", "vault", "_kept_files", "_cleanup_days"):
+        for name in ("_names", "files_by_real_path", "scans", "running", "vault", "_kept_files", "_cleanup_days"):
             self.__dict__.pop(name, None)
 
     def files(self) -> list[SessionFile]:
@@ -293,7 +298,7 @@ class Library:
         from .locate import find_session
         from .session import Session
 
-        file = self._by_path(reference) or find_session(self, reference)
+        file = find_session(self, reference)
         key = as_seen(file)
         known: Session | None = self.cache.get(key)
         if known is not None:
@@ -646,22 +651,6 @@ class Library:
         from .session import weight_of
 
         self.cache.put(as_seen(session.file), session, weight_of(session))
-
-    def _by_path(self, reference: str) -> SessionFile | None:
-        if not reference.endswith(".jsonl") and os.sep not in reference:
-            return None
-        try:
-            real = os.path.realpath(reference)
-        except ValueError:  # a NUL or half of a surrogate pair: such a path cannot exist
-            real = ""
-        for file in self.named_files():
-            if os.path.realpath(file.path) == real:
-                return self.with_subagents(file)
-        from ..store.home import contained
-
-        for home in self.homes:
-            contained(home, reference)  # a path that leaves the home is refused, not just unknown
-        return None
 
 
 def as_seen(file: SessionFile) -> Hashable:

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from ..environment import current_session_id
 from ..errors import NotFound, Refused
 from ..format.blocks import one_line
-from ..store.home import Home
+from ..store.home import Home, contained
 from ..store.scan import SessionFile
 from ..store.summary import SessionSummary, summarise
 
@@ -30,6 +31,9 @@ def find_session(library: Library, reference: str) -> SessionFile:
 
     Raises NotFound, with the candidates if the reference is ambiguous.
     """
+    found = _by_path(library, reference)
+    if found is not None:
+        return found
     if reference.strip() == "current":
         reference = _current()
     try:
@@ -43,6 +47,22 @@ def find_session(library: Library, reference: str) -> SessionFile:
                 if other.slug == "ambiguous":
                     raise other from None
         raise
+
+
+def _by_path(library: Library, reference: str) -> SessionFile | None:
+    """Return the session whose file is at a path. Raises Refused for a path that leaves its home."""
+    if not reference.endswith(".jsonl") and os.sep not in reference:
+        return None
+    try:
+        real = os.path.realpath(reference)
+    except ValueError:  # a NUL or half of a surrogate pair: such a path cannot exist
+        real = ""
+    file = library.files_by_real_path.get(real)
+    if file is not None:
+        return library.with_subagents(file)
+    for home in library.homes:
+        contained(home, reference)  # a path that leaves the home is refused, not just unknown
+    return None
 
 
 def _current() -> str:

@@ -14,23 +14,17 @@ from ..environment import machine_names, own_folder, user_folder
 from ..errors import NotFound, Refused
 from ..journal import disk
 from ..journal import locks as presence
-from ..secrets.find import Finder
 from ..secrets.findings import Found
-from ..secrets.fingerprints import Fingerprints
 from ..secrets.leaks import Leak as Leak
 from ..secrets.leaks import leaks as leaks
 from ..secrets.redact import PROFILES as PROFILES
 from ..secrets.redact import Profile, Redacted, Redactor
 from ..secrets.redact import Redaction as Redaction
-from ..secrets.redacted_copy import RedactedCopy
-from ..secrets.rules import read_rules
 from ..store.home import Home
-from .bundling import belongings
-from .restoring import scan_view
-from .session import Session
 
 if TYPE_CHECKING:
     from .library import Library
+    from .session import Session
 
 
 @contextlib.contextmanager
@@ -79,6 +73,10 @@ def copy_redacted(
     resumable: bool = False,
 ) -> list[Session]:
     """Write redacted copies of sessions into a new home below a folder, and open them there."""
+    from ..secrets.redacted_copy import RedactedCopy
+    from .belongings import belongings, scan_view
+    from .session import Session
+
     opened: list[Session] = []
     for number, home in enumerate({session.home.real_root: session.home for session in sessions}.values()):
         own = [session for session in sessions if session.home.real_root == home.real_root]
@@ -99,6 +97,10 @@ def copy_redacted(
 
 def redactor_for(profile: str = "personal", *, library: Library | None = None, same_length: bool = False) -> Redactor:
     """Return a redactor that knows the names of this user and this machine, and the rules and words of `rules.toml`."""
+    from ..secrets.find import Finder
+    from ..secrets.fingerprints import Fingerprints
+    from ..secrets.rules import read_rules
+
     known = next((item for item in PROFILES if item == profile), None)
     if known is None:
         raise Refused(f"no such profile: {profile}", hint=f"choose from {', '.join(PROFILES)}", slug="no-such-profile")

@@ -22,11 +22,12 @@ from ..journal.changes import Change, Journal
 from ..store.config_files import cleanup_days
 from ..store.home import Home
 from ..store.layout import FileKind, file_at, is_session_id
-from ..store.scan import SessionFile, SubagentFile, scan_home
+from ..store.scan import SessionFile, SubagentFile
 from ..store.summary import summarise
 from ..vault.manifest import KeptFile, Snapshot
 from ..vault.restore import Footprints, KeptSession, KeptStream, files_to_restore
 from ..vault.vault import Vault
+from .belongings import scan_view
 from .library import Library
 from .locate import find_among
 from .project_paths import ProjectFilter
@@ -149,15 +150,6 @@ def _lay_out(root: Path, item: FileToRestore) -> None:
         disk.set_times(target, item.mtime_ns)
     except OSError as problem:
         raise disk.explain(problem, target) from problem
-
-
-def scan_view(view: Home) -> Iterable[SessionFile]:
-    """List the sessions of a home that was written only to be read, those too of which only subagents are left."""
-    from ..store.read import attach_subagents_beside
-
-    scan = scan_home(view)
-    attach_subagents_beside(view, scan, scan.beside, {})
-    return [*scan.sessions, *scan.orphans.values()]
 
 
 @dataclass(frozen=True)

@@ -170,11 +170,13 @@ class Redactor:
         """Return what is to be left out of a text by what it looks like, by what stands beside it, or by its name."""
         if self.profile == "none" or not text:
             return []
-        find = self._find or self._finder.in_text
-        finds = [item for item in find(text, name) if item.confidence != "possible"]
+        finds = [item for item in self._secrets(text, name) if item.confidence != "possible"]
         if self.is_personal:
             finds += find_personal(text, everything=self.profile == "all")
         return finds
+
+    def _secrets(self, text: str, name: str | None = None) -> Sequence[Found]:
+        return (self._find or self._finder.in_text)(text, name)
 
     @cached_property
     def _finder(self) -> Finder:
@@ -347,7 +349,7 @@ class Redactor:
         for hit in self._known.search(text):
             if hit.form.owner.is_definite:
                 yield hit.start, hit.form.owner.kind
-        for item in () if known_only else self.find(text):
+        for item in () if known_only or self.profile == "none" else self._secrets(text):
             if item.family == "secret" and item.confidence == "definite":
                 yield item.start, item.kind
 

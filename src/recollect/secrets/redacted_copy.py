@@ -144,15 +144,16 @@ class RedactedCopy:
                 found = True
             return ()
 
-        rewrite_strings(line, learn, change_key=self._key_change(learn, self._learned_keys), shortest=SHORTEST_TEXT)
+        known = self._learned_keys
+        rewrite_strings(
+            line, learn, change_key=self._key_change(learn, known), plain_keys=known, shortest=SHORTEST_TEXT
+        )
         return found
 
     def _key_change(self, change: _Change, plain: set[str]) -> _Change:
         """Return how object keys are changed: as any text, since no name makes them ids. Those of `plain` are known to stay."""
 
         def change_key(_: str, key: str) -> Sequence[Replacement]:
-            if key in plain:
-                return ()
             parts = change("", key)
             if not parts and not self._redactor.find(key) and len(plain) < _MOST_KEYS:
                 plain.add(key)
@@ -191,10 +192,11 @@ class RedactedCopy:
                 return redactor.in_untouched(text) if len(text) <= _LONGEST_ID else ()
             return redactor.replacements(text, None if has_finds else (), name=names.of(pointer, text))
 
+        known = self._plain_keys
         if self._resumable:
             line, _ = without_thoughts(line, lambda text: bool(redactor.replacements(text, None if has_finds else ())))
         return rewrite_strings(
-            line, change, change_key=self._key_change(change, self._plain_keys), shortest=SHORTEST_KNOWN
+            line, change, change_key=self._key_change(change, known), plain_keys=known, shortest=SHORTEST_KNOWN
         )
 
     def _redacted_text(self, path: Path) -> Iterator[bytes]:

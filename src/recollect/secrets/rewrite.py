@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -61,14 +61,20 @@ def rewrite_line(line: bytes, change: ChangeText) -> bytes:
 
 
 def rewrite_strings(
-    line: bytes, change: ChangeString, *, change_key: ChangeString | None = None, shortest: int = 0
+    line: bytes,
+    change: ChangeString,
+    *,
+    change_key: ChangeString | None = None,
+    plain_keys: Container[str] = (),
+    shortest: int = 0,
 ) -> bytes:
     """Return the line with parts of its strings replaced; every byte outside of these parts is kept, also within the strings.
 
-    `change_key` is given object keys, with the pointer of their value; without it they are passed over. What is no JSON is
-    given to `change` as one text, undecoded, with an empty pointer. Strings of fewer than `shortest` bytes are passed over.
+    `change_key` is given object keys, with the pointer of their value; without it they are passed over, as those of
+    `plain_keys` are. What is no JSON is given to `change` as one text, undecoded, with an empty pointer. Strings of fewer than
+    `shortest` bytes are passed over.
     """
-    edits = list(_edits(line, change, change_key, shortest))
+    edits = list(_edits(line, change, change_key, plain_keys, shortest))
     if not edits:
         return line
     parts: list[bytes] = []
@@ -80,7 +86,7 @@ def rewrite_strings(
 
 
 def _edits(
-    line: bytes, change: ChangeString, change_key: ChangeString | None, shortest: int
+    line: bytes, change: ChangeString, change_key: ChangeString | None, plain_keys: Container[str], shortest: int
 ) -> Iterator[tuple[int, int, bytes]]:
     for start, end, kind in _stretches(line):
         if kind == "text":
@@ -88,7 +94,8 @@ def _edits(
             if new is not None:
                 yield start, end, new
         else:
-            yield from _json_edits(line, start, end, change, change_key, torn=kind == "torn", shortest=shortest)
+            torn = kind == "torn"
+            yield from _json_edits(line, start, end, change, change_key, plain_keys, torn=torn, shortest=shortest)
 
 
 def _stretches(line: bytes) -> Iterator[tuple[int, int, str]]:
@@ -127,6 +134,7 @@ def _json_edits(
     end: int,
     change: ChangeString,
     change_key: ChangeString | None,
+    plain_keys: Container[str],
     *,
     torn: bool,
     shortest: int,
@@ -152,7 +160,7 @@ def _json_edits(
             else:
                 text, is_escaped = _decoded(raw)
                 inside[-1] = text
-                if change_key is None or len(text) < shortest:
+                if change_key is None or len(text) < shortest or text in plain_keys:
                     continue
                 asked, rest = change_key, b""
             parts = asked(_pointer(prefixes, inside), text)
