@@ -103,16 +103,22 @@ _LOCAL: Final = re.compile(
 _VARIABLE: Final = re.compile(r"^[\$%{<\[]|\$\{|\$[A-Z_]+|[{}<>]|^\*+$|^x+$|^\.+$|^:+$|%s|%\(|^[A-Z][A-Z_]+$")
 
 
-def address(text: str, at: int) -> Shape | None:
-    """Return the password in `scheme://user:password@host` around a place."""
+def _start_of_run(text: str, at: int, signs: str, most: int) -> int:
+    """Return where the letters, digits and signs before a place begin, at most `most` of them."""
     start = at
     while (
         start > 0
-        and at - start < 40
-        and (text[start - 1].isalnum() or text[start - 1] in "+.:-")
+        and at - start < most
+        and (text[start - 1].isalnum() or text[start - 1] in signs)
         and text[start - 1].isascii()
     ):
         start -= 1
+    return start
+
+
+def address(text: str, at: int) -> Shape | None:
+    """Return the password in `scheme://user:password@host` around a place."""
+    start = _start_of_run(text, at, "+.:-", 40)
     found = _ADDRESS.match(text, start)
     if found is None:
         found = _ADDRESS.match(text, max(start, text.rfind(":", start, at) + 1 if start < at else at))
@@ -326,14 +332,7 @@ _NETRC: Final = re.compile(
 
 def pgpass_line(text: str, at: int) -> Shape | None:
     """Return the password of a line of a PostgreSQL password file; `at` is the colon before the port."""
-    start = at
-    while (
-        start > 0
-        and at - start < 100
-        and (text[start - 1].isalnum() or text[start - 1] in "_.*-")
-        and text[start - 1].isascii()
-    ):
-        start -= 1
+    start = _start_of_run(text, at, "_.*-", 100)
     found = _PGPASS.match(text, start)
     if found is None or not is_password_of_address(found["password"], found["user"], found["host"]):
         return None
