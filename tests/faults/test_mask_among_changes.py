@@ -94,14 +94,7 @@ class Masked(Commands):
 
     @rule(words=st.sampled_from(WITHOUT_A_PLACE), one=ONE, word=st.sampled_from(["a", "b"]))
     def change(self, words: tuple[str, ...], one: str, word: str) -> None:
-        places = {
-            "message": self.message(one),
-            "one": one,
-            "word": word,
-            "outside": self.scene.outside,
-            "folder": self.folder,
-        }
-        self.run(*(item.format_map(places) for item in words))
+        self.run_filled(words, one, word)
 
     @precondition(lambda self: self.standing())
     @rule(data=st.data())

@@ -91,8 +91,8 @@ class Commands(RuleBasedStateMachine):
         )
         return found[1].decode() if found else session
 
-    @rule(words=st.sampled_from(COMMANDS), one=ONE, word=st.sampled_from(["a", "b"]))
-    def change(self, words: tuple[str, ...], one: str, word: str) -> None:
+    def run_filled(self, words: tuple[str, ...], one: str, word: str) -> None:
+        """Run a command whose words name a session, a message or a folder by a placeholder."""
         places = {
             "message": self.message(one),
             "one": one,
@@ -101,6 +101,10 @@ class Commands(RuleBasedStateMachine):
             "folder": self.folder,
         }
         self.run(*(item.format_map(places) for item in words))
+
+    @rule(words=st.sampled_from(COMMANDS), one=ONE, word=st.sampled_from(["a", "b"]))
+    def change(self, words: tuple[str, ...], one: str, word: str) -> None:
+        self.run_filled(words, one, word)
 
     @rule()
     def keep(self) -> None:

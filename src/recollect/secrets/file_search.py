@@ -163,7 +163,7 @@ class FileSearch:
 
 
 def _value(data: bytes) -> Any:
-    """Decode a line; None if it is no JSON."""
+    """Decode a line; None if it is not JSON."""
     try:
         return msgspec.json.decode(data)
     except (ValueError, RecursionError):

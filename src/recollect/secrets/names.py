@@ -376,7 +376,7 @@ def _named_formats() -> tuple[tuple[Format, re.Pattern[str]], ...]:
 
 
 def kind_of(found: NamedValue) -> tuple[str, str] | None:
-    """Return the kind of a named value and the confidence; None if it is no secret."""
+    """Return the kind of a named value and the confidence; None if it is not a secret."""
     value, words = found.value, words_of(found.name)
     if is_placeholder(value) or not value.isascii():
         return None

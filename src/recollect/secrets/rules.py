@@ -1,4 +1,4 @@
-"""Read the user's own rules and the list of what is no secret: `rules.toml` in the config folder.
+"""Read the user's own rules and the list of what is not a secret: `rules.toml` in the config folder.
 
 [[rule]]
 kind = "acme-key"                       # what a find is called
